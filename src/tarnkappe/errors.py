@@ -1,0 +1,180 @@
+"""What can go wrong, each with a code, a place, a fix and an exit code.
+
+::
+
+    TarnkappeError
+    ├── JobError            E1xx  exit 2   the job file, a parameter or an option is wrong
+    ├── TaxonomyError       E2xx  exit 3   a taxonomy is broken or does not fit its column
+    ├── InfeasibleError     E3xx  exit 4   no release satisfies the goal within the limits
+    ├── DataError           E4xx  exit 3   data cannot be read or contradict their declaration
+    ├── VerificationError   E5xx  exit 5   the written file does not satisfy the goal
+    ├── RefusedError        E6xx  exit 6   a guard rail said no
+    └── LimitError          E7xx  exit 7   out of disk, memory or time
+
+Warnings are `Notice` objects with a ``Wxxx`` code; they travel with the result and are never printed by the
+library itself.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar
+
+
+class TarnkappeError(Exception):
+    """An error a user can act on: what happened, where, and how to fix it.
+
+    >>> str(JobError("E110", "k must be at least 1, got 0", where="job.yaml:7", hint="Set  k: 5."))
+    'E110 k must be at least 1, got 0 (job.yaml:7)'
+    """
+
+    exit_code: ClassVar[int] = 1
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        *,
+        where: str | None = None,
+        details: Iterable[str] = (),
+        hint: str | None = None,
+    ) -> None:
+        """Describe the problem; `details` are further lines, `hint` is a fix that works when pasted."""
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.where = where
+        self.details = tuple(details)
+        self.hint = hint
+
+    def __str__(self) -> str:
+        place = f" ({self.where})" if self.where else ""
+        return f"{self.code} {self.message}{place}"
+
+    def as_dict(self) -> dict[str, object]:
+        """The error as plain data, for ``--json``."""
+        return {
+            "code": self.code,
+            "message": self.message,
+            "where": self.where,
+            "details": list(self.details),
+            "hint": self.hint,
+            "exit_code": self.exit_code,
+        }
+
+
+class JobError(TarnkappeError):
+    """The job file, a parameter or an option is wrong."""
+
+    exit_code = 2
+
+
+class TaxonomyError(TarnkappeError):
+    """A taxonomy is broken or does not fit its column."""
+
+    exit_code = 3
+
+
+class InfeasibleError(TarnkappeError):
+    """No release satisfies the goal within the limits."""
+
+    exit_code = 4
+
+
+class DataError(TarnkappeError):
+    """Data cannot be read, or contradict what the job says about them."""
+
+    exit_code = 3
+
+
+class VerificationError(TarnkappeError):
+    """The written file does not satisfy the goal; no release was made."""
+
+    exit_code = 5
+
+
+class RefusedError(TarnkappeError):
+    """A guard rail said no."""
+
+    exit_code = 6
+
+
+class LimitError(TarnkappeError):
+    """Out of disk, memory or time."""
+
+    exit_code = 7
+
+
+@dataclass(frozen=True)
+class Notice:
+    """A warning that travels with a result.
+
+    >>> print(Notice("W601", "k = 2 is low", hint="Authorities usually ask for 5 or more."))
+    W601 k = 2 is low
+    """
+
+    code: str
+    message: str
+    hint: str | None = None
+
+    def __str__(self) -> str:
+        return f"{self.code} {self.message}"
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """A suffix like `` (did you mean 'criteria'?)``, or nothing when no known word is close.
+
+    >>> did_you_mean("critera", ["criteria", "columns"])
+    " (did you mean 'criteria'?)"
+    """
+    close = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
+    return f" (did you mean '{close[0]}'?)" if close else ""
+
+
+#: What each code means, for ``tarnkappe explain`` and the reference page.
+CODES: dict[str, str] = {
+    "E100": "The job file is not valid YAML, or is not a mapping of keys to values.",
+    "E101": "Columns have no role. Every column of the data needs one of: identifier, quasi, sensitive, keep, drop.",
+    "E102": "The job file has a key that Tarnkappe does not know. Keys are checked so that a typo cannot weaken a release.",
+    "E103": "The job file lacks a required key.",
+    "E104": "A key stands twice in the job file.",
+    "E105": "The job names a column, taxonomy, criterion or algorithm that does not exist.",
+    "E106": "The job has no quasi-identifier or no criterion, so there is nothing to protect.",
+    "E107": "A file that should exist does not, or cannot be opened.",
+    "E108": "An option of the command line or a  --set key=value  cannot be understood.",
+    "E109": "The config.xml or taxonomies.xml file cannot be understood.",
+    "E110": "A parameter has a value outside its range or of the wrong type.",
+    "E111": "A criterion cannot be used with this algorithm or column.",
+    "E112": "A categorical quasi-identifier has no taxonomy, so Tarnkappe cannot know how to coarsen it.",
+    "E201": "A taxonomy is not a tree: a value has two parents, stands twice, or is its own ancestor.",
+    "E202": "A taxonomy is empty or its file cannot be read.",
+    "E203": "A taxonomy cannot be built with these settings.",
+    "E204": "A taxonomy does not cover all values of its column.",
+    "E301": "No release satisfies the criteria within the suppression limit.",
+    "E401": "The data file does not exist or cannot be opened.",
+    "E402": "The data file is empty or has a header only.",
+    "E403": "A row has more or fewer fields than the header.",
+    "E404": "The text encoding of the file is not the one stated or detected.",
+    "E405": "The header has a column name twice, or an empty name.",
+    "E406": "A value cannot be read as the declared type.",
+    "E407": "Missing values are present and the job does not say how a missing cell matches others.",
+    "E408": "The file format is not supported.",
+    "E409": "The data frame is of a type Tarnkappe does not know.",
+    "E410": "The job names a column that the data do not have.",
+    "E501": "The written file was read back and does not satisfy the goal. No release was made.",
+    "E601": "The output exists already.",
+    "E602": "The output would overwrite its own input.",
+    "E603": "The output folder cannot be written.",
+    "E604": "A column that looks like a direct identifier would be published.",
+    "E701": "The disk is full.",
+    "E702": "Not enough memory.",
+    "W601": "k is below the value usually asked for.",
+    "W602": "A sensitive column has no criterion: a whole group may share the same value.",
+    "W603": "A column that is kept unchanged distinguishes many people.",
+    "W604": "Several rows share an identifier: k counts rows, not people.",
+    "W605": "Some groups share one sensitive value although nobody asked for diversity.",
+    "W606": "Rows were suppressed.",
+    "W607": "Missing cells were filled with their group's value (missing_rule: wildcard).",
+}

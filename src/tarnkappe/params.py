@@ -1,0 +1,206 @@
+"""One declaration per parameter drives validation, the command line, the job file's schema and the docs.
+
+A criterion, an algorithm, a taxonomy builder or a section of the job file is a frozen dataclass whose fields are made
+by `param`. `Declared` checks the values, `bind` builds one from plain data and rejects unknown keys.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import types
+import typing
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass
+from typing import Any, TypeVar
+
+from tarnkappe.errors import JobError, did_you_mean
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """What is known about one parameter of a declared class."""
+
+    name: str
+    type: Any
+    doc: str
+    default: Any
+    ge: float | None
+    gt: float | None
+    le: float | None
+    choices: tuple[str, ...] | None
+
+    @property
+    def required(self) -> bool:
+        """Whether the parameter must be given."""
+        return self.default is MISSING
+
+    @property
+    def expected(self) -> str:
+        """What a value must be, in words.
+
+        >>> Parameter("k", int, "", MISSING, 1, None, None, None).expected
+        'a whole number of at least 1'
+        """
+        if self.choices:
+            return "one of " + ", ".join(self.choices)
+        text = _TYPE_WORDS.get(_plain(self.type), "a value")
+        bounds = []
+        if self.ge is not None and self.le is not None:
+            bounds.append(f"between {self.ge:g} and {self.le:g}")
+        else:
+            if self.ge is not None:
+                bounds.append(f"of at least {self.ge:g}")
+            if self.le is not None:
+                bounds.append(f"of at most {self.le:g}")
+        if self.gt is not None:
+            bounds.append(f"above {self.gt:g}")
+        return " ".join([text, *bounds])
+
+
+_TYPE_WORDS: dict[Any, str] = {int: "a whole number", float: "a number", str: "a text", bool: "true or false"}
+
+
+def param(
+    default: Any = MISSING,
+    *,
+    doc: str,
+    ge: float | None = None,
+    gt: float | None = None,
+    le: float | None = None,
+    choices: tuple[str, ...] | None = None,
+) -> Any:
+    """Declare a parameter: its default, one sentence on what it does, and the values it may have."""
+    meta = {"doc": doc, "ge": ge, "gt": gt, "le": le, "choices": choices}
+    if isinstance(default, (dict, list)):
+        return dataclasses.field(default_factory=lambda: default, metadata=meta)
+    return dataclasses.field(default=default, metadata=meta)
+
+
+def parameters(cls: type) -> tuple[Parameter, ...]:
+    """The declared parameters of a class, in order."""
+    hints = typing.get_type_hints(cls)
+    out = []
+    for f in dataclasses.fields(cls):
+        if "doc" not in f.metadata:
+            continue
+        default = f.default_factory() if f.default_factory is not MISSING else f.default
+        m = f.metadata
+        out.append(
+            Parameter(f.name, hints[f.name], m["doc"], default, m["ge"], m["gt"], m["le"], m["choices"])
+        )
+    return tuple(out)
+
+
+def _plain(annotation: Any) -> Any:
+    """The annotation without ``| None``."""
+    if isinstance(annotation, types.UnionType):
+        rest = [a for a in typing.get_args(annotation) if a is not types.NoneType]
+        return rest[0] if len(rest) == 1 else annotation
+    return annotation
+
+
+def _coerce(p: Parameter, value: Any, where: str | None) -> Any:
+    """The value as the declared type, or a `JobError` that says what was expected."""
+    wanted = _plain(p.type)
+    if value is None and wanted is not p.type:
+        return None
+    ok = True
+    if wanted is int:
+        ok = isinstance(value, int) and not isinstance(value, bool)
+    elif wanted is float:
+        ok = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+        value = float(value) if ok else value
+    elif wanted in (str, bool):
+        ok = isinstance(value, wanted)
+    elif typing.get_origin(wanted) is tuple:
+        ok = isinstance(value, (list, tuple))
+        if ok:
+            item = dataclasses.replace(p, type=typing.get_args(wanted)[0])
+            return tuple(_coerce(item, v, where) for v in value)
+    if ok and p.choices and value not in p.choices:
+        ok = False
+    if ok and isinstance(value, (int, float)) and not isinstance(value, bool):
+        ok = (
+            (p.ge is None or value >= p.ge)
+            and (p.gt is None or value > p.gt)
+            and (p.le is None or value <= p.le)
+        )
+    if not ok:
+        guess = did_you_mean(value, p.choices) if p.choices and isinstance(value, str) else ""
+        raise JobError(
+            "E110", f"'{p.name}' must be {p.expected}, got {value!r}{guess}", where=where, hint=f"{p.name}: {p.doc}"
+        )
+    return value
+
+
+class Declared:
+    """Base of everything configured by parameters: checks them on construction, compares and prints by them."""
+
+    def __post_init__(self) -> None:
+        """Check every parameter against its declaration."""
+        for p in parameters(type(self)):
+            object.__setattr__(self, p.name, _coerce(p, getattr(self, p.name), None))
+
+    def get_params(self) -> dict[str, Any]:
+        """The parameters and their values, in order."""
+        return {p.name: getattr(self, p.name) for p in parameters(type(self))}
+
+
+def place(mapping: Any, key: str | None = None) -> str | None:
+    """Where a key (or the mapping itself) stands, as ``file:line``, if the mapping remembers it."""
+    lookup = getattr(mapping, "place_of", None)
+    return lookup(key) if lookup else None
+
+
+def bind(cls: type[T], raw: Mapping[str, Any], what: str) -> T:
+    """Build a declared class from plain data; unknown, missing and ill-typed keys are errors with their place.
+
+    `what` names the thing in messages, such as ``criterion 'k-anonymity'``.
+    """
+    declared = {p.name: p for p in parameters(cls)}
+    for key in raw:
+        if key not in declared:
+            known = ", ".join(declared) or "none"
+            raise JobError(
+                "E102",
+                f"unknown key '{key}' in {what}{did_you_mean(str(key), declared)}",
+                where=place(raw, key),
+                hint=f"Known keys: {known}.",
+            )
+    missing = [p for p in declared.values() if p.required and p.name not in raw]
+    if missing:
+        p = missing[0]
+        raise JobError(
+            "E103", f"{what} needs '{p.name}'", where=place(raw), hint=f"{p.name}: {p.doc} ({p.expected})."
+        )
+    values = {key: _coerce(declared[key], value, place(raw, key)) for key, value in raw.items()}
+    return cls(**values)
+
+
+def json_schema(cls: type) -> dict[str, Any]:
+    """A JSON schema of a declared class, for editors that complete job files."""
+    properties: dict[str, Any] = {}
+    for p in parameters(cls):
+        properties[p.name] = {"description": p.doc, **_json_type(p)}
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "required": [p.name for p in parameters(cls) if p.required],
+        "properties": properties,
+    }
+
+
+def _json_type(p: Parameter) -> dict[str, Any]:
+    wanted = _plain(p.type)
+    if p.choices:
+        return {"enum": list(p.choices)}
+    if typing.get_origin(wanted) is tuple:
+        return {"type": "array", "items": _json_type(dataclasses.replace(p, type=typing.get_args(wanted)[0]))}
+    names = {int: "integer", float: "number", str: "string", bool: "boolean"}
+    out: dict[str, Any] = {"type": names[wanted]} if wanted in names else {}
+    bounds = {"minimum": p.ge, "exclusiveMinimum": p.gt, "maximum": p.le}
+    out.update({k: v for k, v in bounds.items() if v is not None})
+    return out

@@ -1,0 +1,340 @@
+"""The taxonomy: a tree of values as integer arrays, in which every node covers one interval of leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tarnkappe.errors import TaxonomyError
+
+IntArray = NDArray[np.int32]
+
+#: The label of a value about which nothing is said any more.
+ANY = "*"
+
+
+@dataclass(frozen=True, eq=False)
+class Taxonomy:
+    """A tree of values; leaves are numbered depth-first, so node ``v`` covers the leaves ``lo[v] .. hi[v]``.
+
+    Nodes are numbered depth-first too: the root is node 0 and a parent comes before its children. The lowest node that
+    covers a set of leaves depends only on its smallest and largest leaf, which is what makes a group a box.
+
+    A node may be a *range* (`ranges`): its leaves are ordered, and any interval of them may be published as
+    ``[first last]`` instead of the node's own label. A numeric column without a taxonomy is one range.
+
+    >>> sex = Taxonomy.from_nested({"Person": ["female", "male"]})
+    >>> sex.leaves
+    ('female', 'male')
+    >>> sex.labels[int(sex.lca(0, 1))]
+    'Person'
+    """
+
+    labels: tuple[str, ...]
+    parent: IntArray
+    lo: IntArray
+    hi: IntArray
+    depth: IntArray
+    ranges: NDArray[np.bool_]
+
+    @classmethod
+    def from_parents(
+        cls, labels: Sequence[str], parents: Sequence[int], ranges: Iterable[int] = ()
+    ) -> Taxonomy:
+        """Build from one parent index per node (-1 for the root); children keep their order.
+
+        >>> Taxonomy.from_parents(["*", "a", "b"], [-1, 0, 0]).leaves
+        ('a', 'b')
+        """
+        n = len(labels)
+        children: list[list[int]] = [[] for _ in range(n)]
+        roots = []
+        for node, up in enumerate(parents):
+            if up < 0:
+                roots.append(node)
+            else:
+                children[up].append(node)
+        if len(roots) != 1:
+            raise TaxonomyError("E201", f"a taxonomy needs one root, found {len(roots)}")
+        order: list[int] = []
+        lo = np.zeros(n, np.int32)
+        hi = np.zeros(n, np.int32)
+        depth = np.zeros(n, np.int32)
+        position = np.full(n, -1, np.int32)
+        leaves = 0
+        stack = [(roots[0], 0)]
+        while stack:
+            node, d = stack.pop()
+            position[node] = len(order)
+            depth[position[node]] = d
+            lo[position[node]] = leaves
+            order.append(node)
+            if not children[node]:
+                leaves += 1
+            stack.extend((child, d + 1) for child in reversed(children[node]))
+        if len(order) != n:
+            lost = labels[int(np.flatnonzero(position < 0)[0])]
+            raise TaxonomyError("E201", f"the taxonomy has a cycle: '{lost}' is its own ancestor")
+        parent = np.full(n, -1, np.int32)
+        for i in range(n - 1, -1, -1):  # children come after their parent
+            node = order[i]
+            if not children[node]:
+                hi[i] = lo[i]
+            if parents[node] >= 0:
+                up = position[parents[node]]
+                parent[i] = up
+                hi[up] = max(hi[up], hi[i])
+        flags = np.zeros(n, np.bool_)
+        flags[[position[r] for r in ranges]] = True
+        for array in (parent, lo, hi, depth, flags):
+            array.flags.writeable = False
+        made = cls(tuple(labels[i] for i in order), parent, lo, hi, depth, flags)
+        made._require_distinct_leaves()
+        return made
+
+    @classmethod
+    def from_nested(cls, tree: Mapping[str, Any] | Sequence[Any], root: str = ANY) -> Taxonomy:
+        """Build from nested mappings and lists, as written in a job file.
+
+        >>> t = Taxonomy.from_nested({"Married": ["civil", "church"], "Single": ["never", "widowed"]})
+        >>> t.labels
+        ('*', 'Married', 'civil', 'church', 'Single', 'never', 'widowed')
+        """
+        labels: list[str] = []
+        parents: list[int] = []
+
+        def add(label: object, below: object, up: int) -> None:
+            node = len(labels)
+            labels.append(str(label))
+            parents.append(up)
+            if below is None:
+                return
+            if isinstance(below, Mapping):
+                for key, value in below.items():
+                    add(key, value, node)
+            elif isinstance(below, (list, tuple)):
+                for item in below:
+                    if isinstance(item, Mapping):
+                        for key, value in item.items():
+                            add(key, value, node)
+                    else:
+                        add(item, None, node)
+            else:
+                add(below, None, node)
+
+        top = tree
+        if isinstance(tree, Mapping) and len(tree) == 1:
+            ((root, top),) = tree.items()
+        if not top:
+            raise TaxonomyError("E202", "the taxonomy is empty", hint="Give at least one value.")
+        add(root, top, -1)
+        return cls.from_parents(labels, parents)
+
+    @classmethod
+    def from_paths(cls, paths: Iterable[Sequence[str]]) -> Taxonomy:
+        """Build from one path per leaf, from the leaf up to the root (the rows of an ARX hierarchy file).
+
+        All paths have the same length. If they do not end in one common label, a root ``*`` is added.
+
+        >>> Taxonomy.from_paths([("20246", "2024*", "2****"), ("22765", "2276*", "2****")]).labels
+        ('2****', '2024*', '20246', '2276*', '22765')
+        """
+        rows = [tuple(p) for p in paths]
+        if not rows:
+            raise TaxonomyError("E202", "the taxonomy is empty", hint="Give at least one value.")
+        if len({row[-1] for row in rows}) > 1 or len(rows[0]) == 1:
+            rows = [(*row, ANY) for row in rows]
+        labels: list[str] = []
+        parents: list[int] = []
+        seen: dict[tuple[int, str], int] = {}
+        height = len(rows[0]) - 1
+        for row in rows:
+            up = -1
+            for level in range(height, -1, -1):
+                key = (level, row[level])
+                node = seen.get(key, -1)
+                if node < 0:
+                    node = seen[key] = len(labels)
+                    labels.append(row[level])
+                    parents.append(up)
+                elif parents[node] != up:
+                    raise TaxonomyError(
+                        "E201",
+                        f"'{row[level]}' has two parents: '{labels[parents[node]]}' and '{labels[up]}'",
+                        hint="Give the two values different names, or the same parent.",
+                    )
+                elif level == 0:
+                    raise TaxonomyError("E201", f"'{row[0]}' stands twice", hint="Remove one of the rows.")
+                up = node
+        return cls.from_parents(labels, parents)
+
+    @classmethod
+    def scale(cls, leaves: Sequence[str], label: str = ANY) -> Taxonomy:
+        """An ordered domain without inner nodes: groups publish intervals ``[first last]`` of it.
+
+        >>> bool(Taxonomy.scale(["low", "middle", "high"]).ranges[0])
+        True
+        """
+        return cls.from_parents([label, *leaves], [-1] + [0] * len(leaves), ranges=[0])
+
+    def with_missing(self, label: str) -> Taxonomy:
+        """The same taxonomy with one more leaf, the last, for a missing value: a child of the root.
+
+        >>> Taxonomy.from_nested(["a", "b"]).with_missing("?").leaves
+        ('a', 'b', '?')
+        """
+        labels, parents = list(self.labels), [int(p) for p in self.parent]
+        ranges = [int(r) for r in np.flatnonzero(self.ranges)]
+        if self.ranges[0]:  # a missing value has no place on a scale: a new root holds both
+            labels, parents = [ANY, *labels], [-1, *(p + 1 for p in parents)]
+            ranges = [r + 1 for r in ranges]
+        return Taxonomy.from_parents([*labels, label], [*parents, 0], ranges)
+
+    def _require_distinct_leaves(self) -> None:
+        leaves = self.leaves
+        if len(set(leaves)) < len(leaves):
+            twice = next(v for i, v in enumerate(leaves) if v in leaves[:i])
+            raise TaxonomyError("E201", f"'{twice}' stands twice in the taxonomy", hint="Remove one of them.")
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Taxonomy):
+            return NotImplemented
+        return (
+            self.labels == other.labels
+            and np.array_equal(self.parent, other.parent)
+            and np.array_equal(self.ranges, other.ranges)
+        )
+
+    def __hash__(self) -> int:
+        return hash(self.labels)
+
+    def __repr__(self) -> str:
+        return f"<Taxonomy '{self.labels[0]}': {self.n_leaves} leaves, {self.height + 1} levels>"
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes, leaves included."""
+        return len(self.labels)
+
+    @cached_property
+    def leaf_nodes(self) -> IntArray:
+        """The node of each leaf."""
+        has_child = np.zeros(self.n_nodes, np.bool_)
+        has_child[self.parent[1:]] = True
+        return np.flatnonzero(~has_child).astype(np.int32)
+
+    @property
+    def n_leaves(self) -> int:
+        """Number of leaves."""
+        return len(self.leaf_nodes)
+
+    @cached_property
+    def leaves(self) -> tuple[str, ...]:
+        """The labels of the leaves, in leaf order."""
+        return tuple(self.labels[v] for v in self.leaf_nodes)
+
+    @cached_property
+    def height(self) -> int:
+        """Steps from the deepest leaf to the root."""
+        return int(self.depth.max())
+
+    @cached_property
+    def node_heights(self) -> IntArray:
+        """For each node, the steps down to its deepest leaf."""
+        out = np.zeros(self.n_nodes, np.int32)
+        for v in range(self.n_nodes - 1, 0, -1):
+            up = self.parent[v]
+            out[up] = max(out[up], out[v] + 1)
+        return out
+
+    @cached_property
+    def ancestors(self) -> IntArray:
+        """``ancestors[level, leaf]``: the node that stands for a leaf at a generalisation level.
+
+        Level 0 is the leaf itself, level `height` the root. In a ragged tree a leaf stays itself until the level of
+        its parent is reached: level ``j`` holds nodes of depth at most ``height - j``.
+        """
+        out = np.empty((self.height + 1, self.n_leaves), np.int32)
+        out[0] = self.leaf_nodes
+        for level in range(1, self.height + 1):
+            below = out[level - 1]
+            too_deep = self.depth[below] > self.height - level
+            out[level] = np.where(too_deep, self.parent[below], below)
+        return out
+
+    @cached_property
+    def splits(self) -> tuple[IntArray, IntArray]:
+        """For each pair of neighbouring leaves ``i-1, i``: depth and number of their lowest common ancestor.
+
+        Entry 0 belongs to no pair. These two arrays are all that kernels need of a tree: the lowest common ancestor of
+        the leaves ``lo..hi`` is that of the shallowest split in ``lo+1..hi``.
+        """
+        m = self.n_leaves
+        node = np.zeros(m, np.int32)
+        # Parents come before children, so the last writer is the deepest node that spans the split.
+        for v in range(self.n_nodes):
+            if self.hi[v] > self.lo[v]:
+                node[self.lo[v] + 1 : self.hi[v] + 1] = v
+        return self.depth[node], node
+
+    @cached_property
+    def split_minima(self) -> IntArray:
+        """Sparse table over `splits`: row ``j``, entry ``i`` is the shallowest split among ``i .. i + 2**j - 1``."""
+        depth, _ = self.splits
+        m = self.n_leaves
+        rows = max(1, m.bit_length())
+        table = np.zeros((rows, m), np.int32)
+        table[0] = np.arange(m)
+        for j in range(1, rows):
+            half = 1 << (j - 1)
+            table[j] = table[j - 1]
+            n = m - half
+            if n > 0:
+                left, right = table[j - 1, :n], table[j - 1, half:]
+                table[j, :n] = np.where(depth[right] < depth[left], right, left)
+        return table
+
+    def lca(self, lo: Any, hi: Any) -> IntArray:
+        """The lowest node covering the leaves ``lo .. hi``; arrays in, array out, constant time each.
+
+        >>> t = Taxonomy.from_nested({"*": {"A": ["a1", "a2"], "B": ["b1"]}})
+        >>> [t.labels[v] for v in t.lca([0, 0, 2], [1, 2, 2])]
+        ['A', '*', 'b1']
+        """
+        lo, hi = np.asarray(lo, np.int64), np.asarray(hi, np.int64)
+        length = hi - lo
+        row = np.frexp(np.maximum(length, 1))[1] - 1
+        depth, node = self.splits
+        first = np.minimum(lo + 1, self.n_leaves - 1)
+        left = self.split_minima[row, first]
+        right = self.split_minima[row, np.maximum(hi - (1 << row) + 1, 0)]
+        split = np.where(depth[right] < depth[left], right, left)
+        found: IntArray = np.where(length > 0, node[split], self.leaf_nodes[lo]).astype(np.int32)
+        return found
+
+    @property
+    def leaf_counts(self) -> IntArray:
+        """Number of leaves under each node."""
+        return self.hi - self.lo + np.int32(1)
+
+    def paths(self) -> list[tuple[str, ...]]:
+        """One row per leaf with its label at every level: the ARX layout."""
+        return [tuple(self.labels[v] for v in column) for column in self.ancestors.T]
+
+    def nested(self) -> dict[str, Any]:
+        """The tree as nested mappings and lists, the inverse of `from_nested`."""
+        children: list[list[int]] = [[] for _ in range(self.n_nodes)]
+        for v in range(1, self.n_nodes):
+            children[self.parent[v]].append(v)
+
+        def below(v: int) -> Any:
+            if not any(children[c] for c in children[v]):
+                return [self.labels[c] for c in children[v]]
+            return {self.labels[c]: below(c) if children[c] else None for c in children[v]}
+
+        return {self.labels[0]: below(0)}
