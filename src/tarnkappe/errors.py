@@ -137,7 +137,7 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 CODES: dict[str, str] = {
     "E100": "The job file is not valid YAML, or is not a mapping of keys to values.",
     "E101": "Columns have no role. Every column of the data needs one of: identifier, quasi, sensitive, keep, drop.",
-    "E102": "The job file has a key that Tarnkappe does not know. Keys are checked so that a typo cannot weaken a release.",
+    "E102": "The job file has an unknown key. Keys are checked so that a typo cannot weaken a release.",
     "E103": "The job file lacks a required key.",
     "E104": "A key stands twice in the job file.",
     "E105": "The job names a column, taxonomy, criterion or algorithm that does not exist.",

@@ -71,12 +71,13 @@ def param(
     gt: float | None = None,
     le: float | None = None,
     choices: tuple[str, ...] | None = None,
+    kw_only: bool = False,
 ) -> Any:
     """Declare a parameter: its default, one sentence on what it does, and the values it may have."""
     meta = {"doc": doc, "ge": ge, "gt": gt, "le": le, "choices": choices}
     if isinstance(default, (dict, list)):
-        return dataclasses.field(default_factory=lambda: default, metadata=meta)
-    return dataclasses.field(default=default, metadata=meta)
+        return dataclasses.field(default_factory=lambda: default, metadata=meta, kw_only=kw_only)
+    return dataclasses.field(default=default, metadata=meta, kw_only=kw_only)
 
 
 def parameters(cls: type) -> tuple[Parameter, ...]:
@@ -88,9 +89,7 @@ def parameters(cls: type) -> tuple[Parameter, ...]:
             continue
         default = f.default_factory() if f.default_factory is not MISSING else f.default
         m = f.metadata
-        out.append(
-            Parameter(f.name, hints[f.name], m["doc"], default, m["ge"], m["gt"], m["le"], m["choices"])
-        )
+        out.append(Parameter(f.name, hints[f.name], m["doc"], default, m["ge"], m["gt"], m["le"], m["choices"]))
     return tuple(out)
 
 
@@ -123,15 +122,14 @@ def _coerce(p: Parameter, value: Any, where: str | None) -> Any:
     if ok and p.choices and value not in p.choices:
         ok = False
     if ok and isinstance(value, (int, float)) and not isinstance(value, bool):
-        ok = (
-            (p.ge is None or value >= p.ge)
-            and (p.gt is None or value > p.gt)
-            and (p.le is None or value <= p.le)
-        )
+        ok = (p.ge is None or value >= p.ge) and (p.gt is None or value > p.gt) and (p.le is None or value <= p.le)
     if not ok:
         guess = did_you_mean(value, p.choices) if p.choices and isinstance(value, str) else ""
         raise JobError(
-            "E110", f"'{p.name}' must be {p.expected}, got {value!r}{guess}", where=where, hint=f"{p.name}: {p.doc}"
+            "E110",
+            f"'{p.name}' must be {p.expected}, got {value!r}{guess}",
+            where=where,
+            hint=f"{p.name}: {p.doc}",
         )
     return value
 
@@ -173,9 +171,7 @@ def bind(cls: type[T], raw: Mapping[str, Any], what: str) -> T:
     missing = [p for p in declared.values() if p.required and p.name not in raw]
     if missing:
         p = missing[0]
-        raise JobError(
-            "E103", f"{what} needs '{p.name}'", where=place(raw), hint=f"{p.name}: {p.doc} ({p.expected})."
-        )
+        raise JobError("E103", f"{what} needs '{p.name}'", where=place(raw), hint=f"{p.name}: {p.doc} ({p.expected}).")
     values = {key: _coerce(declared[key], value, place(raw, key)) for key, value in raw.items()}
     return cls(**values)
 

@@ -1,7 +1,7 @@
 """Finds the classes of a room by their declaration: put a file there and it is known everywhere.
 
-A *room* is a package such as `tarnkappe.criteria`. Every concrete subclass of the room's base class that is defined in one
-of its modules and has a ``name`` is registered under that name. Nothing is registered by hand.
+A *room* is a package such as `tarnkappe.criteria`. Every concrete subclass of the room's base class that is defined in
+one of its modules and has a ``name`` is registered under that name. Nothing is registered by hand.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def _room(package: str, base: type) -> dict[str, type]:
 
 def registered(package: str, base: type[T]) -> dict[str, type[T]]:
     """All classes of a room by name, sorted."""
-    return dict(_room(package, base))
+    return dict(_room(package, base))  # type: ignore[arg-type]
 
 
 def lookup(package: str, base: type[T], name: str, kind: str, where: str | None = None) -> type[T]:

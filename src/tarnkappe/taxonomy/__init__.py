@@ -1,5 +1,117 @@
-"""Taxonomies: how the values of a column may be coarsened."""
+"""Taxonomies: how the values of a column may be coarsened.
 
+The functions declare a taxonomy, which becomes a `Taxonomy` once the values of a column are known::
+
+    {"age": intervals(5, 10, 20, top=80), "zip": prefix(4, 3, 2), "sex": suppress()}
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from tarnkappe.taxonomy.base import TaxonomyBuilder
+from tarnkappe.taxonomy.builders import File, Frequency, Order, Suppress, Tree, builder_from
+from tarnkappe.taxonomy.computed import Dates, Intervals, Prefix
+from tarnkappe.taxonomy.coverage import check_coverage
+from tarnkappe.taxonomy.files import read_taxonomies_xml, read_taxonomy, write_taxonomy
+from tarnkappe.taxonomy.show import draw, level_table
 from tarnkappe.taxonomy.tree import ANY, Taxonomy
 
-__all__ = ["ANY", "Taxonomy"]
+__all__ = [
+    "ANY",
+    "Taxonomy",
+    "TaxonomyBuilder",
+    "builder_from",
+    "check_coverage",
+    "dates",
+    "draw",
+    "frequency",
+    "from_file",
+    "intervals",
+    "level_table",
+    "ordered",
+    "prefix",
+    "read_taxonomies_xml",
+    "read_taxonomy",
+    "suppress",
+    "tree",
+    "write_taxonomy",
+]
+
+
+def intervals(
+    *widths: float, start: float | None = None, bottom: float | None = None, top: float | None = None
+) -> Intervals:
+    """Numbers in intervals of growing width, counted from `start`; below `bottom` and from `top` on one group each.
+
+    >>> intervals(5, 10).build([21, 33], "age").labels
+    ('*', '20-29', '20-24', '21', '30-39', '30-34', '33')
+    """
+    return Intervals(widths=widths, start=start, bottom=bottom, top=top)
+
+
+def prefix(*keep: int) -> Prefix:
+    """Codes of which fewer and fewer leading characters stay.
+
+    >>> prefix(3).build(["22765", "22767"], "zip").labels
+    ('*', '227**', '22765', '22767')
+    """
+    return Prefix(keep=keep)
+
+
+def dates(*levels: str, format: str | None = None) -> Dates:  # noqa: A002 - the job file calls it so too
+    """Dates in periods from fine to coarse: day, month, quarter, year, decade; all of them if none is named.
+
+    >>> dates("year", format="%d.%m.%Y").build(["05.03.2020"], "birth").labels
+    ('*', '2020', '05.03.2020')
+    """
+    return Dates(levels=levels or None, format=format)
+
+
+def ordered(*values: object, groups: tuple[int, ...] = ()) -> Order:
+    """Values in their order (sorted if none are given), in runs of `groups`, or freely in ranges without.
+
+    >>> ordered("low", "middle", "high", groups=(2,)).build(["high"], "income").labels
+    ('*', 'low to middle', 'low', 'middle', 'high')
+    """
+    return Order(values=values or None, groups=groups)
+
+
+def frequency(*keep: float, top: tuple[int, ...] = (), label: str = "other") -> Frequency:
+    """Rare values first: a value stays at a level if its share of the records is at least `keep`, or it is in `top`.
+
+    >>> frequency(top=(1,)).build(["a", "b", "c"], "job", [8, 1, 1]).labels
+    ('*', 'a', 'other', 'b', 'c')
+    """
+    return Frequency(keep=keep, top=top, label=label)
+
+
+def suppress() -> Suppress:
+    """A value is published or it is not.
+
+    >>> suppress().build(["male", "female"], "sex").height
+    1
+    """
+    return Suppress()
+
+
+def tree(nested: Any, *, on_unknown: str = "error", trim: bool = False) -> Tree:
+    """A tree written out as nested mappings and lists.
+
+    >>> tree({"Married": ["civil"], "Single": ["never"]}).build(["civil"], "marital").labels
+    ('*', 'Married', 'civil', 'Single', 'never')
+    """
+    return Tree(tree=nested, on_unknown=on_unknown, trim=trim)
+
+
+def from_file(
+    path: str | Path,
+    *,
+    delimiter: str | None = None,
+    attribute: str | None = None,
+    on_unknown: str = "error",
+    trim: bool = False,
+) -> File:
+    """A tree in a file: the ARX layout ``value;level1;*``, nested YAML or XML."""
+    return File(path=str(path), delimiter=delimiter, attribute=attribute, on_unknown=on_unknown, trim=trim)

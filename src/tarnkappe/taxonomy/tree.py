@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tarnkappe.errors import TaxonomyError
+from tarnkappe.taxonomy.labels import scalar_text
+from tarnkappe.taxonomy.nested import Entry, flatten, plain_container, unfold_plain
 
 IntArray = NDArray[np.int32]
 
@@ -22,8 +24,8 @@ ANY = "*"
 class Taxonomy:
     """A tree of values; leaves are numbered depth-first, so node ``v`` covers the leaves ``lo[v] .. hi[v]``.
 
-    Nodes are numbered depth-first too: the root is node 0 and a parent comes before its children. The lowest node that
-    covers a set of leaves depends only on its smallest and largest leaf, which is what makes a group a box.
+    Nodes are numbered depth-first too: the root is node 0 and a parent comes before its children. The lowest
+    node that covers a set of leaves depends only on its smallest and largest leaf: that makes a group a box.
 
     A node may be a *range* (`ranges`): its leaves are ordered, and any interval of them may be published as
     ``[first last]`` instead of the node's own label. A numeric column without a taxonomy is one range.
@@ -43,9 +45,7 @@ class Taxonomy:
     ranges: NDArray[np.bool_]
 
     @classmethod
-    def from_parents(
-        cls, labels: Sequence[str], parents: Sequence[int], ranges: Iterable[int] = ()
-    ) -> Taxonomy:
+    def from_parents(cls, labels: Sequence[str], parents: Sequence[int], ranges: Iterable[int] = ()) -> Taxonomy:
         """Build from one parent index per node (-1 for the root); children keep their order.
 
         >>> Taxonomy.from_parents(["*", "a", "b"], [-1, 0, 0]).leaves
@@ -62,39 +62,41 @@ class Taxonomy:
         if len(roots) != 1:
             raise TaxonomyError("E201", f"a taxonomy needs one root, found {len(roots)}")
         order: list[int] = []
-        lo = np.zeros(n, np.int32)
-        hi = np.zeros(n, np.int32)
-        depth = np.zeros(n, np.int32)
-        position = np.full(n, -1, np.int32)
+        lo: list[int] = []
+        depth: list[int] = []
         leaves = 0
         stack = [(roots[0], 0)]
         while stack:
             node, d = stack.pop()
-            position[node] = len(order)
-            depth[position[node]] = d
-            lo[position[node]] = leaves
             order.append(node)
+            depth.append(d)
+            lo.append(leaves)
             if not children[node]:
                 leaves += 1
             stack.extend((child, d + 1) for child in reversed(children[node]))
         if len(order) != n:
-            lost = labels[int(np.flatnonzero(position < 0)[0])]
+            lost = _in_cycle(labels, parents, order)
             raise TaxonomyError("E201", f"the taxonomy has a cycle: '{lost}' is its own ancestor")
-        parent = np.full(n, -1, np.int32)
-        for i in range(n - 1, -1, -1):  # children come after their parent
-            node = order[i]
-            if not children[node]:
-                hi[i] = lo[i]
-            if parents[node] >= 0:
-                up = position[parents[node]]
-                parent[i] = up
-                hi[up] = max(hi[up], hi[i])
+        position = [0] * n
+        for i, node in enumerate(order):
+            position[node] = i
+        parent = [position[parents[node]] if parents[node] >= 0 else -1 for node in order]
+        hi = list(lo)
+        for i in range(n - 1, 0, -1):  # children come after their parent
+            hi[parent[i]] = max(hi[parent[i]], hi[i])
         flags = np.zeros(n, np.bool_)
         flags[[position[r] for r in ranges]] = True
-        for array in (parent, lo, hi, depth, flags):
+        made = cls(
+            labels=tuple(labels[node] for node in order),
+            parent=np.array(parent, np.int32),
+            lo=np.array(lo, np.int32),
+            hi=np.array(hi, np.int32),
+            depth=np.array(depth, np.int32),
+            ranges=flags,
+        )
+        for array in (made.parent, made.lo, made.hi, made.depth, made.ranges):
             array.flags.writeable = False
-        made = cls(tuple(labels[i] for i in order), parent, lo, hi, depth, flags)
-        made._require_distinct_leaves()
+        made._require_clear_labels()
         return made
 
     @classmethod
@@ -105,41 +107,21 @@ class Taxonomy:
         >>> t.labels
         ('*', 'Married', 'civil', 'church', 'Single', 'never', 'widowed')
         """
-        labels: list[str] = []
-        parents: list[int] = []
-
-        def add(label: object, below: object, up: int) -> None:
-            node = len(labels)
-            labels.append(str(label))
-            parents.append(up)
-            if below is None:
-                return
-            if isinstance(below, Mapping):
-                for key, value in below.items():
-                    add(key, value, node)
-            elif isinstance(below, (list, tuple)):
-                for item in below:
-                    if isinstance(item, Mapping):
-                        for key, value in item.items():
-                            add(key, value, node)
-                    else:
-                        add(item, None, node)
-            else:
-                add(below, None, node)
-
-        top = tree
+        top: Any = tree
         if isinstance(tree, Mapping) and len(tree) == 1:
-            ((root, top),) = tree.items()
+            ((key, top),) = tree.items()
+            root = scalar_text(key)
+        top = plain_container(top)
         if not top:
             raise TaxonomyError("E202", "the taxonomy is empty", hint="Give at least one value.")
-        add(root, top, -1)
-        return cls.from_parents(labels, parents)
+        return cls.from_parents(*flatten(Entry(root, top), unfold_plain))
 
     @classmethod
     def from_paths(cls, paths: Iterable[Sequence[str]]) -> Taxonomy:
         """Build from one path per leaf, from the leaf up to the root (the rows of an ARX hierarchy file).
 
-        All paths have the same length. If they do not end in one common label, a root ``*`` is added.
+        All paths have the same length. If they do not end in one common label, a root ``*`` is added. A leaf
+        whose first levels repeat its label (``Europe;Europe;*``) is one node: the layout pads a short path so.
 
         >>> Taxonomy.from_paths([("20246", "2024*", "2****"), ("22765", "2276*", "2****")]).labels
         ('2****', '2024*', '20246', '2276*', '22765')
@@ -147,19 +129,21 @@ class Taxonomy:
         rows = [tuple(p) for p in paths]
         if not rows:
             raise TaxonomyError("E202", "the taxonomy is empty", hint="Give at least one value.")
+        if len({len(row) for row in rows}) > 1:
+            raise TaxonomyError("E201", "the paths of a taxonomy differ in length", hint="Fill the short ones up.")
         if len({row[-1] for row in rows}) > 1 or len(rows[0]) == 1:
             rows = [(*row, ANY) for row in rows]
         labels: list[str] = []
         parents: list[int] = []
-        seen: dict[tuple[int, str], int] = {}
         height = len(rows[0]) - 1
+        seen: list[dict[str, int]] = [{} for _ in range(height + 1)]
+        leaves: list[int] = []
         for row in rows:
             up = -1
             for level in range(height, -1, -1):
-                key = (level, row[level])
-                node = seen.get(key, -1)
+                node = seen[level].get(row[level], -1)
                 if node < 0:
-                    node = seen[key] = len(labels)
+                    node = seen[level][row[level]] = len(labels)
                     labels.append(row[level])
                     parents.append(up)
                 elif parents[node] != up:
@@ -171,7 +155,8 @@ class Taxonomy:
                 elif level == 0:
                     raise TaxonomyError("E201", f"'{row[0]}' stands twice", hint="Remove one of the rows.")
                 up = node
-        return cls.from_parents(labels, parents)
+            leaves.append(up)
+        return cls.from_parents(*_without_padding(labels, parents, leaves))
 
     @classmethod
     def scale(cls, leaves: Sequence[str], label: str = ANY) -> Taxonomy:
@@ -190,16 +175,30 @@ class Taxonomy:
         """
         labels, parents = list(self.labels), [int(p) for p in self.parent]
         ranges = [int(r) for r in np.flatnonzero(self.ranges)]
-        if self.ranges[0]:  # a missing value has no place on a scale: a new root holds both
+        if self.ranges[0] or self.n_nodes == 1:  # a missing value is not on the scale: a new root holds both
             labels, parents = [ANY, *labels], [-1, *(p + 1 for p in parents)]
             ranges = [r + 1 for r in ranges]
         return Taxonomy.from_parents([*labels, label], [*parents, 0], ranges)
 
-    def _require_distinct_leaves(self) -> None:
-        leaves = self.leaves
-        if len(set(leaves)) < len(leaves):
-            twice = next(v for i, v in enumerate(leaves) if v in leaves[:i])
-            raise TaxonomyError("E201", f"'{twice}' stands twice in the taxonomy", hint="Remove one of them.")
+    def _require_clear_labels(self) -> None:
+        """Refuse a label that stands for unrelated nodes; a node may only repeat the label of an ancestor.
+
+        Two leaves are always unrelated, so their labels, the values of the column, are distinct.
+        """
+        if len(set(self.labels)) == self.n_nodes:
+            return
+        last: dict[str, int] = {}
+        for node, label in enumerate(self.labels):
+            earlier = last.get(label, -1)
+            last[label] = node
+            # Nodes are numbered depth-first: an earlier node that reaches this one's leaves is an ancestor.
+            if earlier < 0 or self.hi[earlier] >= self.lo[node]:
+                continue
+            one, two = (self.labels[self.parent[v]] for v in (earlier, node))
+            what = "stands twice in the taxonomy" if one == two else f"has two parents: '{one}' and '{two}'"
+            raise TaxonomyError(
+                "E201", f"'{label}' {what}", hint="Remove one of the two, or give them different names."
+            )
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Taxonomy):
@@ -256,8 +255,8 @@ class Taxonomy:
     def ancestors(self) -> IntArray:
         """``ancestors[level, leaf]``: the node that stands for a leaf at a generalisation level.
 
-        Level 0 is the leaf itself, level `height` the root. In a ragged tree a leaf stays itself until the level of
-        its parent is reached: level ``j`` holds nodes of depth at most ``height - j``.
+        Level 0 is the leaf itself, level `height` the root. In a ragged tree a leaf stays itself until the
+        level of its parent is reached: level ``j`` holds nodes of depth at most ``height - j``.
         """
         out = np.empty((self.height + 1, self.n_leaves), np.int32)
         out[0] = self.leaf_nodes
@@ -271,20 +270,19 @@ class Taxonomy:
     def splits(self) -> tuple[IntArray, IntArray]:
         """For each pair of neighbouring leaves ``i-1, i``: depth and number of their lowest common ancestor.
 
-        Entry 0 belongs to no pair. These two arrays are all that kernels need of a tree: the lowest common ancestor of
-        the leaves ``lo..hi`` is that of the shallowest split in ``lo+1..hi``.
+        Entry 0 belongs to no pair. These two arrays are all that kernels need of a tree: the lowest common
+        ancestor of the leaves ``lo..hi`` is that of the shallowest split in ``lo+1..hi``.
         """
-        m = self.n_leaves
-        node = np.zeros(m, np.int32)
-        # Parents come before children, so the last writer is the deepest node that spans the split.
-        for v in range(self.n_nodes):
-            if self.hi[v] > self.lo[v]:
-                node[self.lo[v] + 1 : self.hi[v] + 1] = v
+        # Of the nodes that begin with leaf i the topmost is no first child: its parent spans i-1 and i.
+        node = np.zeros(self.n_leaves, np.int32)
+        up = self.parent[1:]
+        later = self.lo[1:] > self.lo[up]
+        node[self.lo[1:][later]] = up[later]
         return self.depth[node], node
 
     @cached_property
     def split_minima(self) -> IntArray:
-        """Sparse table over `splits`: row ``j``, entry ``i`` is the shallowest split among ``i .. i + 2**j - 1``."""
+        """Sparse table over `splits`: entry ``j, i`` is the shallowest split among ``i .. i + 2**j - 1``."""
         depth, _ = self.splits
         m = self.n_leaves
         rows = max(1, m.bit_length())
@@ -332,9 +330,42 @@ class Taxonomy:
         for v in range(1, self.n_nodes):
             children[self.parent[v]].append(v)
 
-        def below(v: int) -> Any:
-            if not any(children[c] for c in children[v]):
-                return [self.labels[c] for c in children[v]]
-            return {self.labels[c]: below(c) if children[c] else None for c in children[v]}
+        below: list[Any] = [None] * self.n_nodes
+        for v in range(self.n_nodes - 1, -1, -1):  # children come after their parent
+            if any(children[c] for c in children[v]):
+                below[v] = {self.labels[c]: below[c] for c in children[v]}
+            elif children[v]:
+                below[v] = [self.labels[c] for c in children[v]]
+        return {self.labels[0]: below[0]}
 
-        return {self.labels[0]: below(0)}
+
+def _in_cycle(labels: Sequence[str], parents: Sequence[int], reached: Sequence[int]) -> str:
+    """The label of a node that is its own ancestor, given the nodes that can be reached from the root."""
+    node = min(set(range(len(labels))).difference(reached))
+    for _ in labels:  # walking up long enough ends inside the cycle
+        node = parents[node]
+    return labels[node]
+
+
+def _without_padding(labels: list[str], parents: list[int], leaves: list[int]) -> tuple[list[str], list[int]]:
+    """Drop the nodes between a leaf and its first ancestor of another label, where they cover only that leaf.
+
+    `Taxonomy.ancestors` gives such a leaf the same label at every level as before. If all leaves are padded,
+    the level is meant and stays.
+    """
+    n_children = [0] * len(labels)
+    for up in parents[1:]:
+        n_children[up] += 1
+    shortened = list(parents)
+    dropped: set[int] = set()
+    for leaf in leaves:
+        up = parents[leaf]
+        while up > 0 and labels[up] == labels[leaf] and n_children[up] == 1:
+            dropped.add(up)
+            up = parents[up]
+        shortened[leaf] = up
+    if not dropped or all(shortened[leaf] != parents[leaf] for leaf in leaves):
+        return labels, parents
+    kept = [v for v in range(len(labels)) if v not in dropped]
+    number = {v: i for i, v in enumerate(kept)}
+    return [labels[v] for v in kept], [number.get(shortened[v], -1) for v in kept]

@@ -1,0 +1,1 @@
+"""Multidimensional generalisation: the space of quasi-identifiers is cut into boxes."""

@@ -1,0 +1,139 @@
+"""What every privacy criterion is."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tarnkappe.groups import GroupStats
+from tarnkappe.params import Declared, param
+
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Card:
+    """Plain words about a criterion, for `tarnkappe explain`, the report and the docs."""
+
+    protects_from: str
+    does_not: str
+    typical: str
+    cost: str
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a criterion asked for, what the worst group reached, and whether that is enough."""
+
+    criterion: str
+    column: str | None
+    asked: str
+    reached: float
+    ok: bool
+    violating_groups: int
+
+
+@dataclass(frozen=True)
+class Criterion(Declared, ABC):
+    """A promise about every group of a release.
+
+    A subclass is a frozen dataclass in a file of its own. It declares its parameters with `param`, says how its level
+    is computed for all groups at once, and states two facts that search algorithms rely on and tests check:
+
+    `monotone`
+        pooling two groups that satisfy the criterion gives a group that satisfies it;
+    `absorbing`
+        a group that satisfies it still does whatever is pooled into it (needed to prune searches with suppression).
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    #: How a level compares with the threshold: ``level >= t``, ``level <= t`` or ``level < t``.
+    sense: ClassVar[Literal["at least", "at most", "below"]]
+    monotone: ClassVar[bool]
+    absorbing: ClassVar[bool]
+    card: ClassVar[Card]
+
+    @abstractmethod
+    def level(self, stats: GroupStats) -> FloatArray:
+        """One number per group: how strongly it is protected, or how badly exposed (see `sense`)."""
+
+    @property
+    @abstractmethod
+    def threshold(self) -> float:
+        """What the level is compared with."""
+
+    @property
+    def min_size(self) -> int:
+        """The smallest group that could possibly satisfy the criterion; lets algorithms skip hopeless ones."""
+        return 1
+
+    @property
+    def sensitive_column(self) -> str | None:
+        """The sensitive column it looks at, if any."""
+        return getattr(self, "column", None)
+
+    @property
+    def others_known(self) -> bool:
+        """Whether the attacker is assumed to know the other sensitive columns."""
+        return bool(getattr(self, "know_others", False))
+
+    def holds(self, stats: GroupStats) -> BoolArray:
+        """Which groups satisfy the criterion; overridden where integers decide more exactly than floats."""
+        level = self.level(stats)
+        if self.sense == "at least":
+            return level >= self.threshold
+        return level <= self.threshold if self.sense == "at most" else level < self.threshold
+
+    def satisfied(self, stats: GroupStats) -> BoolArray:
+        """Which groups satisfy the criterion, with the other sensitive columns known to the attacker if asked."""
+        if not self.others_known:
+            return self.holds(stats)
+        assert self.sensitive_column is not None
+        parts, owner = stats.refined(self.sensitive_column)
+        ok = np.ones(stats.n_groups, np.bool_)
+        ok[owner[~self.holds(parts)]] = False
+        return ok
+
+    def worst_level(self, stats: GroupStats) -> float:
+        """The level of the most exposed group."""
+        if self.others_known:
+            assert self.sensitive_column is not None
+            stats, _ = stats.refined(self.sensitive_column)
+        level = self.level(stats)
+        return float(level.min() if self.sense == "at least" else level.max())
+
+    @property
+    def asked(self) -> str:
+        """The promise in short, such as ``k >= 5``."""
+        sign = {"at least": "≥", "at most": "≤", "below": "<"}[self.sense]
+        return f"{self.name} {sign} {self.threshold:g}"
+
+    def verdict(self, stats: GroupStats) -> Verdict:
+        """Compare every group with the threshold."""
+        ok = self.satisfied(stats)
+        return Verdict(
+            self.name,
+            self.sensitive_column,
+            self.asked,
+            self.worst_level(stats) if stats.n_groups else float("nan"),
+            bool(ok.all()),
+            int((~ok).sum()),
+        )
+
+
+@dataclass(frozen=True)
+class SensitiveCriterion(Criterion):
+    """A criterion about the values of one sensitive column."""
+
+    column: str = param(doc="The sensitive column.")
+    know_others: bool = param(
+        False,
+        doc="Treat the other sensitive columns as known to the attacker (part of the quasi-identifier).",
+        kw_only=True,
+    )

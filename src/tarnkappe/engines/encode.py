@@ -1,0 +1,121 @@
+"""Columns to codes: builds a column's domain from its values and encodes them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from tarnkappe.errors import DataError
+from tarnkappe.io import Source
+from tarnkappe.schema import Column, MissingRule
+from tarnkappe.tally import Domain
+from tarnkappe.taxonomy import Taxonomy
+from tarnkappe.taxonomy.labels import number_labels
+
+#: How the missing value is called inside a taxonomy; it is published as an empty cell.
+MISSING_LABEL = "(missing)"
+
+
+@dataclass(frozen=True, eq=False)
+class Values:
+    """The distinct values of a column in ascending order, how often each occurs, and which one every record has.
+
+    The code of a missing value is the number of distinct values.
+    """
+
+    distinct: pl.Series
+    counts: NDArray[np.int64]
+    code: NDArray[Any]
+    n_missing: int
+
+    @classmethod
+    def of(cls, series: pl.Series) -> Values:
+        """Find the distinct values of a column; integers of a small range and texts without sorting the records."""
+        n_missing = series.null_count()
+        distinct = series.drop_nulls().unique().sort()
+        if series.dtype == pl.String:
+            code = series.cast(pl.Enum(distinct)).to_physical()
+        elif series.dtype.is_integer() and len(distinct) and distinct[-1] - distinct[0] < max(len(series), 1 << 16):
+            lowest = distinct[0]
+            place = np.zeros(distinct[-1] - lowest + 1, np.int32)
+            place[(distinct - lowest).to_numpy()] = np.arange(len(distinct))
+            known = (series.fill_null(lowest) - lowest).to_numpy()
+            code = pl.Series(place[known])
+            code = pl.select(pl.when(series.is_not_null()).then(code)).to_series() if n_missing else code
+        else:
+            found = np.searchsorted(distinct.to_numpy(), series.fill_null(0).to_numpy())
+            code = pl.Series(found.astype(np.int32))
+            code = pl.select(pl.when(series.is_not_null()).then(code)).to_series() if n_missing else code
+        if n_missing:
+            code = code.cast(pl.Int32).fill_null(len(distinct))
+        codes = code.to_numpy()
+        counts = np.bincount(codes, minlength=len(distinct) + 1)[: len(distinct)]
+        return cls(distinct, counts.astype(np.int64), codes, n_missing)
+
+
+def read_kind(series: pl.Series, column: Column, source: Source) -> pl.Series:
+    """The column as numbers or as text, as its declaration says."""
+    if column.kind == "numeric":
+        numbers = source.numeric(series, column.name)
+        return numbers.fill_nan(None) if numbers.dtype.is_float() else numbers
+    return series if series.dtype == pl.String else series.cast(pl.String)
+
+
+def encode_quasi(
+    series: pl.Series, column: Column, rule: MissingRule | None, others: dict[str, list[str]], where: str
+) -> tuple[NDArray[Any], Domain]:
+    """Encode a quasi-identifier along its taxonomy; `others` helps to say that a taxonomy belongs elsewhere."""
+    values = Values.of(series)
+    if values.n_missing and rule is None:
+        raise DataError(
+            "E407",
+            f"column '{column.name}' has {values.n_missing} missing values and the job does not say what they match",
+            where=where,
+            details=[
+                "own-value: a missing cell is a value of its own; an attacker may know that it is missing.",
+                "wildcard: a missing cell could be anything; it joins any group and is published with its value.",
+            ],
+            hint="Add under 'data':  missing_rule: own-value",
+        )
+    return _encode(values, column, others, weight=column.weight, wildcard=rule == "wildcard")
+
+
+def encode_sensitive(series: pl.Series, column: Column) -> tuple[NDArray[Any], Domain]:
+    """Encode a sensitive column; a missing value is a value of its own."""
+    return _encode(Values.of(series), column, {})
+
+
+def _encode(
+    values: Values,
+    column: Column,
+    others: dict[str, list[str]],
+    weight: float = 1.0,
+    wildcard: bool = False,
+) -> tuple[NDArray[Any], Domain]:
+    numeric = column.kind == "numeric"
+    texts = number_labels(values.distinct.to_numpy()) if numeric else values.distinct.to_list()
+    positions = None
+    if column.taxonomy is None:
+        tree = Taxonomy.scale(texts)
+        place = np.arange(len(texts), dtype=np.int32)
+        positions = values.distinct.to_numpy().astype(np.float64) if numeric else None
+    else:
+        given = values.distinct.to_numpy() if numeric else texts
+        tree = column.taxonomy.build(given, column.name, values.counts, others=others)
+        leaf = {label: i for i, label in enumerate(tree.leaves)}
+        place = np.array([leaf[t] for t in column.taxonomy.published(given)], np.int32)
+        if tree.ranges[0] and numeric:
+            positions = np.array([float(t) for t in tree.leaves])
+    missing = -1
+    if values.n_missing:
+        missing = tree.n_leaves
+        tree = tree.with_missing(MISSING_LABEL)
+        place = np.append(place, np.int32(missing)).astype(np.int32)
+        positions = None if positions is None else np.append(positions, np.nan)
+    domain = Domain(column.name, tree, positions, missing, wildcard and missing >= 0, weight)
+    unchanged = bool(np.array_equal(place, np.arange(len(place))))
+    return (values.code if unchanged else place[values.code]), domain

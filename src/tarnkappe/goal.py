@@ -1,0 +1,117 @@
+"""The goal: all criteria a release must satisfy, and how many records may be left out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from tarnkappe.criteria.base import BoolArray, Criterion, Verdict
+from tarnkappe.errors import InfeasibleError, JobError
+from tarnkappe.groups import Grouping, GroupStats
+from tarnkappe.tally import Counts, Tally
+
+
+@dataclass(frozen=True)
+class Goal:
+    """Criteria that every group must satisfy, and the share of records that may be suppressed to get there.
+
+    Suppressed records are removed from the release. They are counted, published as a number, and every loss metric
+    charges them as totally lost.
+    """
+
+    criteria: tuple[Criterion, ...]
+    max_suppressed: float = 0.0
+
+    def __init__(self, criteria: Iterable[Criterion], max_suppressed: float = 0.0) -> None:
+        """Take any number of criteria; their order does not matter."""
+        object.__setattr__(self, "criteria", tuple(criteria))
+        object.__setattr__(self, "max_suppressed", max_suppressed)
+        if not self.criteria:
+            raise JobError("E106", "the job has no criterion", hint="Add  criteria:\n  - k-anonymity: {k: 5}")
+        if not 0 <= max_suppressed <= 1:
+            raise JobError("E110", f"the suppression limit must be between 0 and 1, got {max_suppressed!r}")
+
+    @property
+    def monotone(self) -> bool:
+        """Whether pooling satisfied groups keeps them satisfied."""
+        return all(c.monotone for c in self.criteria)
+
+    @property
+    def min_size(self) -> int:
+        """The smallest group that could satisfy all criteria."""
+        return max(c.min_size for c in self.criteria)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The sensitive columns that criteria look at."""
+        return tuple(dict.fromkeys(c.sensitive_column for c in self.criteria if c.sensitive_column))
+
+    @property
+    def joint(self) -> bool:
+        """Whether some criterion needs the joint distribution of the sensitive columns."""
+        return any(c.others_known for c in self.criteria)
+
+    def budget(self, n_records: int) -> int:
+        """How many of `n_records` may be suppressed.
+
+        >>> from tarnkappe.criteria.k_anonymity import KAnonymity
+        >>> Goal([KAnonymity(2)], 0.29).budget(100)
+        29
+        """
+        return math.floor(Fraction(str(self.max_suppressed)) * n_records)
+
+    def stats(self, tally: Tally, grouping: Grouping, tables: Mapping[str, Counts] | None = None) -> GroupStats:
+        """The statistics this goal needs of a grouping."""
+        return GroupStats.of(tally, grouping, self.columns, joint=self.joint, tables=tables)
+
+    def satisfied(self, stats: GroupStats) -> BoolArray:
+        """Which groups satisfy every criterion; cheap criteria first, and no group is asked twice in vain."""
+        ok = stats.size >= self.min_size
+        for criterion in self.criteria:
+            if criterion.sensitive_column is None or ok.any():
+                ok &= criterion.satisfied(stats)
+        return ok
+
+    def verdicts(self, stats: GroupStats) -> tuple[Verdict, ...]:
+        """One verdict per criterion."""
+        return tuple(c.verdict(stats) for c in self.criteria)
+
+    def table_distributions(self, tally: Tally) -> dict[str, Counts]:
+        """The distribution of each needed sensitive column over the whole tally."""
+        out = {}
+        for name in self.columns:
+            s = tally.sensitive_index(name)
+            size = tally.sensitive_domains[s].size
+            out[name] = np.bincount(tally.sensitive[:, s], weights=tally.count, minlength=size).astype(np.int64)
+        return out
+
+    def infeasible(self, tally: Tally, suppressed: int | None = None) -> InfeasibleError:
+        """An error that says which criterion fails even with all records in one group, or that the budget is short."""
+        everyone = Grouping.of_cells(tally, np.zeros(tally.n_cells, np.int32), 1)
+        details, fixes = [], []
+        if tally.n_cells:
+            for v, c in zip(self.verdicts(self.stats(tally, everyone)), self.criteria, strict=True):
+                if not v.ok:
+                    on = f" on '{v.column}'" if v.column else ""
+                    details.append(
+                        f"All {tally.n_records} records in one group reach {v.reached:.4g}{on}; asked: {v.asked}."
+                    )
+                    fixes.append(f"relax {c.name} to what the whole table reaches ({v.reached:.4g})")
+        if suppressed is not None:
+            share = suppressed / max(tally.n_records, 1)
+            details.append(
+                f"{suppressed} records ({share:.1%}) would have to be suppressed, "
+                f"allowed are {self.budget(tally.n_records)} ({self.max_suppressed:.1%})."
+            )
+            fixes.append(f"allow more suppression (limits: {{suppressed_rows: {math.ceil(share * 1000) / 10:g}%}})")
+        asked = " and ".join(c.asked for c in self.criteria)
+        return InfeasibleError(
+            "E301",
+            f"no release satisfies {asked}",
+            details=details,
+            hint="What would help: " + "; ".join(fixes or ["fewer quasi-identifiers or weaker criteria"]) + ".",
+        )

@@ -1,0 +1,246 @@
+"""Groups of cells, and the statistics criteria read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tarnkappe.kernels.boxes import group_boxes
+from tarnkappe.kernels.histograms import csr_histogram, group_order
+from tarnkappe.tally import Codes, Counts, Domain, Tally
+
+#: The group of records that are not published.
+SUPPRESSED = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Boxes:
+    """What each group covers: ``lo .. hi`` per quasi-identifier, and the taxonomy node it publishes.
+
+    ``lo > hi`` means that the group has no known value there (all its cells are missing wildcards).
+    """
+
+    lo: Codes
+    hi: Codes
+    node: Codes
+
+    @property
+    def n_groups(self) -> int:
+        """Number of groups."""
+        return len(self.lo)
+
+    @classmethod
+    def tight(cls, lo: Codes, hi: Codes, domains: Iterable[Domain]) -> Boxes:
+        """Boxes that publish the lowest node covering them."""
+        node = np.empty_like(lo)
+        for j, domain in enumerate(domains):
+            node[:, j] = domain.nodes(lo[:, j], hi[:, j])
+        return cls(lo, hi, node)
+
+
+@dataclass(frozen=True, eq=False)
+class Grouping:
+    """Which cells are pooled into which group.
+
+    Piece ``i`` puts `quota[i]` records of cell `cell[i]` into group `group[i]` (-1: suppressed). Usually a cell is one
+    piece; algorithms that cut through equal records split a cell into several. Quotas of a cell add up to its count.
+
+    Full-domain algorithms also fix what is published: `node` holds a taxonomy node per group and quasi-identifier.
+    """
+
+    cell: Codes
+    group: Codes
+    quota: Counts
+    n_groups: int
+    node: Codes | None = None
+
+    @classmethod
+    def of_cells(cls, tally: Tally, group: Codes, n_groups: int, node: Codes | None = None) -> Grouping:
+        """A grouping that keeps every cell whole."""
+        cells = np.arange(tally.n_cells, dtype=np.int32)
+        return cls(cells, group.astype(np.int32), tally.count, n_groups, node)
+
+    @cached_property
+    def suppressed(self) -> int:
+        """Number of records that are not published."""
+        return int(self.quota[self.group == SUPPRESSED].sum())
+
+    @cached_property
+    def splits_cells(self) -> bool:
+        """Whether some cell is divided among several groups."""
+        return bool(np.any(self.cell[1:] == self.cell[:-1])) if len(self.cell) else False
+
+    def relabel(self, new: Codes, n_groups: int) -> Grouping:
+        """Rename group ``g`` to ``new[g]``; several may become one, -1 suppresses."""
+        lookup = np.append(new, np.int32(SUPPRESSED)).astype(np.int32)  # index -1 stays suppressed
+        node = None
+        if self.node is not None:
+            node = np.zeros((n_groups, self.node.shape[1]), np.int32)
+            kept = new >= 0
+            node[new[kept]] = self.node[kept]
+        return Grouping(self.cell, lookup[self.group], self.quota, n_groups, node)
+
+    def without(self, doomed: NDArray[np.bool_]) -> Grouping:
+        """The grouping with these groups suppressed and the rest renumbered."""
+        new = np.where(doomed, SUPPRESSED, np.cumsum(~doomed) - 1).astype(np.int32)
+        return self.relabel(new, int((~doomed).sum()))
+
+    def boxes(self, tally: Tally) -> Boxes:
+        """The box of every group: tight around its cells, or as the algorithm fixed it."""
+        if self.node is not None:
+            lo, hi = np.empty_like(self.node), np.empty_like(self.node)
+            for j, domain in enumerate(tally.quasi_domains):
+                lo[:, j] = domain.taxonomy.lo[self.node[:, j]]
+                hi[:, j] = domain.taxonomy.hi[self.node[:, j]]
+            return Boxes(lo, hi, self.node)
+        wild = np.array([d.missing if d.wildcard else -1 for d in tally.quasi_domains], np.int32)
+        lo, hi = group_boxes(tally.quasi, self.cell, self.group, self.n_groups, wild)
+        return Boxes.tight(lo, hi, tally.quasi_domains)
+
+
+@dataclass(frozen=True, eq=False)
+class Histogram:
+    """How often each value of one sensitive column occurs in each group (compressed sparse rows).
+
+    Group ``g`` has the values ``codes[indptr[g]:indptr[g+1]]`` with their `counts`. `table` is the distribution that
+    groups are compared with, normally that of the whole table.
+    """
+
+    domain: Domain
+    indptr: Counts
+    codes: Codes
+    counts: Counts
+    table: Counts
+
+
+@dataclass(frozen=True, eq=False)
+class JointHistogram:
+    """How often each *combination* of sensitive values occurs in each group.
+
+    Code ``c`` stands for the values ``values[c]`` of `columns`.
+    """
+
+    columns: tuple[str, ...]
+    values: Codes
+    indptr: Counts
+    codes: Codes
+    counts: Counts
+
+
+@dataclass(frozen=True, eq=False)
+class GroupStats:
+    """What criteria know about groups: their sizes and their sensitive values. Mergeable in any order.
+
+    >>> stats = GroupStats.from_cells(np.array([0, 0, 1]), np.array([2, 1, 4]))
+    >>> stats.size.tolist()
+    [3, 4]
+    """
+
+    size: Counts
+    histograms: Mapping[str, Histogram]
+    joint: JointHistogram | None = None
+
+    @classmethod
+    def from_cells(
+        cls,
+        group: NDArray[np.integer],
+        count: Counts,
+        sensitive: Mapping[str, tuple[Codes, Domain]] | None = None,
+        joint: tuple[tuple[str, ...], Codes, Codes] | None = None,
+        tables: Mapping[str, Counts] | None = None,
+    ) -> GroupStats:
+        """Statistics of cells that each belong to one group (-1: left out).
+
+        `joint` is (column names, joint code of every cell, values of every joint code). `tables` replaces the baseline
+        distribution of a column; by default it is that of the cells given.
+        """
+        group = np.ascontiguousarray(group, dtype=np.int32)
+        n_groups = int(group.max(initial=-1)) + 1
+        starts, order = group_order(group, n_groups)
+        size = np.bincount(group[order], weights=count[order], minlength=n_groups).astype(np.int64)
+        histograms = {}
+        for name, (codes, domain) in (sensitive or {}).items():
+            table = (tables or {}).get(name)
+            if table is None:
+                table = np.bincount(codes[order], weights=count[order], minlength=domain.size).astype(np.int64)
+            parts = csr_histogram(starts, order, np.ascontiguousarray(codes, np.int32), count, domain.size)
+            histograms[name] = Histogram(domain, *parts, table)
+        joint_histogram = None
+        if joint is not None:
+            names, joint_codes, values = joint
+            parts = csr_histogram(starts, order, np.ascontiguousarray(joint_codes, np.int32), count, len(values))
+            joint_histogram = JointHistogram(names, values, *parts)
+        return cls(size, histograms, joint_histogram)
+
+    @classmethod
+    def of(
+        cls,
+        tally: Tally,
+        grouping: Grouping,
+        columns: Iterable[str],
+        *,
+        joint: bool = False,
+        tables: Mapping[str, Counts] | None = None,
+    ) -> GroupStats:
+        """Statistics of a grouping for the given sensitive columns."""
+        at = grouping.cell
+        sensitive = {}
+        for name in columns:
+            s = tally.sensitive_index(name)
+            sensitive[name] = (tally.sensitive[at, s], tally.sensitive_domains[s])
+        joint_cells = None
+        if joint:
+            codes, values = tally.joint
+            joint_cells = (tuple(d.name for d in tally.sensitive_domains), codes[at], values)
+        return cls.from_cells(grouping.group, grouping.quota, sensitive, joint_cells, tables)
+
+    @property
+    def n_groups(self) -> int:
+        """Number of groups."""
+        return len(self.size)
+
+    def refined(self, column: str) -> tuple[GroupStats, Codes]:
+        """Groups divided further by the *other* sensitive columns, and the group each part belongs to.
+
+        This is what an attacker sees who knows the other sensitive values of the target.
+        """
+        assert self.joint is not None, "statistics were made without the joint distribution"
+        joint = self.joint
+        own = joint.columns.index(column)
+        others = np.delete(joint.values, own, axis=1)
+        key = np.unique(others, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
+        n_keys = int(key.max(initial=0)) + 1
+        group = np.repeat(np.arange(self.n_groups, dtype=np.int64), np.diff(joint.indptr))
+        part_key, part = np.unique(group * n_keys + key[joint.codes], return_inverse=True)
+        base = self.histograms[column]
+        stats = GroupStats.from_cells(
+            part,
+            joint.counts,
+            {column: (joint.values[joint.codes, own], base.domain)},
+            tables={column: base.table},
+        )
+        return stats, (part_key // n_keys).astype(np.int32)
+
+    def pooled(self, into: NDArray[np.integer]) -> GroupStats:
+        """Merge groups: group ``g`` becomes part of group ``into[g]``."""
+        into = np.asarray(into, np.int32)
+        n_groups = int(into.max(initial=-1)) + 1
+
+        def merge(h: Histogram | JointHistogram, n_codes: int) -> tuple[Counts, Codes, Counts]:
+            starts, order = group_order(np.repeat(into, np.diff(h.indptr)), n_groups)
+            merged: tuple[Counts, Codes, Counts] = csr_histogram(starts, order, h.codes, h.counts, n_codes)
+            return merged
+
+        histograms = {
+            name: Histogram(h.domain, *merge(h, h.domain.size), h.table) for name, h in self.histograms.items()
+        }
+        joint = None
+        if self.joint is not None:
+            merged = merge(self.joint, len(self.joint.values))
+            joint = JointHistogram(self.joint.columns, self.joint.values, *merged)
+        size = np.bincount(into, weights=self.size, minlength=n_groups).astype(np.int64)
+        return GroupStats(size, histograms, joint)

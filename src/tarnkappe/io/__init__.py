@@ -1,0 +1,27 @@
+"""Read tables from files and data frames; write releases so that none is ever half written."""
+
+from tarnkappe.io.base import Source, is_text
+from tarnkappe.io.dialect import CsvDialect, detect_dialect
+from tarnkappe.io.failures import translate_os_error
+from tarnkappe.io.frames import frame_kind, like
+from tarnkappe.io.numbers import as_numbers
+from tarnkappe.io.sink import Format, TableWriter
+from tarnkappe.io.source import Data, open_source
+from tarnkappe.io.staging import Staging, staged
+
+__all__ = [
+    "CsvDialect",
+    "Data",
+    "Format",
+    "Source",
+    "Staging",
+    "TableWriter",
+    "as_numbers",
+    "detect_dialect",
+    "frame_kind",
+    "is_text",
+    "like",
+    "open_source",
+    "staged",
+    "translate_os_error",
+]

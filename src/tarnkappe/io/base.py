@@ -1,0 +1,176 @@
+"""What every source of a table offers, whatever it is read from."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Sequence
+from functools import cached_property
+from types import TracebackType
+from typing import Self
+
+import polars as pl
+
+from tarnkappe.errors import DataError, did_you_mean
+from tarnkappe.io.numbers import as_numbers
+
+
+class Source(ABC):
+    """A table that can be read, column by column, as often as needed and always in the same row order.
+
+    A source may hold a temporary file; use it in a ``with`` block, or call `close`, to remove that at once.
+    """
+
+    #: What to call the table in messages: the name of the file, or "data frame".
+    name: str
+    #: Names of all columns, in order.
+    columns: tuple[str, ...]
+    #: Number of rows, the header not counted.
+    n_rows: int
+    #: Decimal sign of numbers written as text.
+    decimal: str = "."
+
+    def __init__(self, name: str, columns: Sequence[str], n_rows: int, missing: tuple[str, ...]) -> None:
+        """Remember what is common to all sources; refuse tables without rows or without clear column names."""
+        check_columns(columns, name)
+        if n_rows == 0:
+            raise DataError(
+                "E402",
+                f"'{name}' has a header but no rows",
+                where=name,
+                hint="Give a file with at least one row of data.",
+            )
+        self.name = name
+        self.columns = tuple(columns)
+        self.n_rows = n_rows
+        self.missing = missing
+
+    @property
+    @abstractmethod
+    def format(self) -> str:
+        """The format and dialect in a few words."""
+
+    @cached_property
+    @abstractmethod
+    def sha256(self) -> str:
+        """The SHA-256 of the file, or of the rows of a frame, as hexadecimal digits."""
+
+    @abstractmethod
+    def _scan(self, columns: list[str]) -> pl.LazyFrame:
+        """The columns as they are stored."""
+
+    def _unreadable(self) -> DataError:
+        """The error to raise when Polars cannot read what looked fine when the source was opened."""
+        return DataError(
+            "E401",
+            f"'{self.name}' cannot be read: it is damaged, or changed since it was opened",
+            where=self.name,
+            hint="Write the file again, or make a new copy of it.",
+        )
+
+    @property
+    def description(self) -> str:
+        """The source in one line for the screen."""
+        rows = f"{self.n_rows:,} row{'s' if self.n_rows != 1 else ''}".replace(",", " ")
+        columns = f"{len(self.columns)} column{'s' if len(self.columns) != 1 else ''}"
+        return f"{self.name} · {rows} · {columns} · {self.format}"
+
+    def scan(self, columns: Sequence[str]) -> pl.LazyFrame:
+        """The columns as a lazy frame for streaming; missing markers are null, categories are text."""
+        chosen = self._known(columns)
+        frame = self._scan(chosen)
+        texts = [pl.col(c).cast(pl.String) for c, t in frame.collect_schema().items() if is_text(t)]
+        return frame.with_columns(without_markers(e, self.missing) for e in texts)
+
+    def read(self, columns: Sequence[str]) -> pl.DataFrame:
+        """The columns as a data frame; missing markers are null, categories stay categories unless one is a marker."""
+        try:
+            frame = self._scan(self._known(columns)).collect()
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
+            raise self._unreadable() from None  # their own words may quote values
+        if columns and frame.height != self.n_rows:
+            raise self._unreadable()
+        return frame.with_columns(_clean(series, self.missing) for series in frame if is_text(series.dtype))
+
+    def numeric(self, series: pl.Series, column: str | None = None) -> pl.Series:
+        """The series, read from this source in full, as numbers; see `as_numbers`."""
+        return as_numbers(series, column or series.name, self.decimal, self.name, self.line_of)
+
+    def line_of(self, row: int) -> int | None:
+        """The line of the file on which data row `row` (from 1) begins, if the source has lines."""
+        return None
+
+    def close(self) -> None:
+        """Remove what the source keeps on disk; it cannot be read afterwards."""
+        return
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.description}>"
+
+    def _known(self, columns: Sequence[str]) -> list[str]:
+        """The asked columns, each once, if the table has them all."""
+        for column in columns:
+            if column not in self.columns:
+                raise DataError(
+                    "E410",
+                    f"'{self.name}' has no column '{column}'{did_you_mean(column, self.columns)}",
+                    where=self.name,
+                    hint=f"Its columns are: {', '.join(self.columns)}.",
+                )
+        return list(dict.fromkeys(columns))
+
+
+def check_columns(columns: Sequence[str], name: str) -> None:
+    """Refuse a table without columns, with an empty column name, or with a name that stands twice."""
+    if not columns:
+        raise DataError("E402", f"'{name}' has no columns", where=name, hint="Give a table with a header and rows.")
+    empty = [i for i, column in enumerate(columns, start=1) if not column.strip()]
+    if empty:
+        raise DataError(
+            "E405",
+            f"column {empty[0]} of '{name}' has no name",
+            where=name,
+            hint="Name it in the header. Row numbers written by pandas go away with  df.to_csv(path, index=False).",
+        )
+    twice = [column for column, n in Counter(columns).items() if n > 1]
+    if twice:
+        shown = ", ".join(f"'{column}'" for column in twice[:5])
+        raise DataError(
+            "E405",
+            f"'{name}' has {'a column' if len(twice) == 1 else 'columns'} more than once: {shown}",
+            where=name,
+            hint="Rename them so that every column has a name of its own.",
+        )
+
+
+def is_text(dtype: pl.DataType) -> bool:
+    """Whether a column holds text, plain or as categories."""
+    return isinstance(dtype, (pl.String, pl.Categorical, pl.Enum))
+
+
+def without_markers(text: pl.Expr, missing: tuple[str, ...]) -> pl.Expr:
+    """The text expression with missing markers as null."""
+    if not missing:
+        return text
+    if len(missing) == 1:
+        return pl.when(text != missing[0]).then(text)
+    return pl.when(~text.is_in(list(missing))).then(text)
+
+
+def _clean(series: pl.Series, missing: tuple[str, ...]) -> pl.Series:
+    """The text series with missing markers as null; categories become text only if a marker is among them."""
+    if not isinstance(series.dtype, pl.String):
+        used = series.unique().cast(pl.String).to_list()
+        if not set(missing).intersection(used):
+            return series
+        series = series.cast(pl.String)
+    column = pl.col(series.name)
+    return series.to_frame().select(without_markers(column, missing)).to_series()

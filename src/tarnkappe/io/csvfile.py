@@ -1,0 +1,219 @@
+"""CSV files: checked once from the first to the last byte, then read by Polars as text."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import sys
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from tarnkappe.errors import DataError
+from tarnkappe.io.base import Source, check_columns
+from tarnkappe.io.dialect import SAMPLE_BYTES, CsvDialect, delimiter_name, detect_dialect
+from tarnkappe.io.transcode import TemporaryCopy, check_utf8
+
+if TYPE_CHECKING:
+    from tarnkappe.kernels.csvscan import Scan
+
+_MARK = b"\xef\xbb\xbf"
+_NOT_TEXT = {b"PAR1": "a Parquet file", b"PK\x03\x04": "a zip archive or spreadsheet", b"\x1f\x8b": "a gzip archive"}
+
+
+class CsvSource(Source):
+    """A CSV file whose records all have as many fields as its header.
+
+    Every column is text: the codes ``007`` and ``7`` stay different. The file is checked when it is opened; a file
+    that is not UTF-8 is copied to a temporary UTF-8 file first.
+    """
+
+    def __init__(self, path: Path, dialect: CsvDialect | None, missing: tuple[str, ...]) -> None:
+        """Detect the dialect, check every record, and count the rows."""
+        self.dialect = detect_dialect(path, dialect)
+        _refuse_binary(path, guessed=None if dialect and dialect.encoding else self.dialect.encoding)
+        self.decimal = self.dialect.decimal or "."
+        encoding = self.dialect.encoding or "utf-8"
+        self._path = path
+        self._copy = None if encoding == "utf-8" else TemporaryCopy(path, encoding)
+        try:
+            header = self._check(_bytes_of(self._text_path), path.name)
+            super().__init__(path.name, header, self._n_records - 1, missing)
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def format(self) -> str:
+        """The dialect in a few words."""
+        return self.dialect.describe()
+
+    @cached_property
+    def sha256(self) -> str:
+        """The SHA-256 of the bytes of the file as it was given."""
+        with self._path.open("rb") as f:
+            return hashlib.file_digest(f, "sha256").hexdigest()
+
+    def line_of(self, row: int) -> int:
+        """The line of the file on which data row `row` (from 1) begins."""
+        from tarnkappe.kernels.csvscan import examine
+
+        return self._lines_before + examine(_bytes_of(self._text_path), self._start, *self._signs, row).lines + 1
+
+    def close(self) -> None:
+        """Remove the temporary copy, if there is one."""
+        if self._copy is not None:
+            self._copy.close()
+
+    @property
+    def _text_path(self) -> Path:
+        return self._copy.path if self._copy is not None else self._path
+
+    def _check(self, data: NDArray[np.uint8], name: str) -> list[str]:
+        """Check encoding, header and every record; keeps what reading them again needs, and returns the header."""
+        from tarnkappe.kernels.csvscan import count_records, examine
+
+        mark = len(_MARK) if data[: len(_MARK)].tobytes() == _MARK else 0
+        self._start = _first_content(data, mark)
+        if self._start == data.size:
+            raise DataError(
+                "E402", f"'{name}' is empty", where=name, hint="Give a file with a header and at least one row."
+            )
+        check_utf8(data, name)
+        sample = data[:SAMPLE_BYTES].tobytes()
+        self._eol = "\r" if b"\r" in sample and b"\n" not in sample else "\n"
+        self._lines_before = int(np.count_nonzero(data[: self._start] == ord(self._eol)))
+        quote = -1 if self.dialect.quote == "none" else ord(self.dialect.quote or '"')
+        self._signs = (ord(self.dialect.delimiter or ","), quote, ord(self._eol))
+
+        head = examine(data, self._start, *self._signs, 1)
+        self._refuse_fault(head, name)
+        header = self._split(data[self._start : head.end].tobytes().decode("utf-8"))
+        check_columns(header, name)
+        self._header_lines = self._lines_before + head.lines
+
+        self._blank_tail, self._stray_line = 0, 0
+        self._n_records, self._quoted = -1, True
+        if sys.byteorder == "little":
+            self._n_records, self._quoted = count_records(data, self._start, *self._signs, head.fields)
+        if self._n_records < 0:
+            scan = examine(data, self._start, *self._signs, -1)
+            self._refuse_fault(scan, name)
+            self._n_records, self._quoted = scan.records, scan.quoted > 0
+            self._blank_tail, self._stray_line = scan.blank_tail, scan.stray_line
+        self._schema = dict.fromkeys(header, pl.String)
+        return header
+
+    def _split(self, record: str) -> list[str]:
+        """The fields of the header, by the rules of `tarnkappe.kernels.csvscan`."""
+        record = record.removesuffix(self._eol).removesuffix("\r")
+        quote = self.dialect.quote
+        quoted = re.compile(f"{quote}((?:[^{quote}]|{quote}{quote})*){quote}") if quote in ("'", '"') else None
+        fields = []
+        at = 0
+        while at <= len(record):
+            match = quoted.match(record, at) if quoted else None
+            if match:
+                fields.append(match[1].replace(f"{quote}{quote}", str(quote)))
+                at = match.end() + 1
+            else:
+                end = record.find(self.dialect.delimiter or ",", at)
+                end = end if end >= 0 else len(record)
+                fields.append(record[at:end])
+                at = end + 1
+        return fields
+
+    def _scan(self, columns: list[str]) -> pl.LazyFrame:
+        frame = pl.scan_csv(
+            self._text_path,
+            glob=False,
+            has_header=False,  # our own header, because Polars renames columns and keeps doubled quotes
+            skip_lines=self._header_lines,
+            schema=self._schema,
+            separator=self.dialect.delimiter or ",",
+            quote_char=(self.dialect.quote or '"') if self._quoted else None,
+            eol_char=self._eol,
+        ).select(columns)
+        if self._blank_tail:
+            frame = frame.head(self.n_rows)
+        # Polars reads an empty field without quotes as null.
+        return frame if "" in self.missing else frame.with_columns(pl.all().fill_null(""))
+
+    def _unreadable(self) -> DataError:
+        return self._not_read_alike()
+
+    def _not_read_alike(self) -> DataError:
+        """The error for a file with quotes that two readers understand differently."""
+        if not self._stray_line:
+            return DataError("E401", f"'{self.name}' changed while it was read, or cannot be parsed", where=self.name)
+        line = self._lines_before + self._stray_line
+        return DataError(
+            "E403",
+            f"line {line} of '{self.name}' has a quote inside a field that does not begin with one",
+            where=f"{self.name}:{line}",
+            hint='Put the field in quotes and double the quotes inside it, such as  "5"" pipe"',
+        )
+
+    def _refuse_fault(self, scan: Scan, name: str) -> None:
+        """Raise the error that belongs to what `examine` found wrong, if anything."""
+        from tarnkappe.kernels.csvscan import FAULT_AFTER_QUOTE, FAULT_FIELDS, FAULT_NONE
+
+        if scan.fault == FAULT_NONE:
+            return
+        line = self._lines_before + scan.fault_line
+        where = f"{name}:{line}"
+        if scan.fault == FAULT_FIELDS:
+            n = scan.fault_fields
+            found = f"has {n} field{'s' if n != 1 else ''}" if n else "is blank"
+            raise DataError(
+                "E403",
+                f"line {line} of '{name}' {found}, the header has {scan.fields}",
+                where=where,
+                hint="Correct the row, put fields that contain the delimiter in quotes, or state the delimiter "
+                f"if it is not {delimiter_name(self.dialect.delimiter or ',')}, such as  delimiter: ';'",
+            )
+        after = scan.fault == FAULT_AFTER_QUOTE
+        problem = "has text after a closing quote" if after else "opens a quote that is never closed"
+        raise DataError(
+            "E403",
+            f"line {line} of '{name}' {problem}",
+            where=where,
+            hint="Double the quotes inside a quoted field, or, if quotes are ordinary text in this file,  quote: none",
+        )
+
+
+def _bytes_of(path: Path) -> NDArray[np.uint8]:
+    """The bytes of a file, mapped rather than read."""
+    if path.stat().st_size == 0:
+        return np.empty(0, np.uint8)
+    return np.asarray(np.memmap(path, dtype=np.uint8, mode="r"))
+
+
+def _first_content(data: NDArray[np.uint8], start: int) -> int:
+    """The offset of the first byte that is not a line end; the size if there is none."""
+    for at in range(start, data.size, SAMPLE_BYTES):
+        part = data[at : at + SAMPLE_BYTES]
+        content = (part != ord("\n")) & (part != ord("\r"))
+        if content.any():
+            return at + int(content.argmax())
+    return data.size
+
+
+def _refuse_binary(path: Path, guessed: str | None) -> None:
+    """Refuse files that only pretend to be text."""
+    with path.open("rb") as f:
+        sample = f.read(SAMPLE_BYTES)
+    what = next((what for magic, what in _NOT_TEXT.items() if sample.startswith(magic)), None)
+    if what is None and guessed in ("cp1252", "latin-1") and 0 in sample:
+        what = "a binary file"
+    if what is not None:
+        raise DataError(
+            "E408",
+            f"'{path.name}' is {what}, not a CSV file",
+            where=path.name,
+            hint="Unpack or export it, and give the file the suffix of its format: .csv or .parquet",
+        )

@@ -1,0 +1,70 @@
+"""Turn what the operating system, Polars or Arrow say about a failed write into an error a user can act on."""
+
+from __future__ import annotations
+
+import errno
+from pathlib import Path
+
+from tarnkappe.errors import LimitError, RefusedError, TarnkappeError
+
+_DISK_FULL = {errno.ENOSPC, errno.EDQUOT} if hasattr(errno, "EDQUOT") else {errno.ENOSPC}
+# Polars reports input/output errors as text only, sometimes wrapped in an error of its own.
+_DISK_FULL_WORDS = ("no space left on device", "disk quota exceeded", "not enough space on the disk")
+_REASONS = {
+    errno.EACCES: "permission denied",
+    errno.EPERM: "operation not permitted",
+    errno.EROFS: "the file system is read-only",
+    errno.ENOTDIR: "a part of the path is a file, not a folder",
+    errno.ENAMETOOLONG: "the name is too long",
+    errno.ENOENT: "the folder does not exist",
+    errno.EBUSY: "it is in use",
+}
+
+
+def is_disk_full(err: BaseException) -> bool:
+    """Whether an error, or one that caused it, says that the disk is full.
+
+    >>> is_disk_full(OSError(errno.ENOSPC, "No space left on device"))
+    True
+    >>> is_disk_full(ValueError("k must be at least 1"))
+    False
+    """
+    seen: BaseException | None = err
+    while seen is not None:
+        if isinstance(seen, OSError) and seen.errno in _DISK_FULL:
+            return True
+        text = str(seen).lower()
+        if any(words in text for words in _DISK_FULL_WORDS):
+            return True
+        seen = seen.__cause__
+    return False
+
+
+def translate_os_error(err: BaseException, path: str | Path) -> TarnkappeError:
+    """The error to raise when writing `path` failed with `err`.
+
+    >>> translate_os_error(OSError(errno.ENOSPC, "No space left on device"), "out").code
+    'E701'
+    >>> print(translate_os_error(PermissionError(errno.EACCES, "Permission denied"), "out"))
+    E603 'out' cannot be written: permission denied (out)
+    """
+    if isinstance(err, TarnkappeError):
+        return err
+    shown = Path(path)
+    if is_disk_full(err):
+        return LimitError(
+            "E701",
+            f"the disk is full: '{shown.name}' could not be written and nothing was left behind",
+            where=str(shown),
+            hint=f"Free some space (see  df -h {shown.parent} ) or write to another disk.",
+        )
+    if isinstance(err, MemoryError):
+        return LimitError("E702", f"not enough memory to write '{shown.name}'", where=str(shown))
+    number = err.errno if isinstance(err, OSError) else None
+    reason = _REASONS.get(number or 0) or (err.strerror if isinstance(err, OSError) else None) or str(err)
+    return RefusedError(
+        "E603",
+        f"'{shown.name}' cannot be written: {reason}",
+        where=str(shown),
+        hint=f"Choose a folder you may write to, or change its rights:  chmod u+w {shown.parent}",
+    )

@@ -1,0 +1,105 @@
+"""Read a column that the user declared numeric as numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import polars as pl
+
+from tarnkappe.errors import DataError
+
+_MAX_EXAMPLES = 3
+_MAX_EXAMPLE_LENGTH = 20
+
+
+def as_numbers(
+    series: pl.Series,
+    column: str,
+    decimal: str = ".",
+    where: str = "data",
+    line_of: Callable[[int], int | None] | None = None,
+) -> pl.Series:
+    """The column as whole numbers if all its values are, else as floats; missing values stay missing.
+
+    Spaces around a number do not matter. What is not a finite number is an error that names the first row, counted
+    from 1, and its line if `line_of` knows it. `where` names the table in the message.
+
+    >>> as_numbers(pl.Series(["007", " 12", None]), "age").to_list()
+    [7, 12, None]
+    >>> as_numbers(pl.Series(["3,14", "2"]), "size", decimal=",").to_list()
+    [3.14, 2.0]
+    """
+    dtype = series.dtype
+    if dtype.is_integer() or dtype in (pl.Boolean, pl.Null):
+        whole = series.cast(pl.Int64, strict=False)
+        return whole if whole.null_count() == series.null_count() else series.cast(pl.Float64)
+    if dtype.is_float() or dtype.is_decimal():
+        floats = series.cast(pl.Float64).fill_nan(None)
+        bad = floats.is_infinite().fill_null(False)
+    elif dtype in (pl.String, pl.Categorical, pl.Enum):
+        text = series.cast(pl.String).str.strip_chars()
+        whole = text.cast(pl.Int64, strict=False)
+        if whole.null_count() == series.null_count():
+            return whole
+        floats = _floats(text, decimal)
+        bad = ~floats.is_finite().fill_null(False) & series.is_not_null()
+    else:
+        raise DataError(
+            "E406",
+            f"column '{column}' was declared numeric but holds values of type {dtype}",
+            where=where,
+            hint=f"{column}: {{type: categorical}}   or convert the column to numbers first.",
+        )
+    if bad.any():
+        raise _not_numbers(series, bad, column, decimal, where, line_of)
+    return floats
+
+
+def _floats(text: pl.Series, decimal: str) -> pl.Series:
+    """The text as floats, null where that fails. With a decimal comma a point would be a guess, so it fails."""
+    if decimal == ",":
+        column = pl.col(text.name)
+        pointed = column.str.replace_all(",", ".", literal=True)
+        safe = pl.when(~column.str.contains(".", literal=True)).then(pointed)
+        text = text.to_frame().select(safe).to_series()
+    return text.cast(pl.Float64, strict=False)
+
+
+def _not_numbers(
+    series: pl.Series,
+    bad: pl.Series,
+    column: str,
+    decimal: str,
+    where: str,
+    line_of: Callable[[int], int | None] | None,
+) -> DataError:
+    """The error that says how many values are not numbers, where the first one stands, and shows a few."""
+    n_bad = int(bad.sum())
+    row = int(bad.arg_max() or 0) + 1
+    line = line_of(row) if line_of else None
+    at = f"row {row}" + (f", line {line}" if line else "")
+    values = series.filter(bad).cast(pl.String).unique(maintain_order=True).head(_MAX_EXAMPLES).to_list()
+    shown = ", ".join(repr(_short(value)) for value in values)
+    other = "." if decimal == "," else ","
+    if all(_is_number(value.replace(other, decimal), decimal) for value in values):
+        hint = f"If these are numbers, state their decimal sign:  decimal: '{other}'"
+    else:
+        hint = (
+            f"Say what stands for a missing value, such as  missing: ['', 'NA'] , or  {column}: {{type: categorical}}"
+        )
+    return DataError(
+        "E406",
+        f"column '{column}' has {n_bad} value{'s' if n_bad > 1 else ''} that "
+        f"{'are' if n_bad > 1 else 'is'} not a number, the first in {at}",
+        where=f"{where}:{line}" if line else where,
+        details=[f"For example: {shown}"],
+        hint=hint,
+    )
+
+
+def _short(value: str) -> str:
+    return value if len(value) <= _MAX_EXAMPLE_LENGTH else value[: _MAX_EXAMPLE_LENGTH - 1] + "…"
+
+
+def _is_number(value: str, decimal: str) -> bool:
+    return _floats(pl.Series("value", [value.strip()]), decimal).null_count() == 0

@@ -1,0 +1,172 @@
+"""Write tables batch by batch to CSV or Parquet."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import TracebackType
+from typing import IO, TYPE_CHECKING, Literal, Self, cast, get_args
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from tarnkappe.errors import DataError, JobError
+from tarnkappe.io.dialect import CsvDialect
+from tarnkappe.io.failures import is_disk_full, translate_os_error
+from tarnkappe.io.staging import Staging, staged
+
+if TYPE_CHECKING:
+    from pyarrow import Table
+
+__all__ = ["Format", "Staging", "TableWriter", "staged", "translate_os_error"]
+
+Format = Literal["csv", "parquet"]
+
+#: Small batches are collected until a row group has at least this many rows.
+ROW_GROUP = 1 << 18
+
+
+class TableWriter:
+    """Writes batches of rows, all with the same columns, to one file.
+
+    CSV is UTF-8 with a header, quotes where needed and a line feed after every record, whatever the dialect the
+    data came in; only delimiter, quote sign and decimal sign are taken from it, and missing values are written as
+    `missing`. Parquet is compressed with zstd; categories are written as text that is stored once and referred to,
+    and of a category list only the values that occur in the rows, so that no other value can be read from the file.
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        format: Format,  # noqa: A002
+        dialect: CsvDialect | None = None,
+        missing: str = "",
+    ) -> None:
+        """Open the file; its format is not derived from its name, which may be a temporary one."""
+        if format not in get_args(Format):
+            raise JobError("E110", f"'format' must be csv or parquet, got {format!r}", hint="format: csv")
+        self._path = Path(path)
+        given = dialect or CsvDialect()
+        #: How the CSV file is written, for whoever reads it back.
+        self.dialect = CsvDialect(
+            delimiter=given.delimiter or ",",
+            encoding="utf-8",
+            quote="'" if given.quote == "'" else '"',
+            decimal=given.decimal or ".",
+        )
+        self._missing = missing
+        self._columns: list[str] | None = None
+        self._schema: pa.Schema | None = None
+        self._waiting: list[Table] = []
+        self._parquet: pq.ParquetWriter | None = None
+        self._format = format
+        try:
+            self._file: IO[bytes] = self._path.open("wb")
+        except OSError as err:
+            raise translate_os_error(err, self._path) from err
+
+    def write(self, batch: pl.DataFrame | Table) -> None:
+        """Append the rows of a batch."""
+        names = list(batch.columns if isinstance(batch, pl.DataFrame) else batch.column_names)
+        first = self._columns is None
+        if first:
+            self._columns = names
+        elif names != self._columns:
+            raise ValueError(f"the batch has the columns {names}, the file has {self._columns}")
+        try:
+            if self._format == "csv":
+                self._write_csv(batch, header=first)
+            else:
+                self._collect(batch)
+        except (OSError, pl.exceptions.PolarsError) as err:
+            if isinstance(err, OSError) or is_disk_full(err):
+                raise translate_os_error(err, self._path) from err
+            raise
+
+    def close(self) -> None:
+        """Write what is still waiting and close the file."""
+        if self._file.closed:
+            return
+        try:
+            try:
+                self._flush()
+                if self._parquet is not None:
+                    self._parquet.close()
+            finally:
+                self._file.close()
+        except OSError as err:
+            raise translate_os_error(err, self._path) from err
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if error is None:
+            self.close()
+        else:  # the first error is the one to tell
+            self._waiting = []
+            self._file.close()
+
+    def _write_csv(self, batch: pl.DataFrame | Table, header: bool) -> None:
+        frame = batch if isinstance(batch, pl.DataFrame) else cast(pl.DataFrame, pl.from_arrow(batch))
+        for column, dtype in frame.schema.items():
+            if dtype.is_nested() or dtype in (pl.Binary, pl.Object):
+                raise DataError(
+                    "E408",
+                    f"column '{column}' of type {dtype} cannot be written as CSV",
+                    hint="Write Parquet instead:  format: parquet",
+                )
+        frame.write_csv(
+            self._file,
+            include_header=header,
+            separator=self.dialect.delimiter or ",",
+            quote_char=self.dialect.quote or '"',
+            quote_style="necessary",
+            decimal_comma=self.dialect.decimal == ",",
+            line_terminator="\n",
+            null_value=self._missing,
+        )
+
+    def _collect(self, batch: pl.DataFrame | Table) -> None:
+        """Keep the rows until there are enough of them for a row group."""
+        table = batch.to_arrow(compat_level=pl.CompatLevel.oldest()) if isinstance(batch, pl.DataFrame) else batch
+        table = _neutral(table)
+        if self._schema is None:
+            self._schema = table.schema
+            # Without the Arrow schema readers see plain text, not categories, and nothing of the frame it came from.
+            self._parquet = pq.ParquetWriter(self._file, self._schema, compression="zstd", store_schema=False)
+        self._waiting.append(table.cast(self._schema))
+        if sum(t.num_rows for t in self._waiting) >= ROW_GROUP:
+            self._flush()
+
+    def _flush(self) -> None:
+        if self._waiting and self._parquet is not None:
+            self._parquet.write_table(pa.concat_tables(self._waiting).combine_chunks(), row_group_size=4 * ROW_GROUP)
+            self._waiting = []
+
+
+def _neutral(table: Table) -> Table:
+    """The table without metadata, its text categories reduced to those in use."""
+    columns = [_only_used(column) if pa.types.is_dictionary(column.type) else column for column in table.columns]
+    return pa.table(columns, names=table.column_names)
+
+
+def _only_used(column: pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    """A category column whose list holds the values that occur, and no others; other categories are written out."""
+    kind = column.type.value_type
+    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+        return column.cast(kind)
+    array = column.combine_chunks()
+    if isinstance(array, pa.ChunkedArray):  # what older versions of PyArrow give for a column without chunks
+        array = array.chunk(0) if array.num_chunks else pa.array([], column.type)
+    absent = array.indices.is_null().to_numpy(zero_copy_only=False)
+    codes = array.indices.fill_null(0).to_numpy(zero_copy_only=False)
+    counts = np.bincount(codes[~absent], minlength=len(array.dictionary))
+    used = np.flatnonzero(counts)
+    new_code = np.zeros(max(len(counts), 1), np.int32)
+    new_code[used] = np.arange(used.size, dtype=np.int32)
+    values = array.dictionary.cast(pa.large_string()).take(pa.array(used))
+    return pa.DictionaryArray.from_arrays(pa.array(new_code[codes], mask=absent), values)

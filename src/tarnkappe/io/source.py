@@ -1,0 +1,120 @@
+"""Open a table, whatever it is kept in: a CSV or Parquet file, or a data frame."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Union
+
+import polars as pl
+
+from tarnkappe.errors import DataError, did_you_mean
+from tarnkappe.io.base import Source
+from tarnkappe.io.csvfile import CsvSource
+from tarnkappe.io.dialect import CsvDialect
+from tarnkappe.io.frames import FrameSource
+from tarnkappe.io.numbers import as_numbers
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+#: Whatever `open_source` accepts.
+Data = Union[str, Path, pl.DataFrame, pl.LazyFrame, "pd.DataFrame", "pa.Table"]
+
+__all__ = ["Data", "ParquetSource", "Source", "as_numbers", "open_source"]
+
+_CSV = {".csv", ".tsv", ".txt"}
+_PARQUET = {".parquet", ".pq"}
+
+
+def open_source(data: Data, dialect: CsvDialect | None = None, missing: tuple[str, ...] = ("",)) -> Source:
+    """Open a table for reading; `missing` are the texts that stand for a missing value.
+
+    >>> source = open_source(pl.DataFrame({"zip": ["01234", ""], "age": [34, 35]}))
+    >>> source.description
+    'data frame · 2 rows · 2 columns · polars'
+    >>> source.read(["zip"]).to_series().to_list()
+    ['01234', None]
+    """
+    if not isinstance(data, (str, Path)):
+        return FrameSource(data, missing)
+    path = Path(data).expanduser()
+    suffix = path.suffix.lower()
+    try:
+        _refuse_unopenable(path)
+        if suffix in _CSV:
+            return CsvSource(path, dialect, missing)
+        if suffix in _PARQUET:
+            return ParquetSource(path, missing)
+    except OSError as err:
+        reason = "permission denied" if isinstance(err, PermissionError) else err.strerror or "it cannot be opened"
+        raise DataError(
+            "E401",
+            f"'{path.name}' cannot be read: {reason}",
+            where=str(path),
+            hint=f"Allow yourself to read it:  chmod u+r {path}",
+        ) from err
+    raise DataError(
+        "E408",
+        f"'{path.name}' has a format Tarnkappe does not read",
+        where=str(path),
+        hint=f"Known are {', '.join(sorted(_CSV | _PARQUET))}. Export the table as one of these, or give a data frame.",
+    )
+
+
+def _refuse_unopenable(path: Path) -> None:
+    """Refuse a path that is not a file that exists."""
+    if path.is_file():
+        return
+    if path.is_dir():
+        what, hint = "is a folder, not a file", f"Give one file in it, such as  {path / 'data.csv'}"
+    elif path.exists():
+        what, hint = "is not a regular file", "Save its content to a file first."
+    else:
+        beside = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
+        what, hint = f"does not exist{did_you_mean(path.name, beside)}", f"Look what is there:  ls {path.parent}"
+    raise DataError("E401", f"'{path.name}' {what}", where=str(path), hint=hint)
+
+
+class ParquetSource(Source):
+    """A Parquet file; its columns keep their types."""
+
+    def __init__(self, path: Path, missing: tuple[str, ...]) -> None:
+        """Read the schema and the number of rows, which stand in the footer of the file."""
+        self._path = path
+        with path.open("rb"):  # says at once if that is not allowed
+            pass
+        try:
+            columns = self._scan_all().collect_schema().names()
+            n_rows = self._scan_all().select(pl.len()).collect().item()
+        except pl.exceptions.DuplicateError:
+            raise DataError(
+                "E405", f"'{path.name}' has a column name more than once", where=path.name, hint="Rename the columns."
+            ) from None
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
+            raise DataError(
+                "E408",
+                f"'{path.name}' is not a Parquet file, or is damaged",
+                where=str(path),
+                hint="Write the file again, or give it the suffix of its real format.",
+            ) from None
+        super().__init__(path.name, columns, n_rows, missing)
+
+    @property
+    def format(self) -> str:
+        """Always Parquet."""
+        return "parquet"
+
+    @cached_property
+    def sha256(self) -> str:
+        """The SHA-256 of the bytes of the file."""
+        with self._path.open("rb") as f:
+            return hashlib.file_digest(f, "sha256").hexdigest()
+
+    def _scan_all(self) -> pl.LazyFrame:
+        return pl.scan_parquet(self._path, glob=False, hive_partitioning=False)
+
+    def _scan(self, columns: list[str]) -> pl.LazyFrame:
+        return self._scan_all().select(columns)

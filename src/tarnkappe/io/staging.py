@@ -1,0 +1,308 @@
+"""Publish a set of files at once: whoever looks sees the old state or the complete new one, even after a power cut."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import errno
+import json
+import os
+import shutil
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from tarnkappe.errors import RefusedError, TarnkappeError
+from tarnkappe.io.failures import is_disk_full, translate_os_error
+from tarnkappe.io.leftovers import abandoned, temporary_tag
+
+MANIFEST = "manifest.json"
+MANIFEST_KEY = "tarnkappe"
+
+_PRIVATE_FILE = 0o600
+_PRIVATE_FOLDER = 0o700
+_AT_FDCWD = -100
+_RENAME_EXCHANGE = 2
+
+
+class Staging:
+    r"""A release folder that comes into being complete or not at all.
+
+    Files are written to a hidden folder beside the target, which only its owner can enter. When the ``with`` block
+    ends well, the hidden folder takes the target's name by one rename; when it ends by any exception, it is removed.
+    What a killed run left behind is removed by the next one.
+
+    An existing folder is only replaced if `overwrite` is set and it is an earlier release: it has a ``manifest.json``
+    with the key ``tarnkappe``. An existing empty folder counts as absent. `inputs` are files that must not lie in
+    the folder.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as parent:
+    ...     with Staging(Path(parent, "release")) as stage:
+    ...         _ = stage.path("release.csv").write_text("age\n[20 29]\n")
+    ...         _ = stage.path("key.json", private=True).write_text("{}")
+    ...     sorted(p.name for p in Path(parent, "release").iterdir())
+    ['key.json', 'release.csv']
+    """
+
+    def __init__(self, folder: str | Path, *, overwrite: bool = False, inputs: Iterable[str | Path] = ()) -> None:
+        """Say where the release is to appear; nothing is touched before the ``with`` block begins."""
+        self.target = Path(folder).expanduser().resolve()
+        self.overwrite = overwrite
+        self._inputs = tuple(Path(p).expanduser().resolve() for p in inputs)
+        self._staged: dict[str, bool] = {}
+        self._made_parents: list[Path] = []
+        self._folder: Path | None = None
+        self._mode = _PRIVATE_FOLDER
+
+    @property
+    def folder(self) -> Path:
+        """The hidden folder in which the files are written."""
+        if self._folder is None:
+            raise ValueError("a Staging is only usable inside its with block")
+        return self._folder
+
+    def path(self, name: str, *, private: bool = False) -> Path:
+        """Where to write the file that will be called `name` in the release; only its owner may read a private one."""
+        relative = Path(name)
+        if relative.is_absolute() or ".." in relative.parts or not relative.parts:
+            raise ValueError(f"{name!r} is not a name inside the release folder")
+        path = self.folder / relative
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._staged[relative.as_posix()] = private
+        return path
+
+    def __enter__(self) -> Self:
+        self._check_inputs()
+        parent = self.target.parent
+        try:
+            self._tidy(parent)
+            self._check_target()
+            self._made_parents = _make_parents(parent)
+            folder = parent / f"{self._prefix('tmp')}{temporary_tag()}"
+            folder.mkdir()
+            self._folder = folder
+            self._mode = folder.stat().st_mode & 0o7777  # what the umask allows, for when it is published
+            folder.chmod(_PRIVATE_FOLDER)
+        except OSError as err:
+            self._discard()
+            raise translate_os_error(err, self.target) from err
+        except BaseException:
+            self._discard()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if error is None:
+            try:
+                self._publish()
+            except OSError as err:
+                self._discard()
+                raise translate_os_error(err, self.target) from err
+            except BaseException:
+                self._discard()
+                raise
+            return
+        self._discard()
+        if isinstance(error, Exception) and not isinstance(error, TarnkappeError) and is_disk_full(error):
+            raise translate_os_error(error, self.target) from error
+
+    def _prefix(self, what: str) -> str:
+        return f".{self.target.name}.{what}"
+
+    def _check_inputs(self) -> None:
+        for path in self._inputs:
+            if path == self.target or self.target in path.parents:
+                raise RefusedError(
+                    "E602",
+                    f"the output folder '{self.target.name}' holds the input '{path.name}'",
+                    where=str(self.target),
+                    hint=f"Write to another folder, such as  {self.target.parent / 'release'}",
+                )
+
+    def _check_target(self) -> None:
+        """Refuse a target that exists, unless it is empty, or an earlier release that may be replaced."""
+        if not os.path.lexists(self.target):
+            return
+        here = Path.cwd()
+        unused = self.target.with_name(f"{self.target.name}-2")
+        if not self.target.is_dir():
+            reason, hint = "is a file", f"Write to another folder:  {unused}"
+        elif self.target in (here, *here.parents):
+            reason, hint = "is the folder you are in", f"Write to a new folder in it:  {self.target / 'release'}"
+        elif not any(self.target.iterdir()):
+            return
+        elif not _is_release(self.target):
+            reason = "exists and is not an earlier release, so it is not replaced"
+            hint = f"Write to another folder:  {unused}"
+        elif not self.overwrite:
+            reason, hint = "exists already", f"Replace it with  --overwrite  or write to another folder:  {unused}"
+        else:
+            return
+        raise RefusedError("E601", f"'{self.target.name}' {reason}", where=str(self.target), hint=hint)
+
+    def _tidy(self, parent: Path) -> None:
+        """Put back what a killed run had moved aside, and remove what killed runs left."""
+        for old in abandoned(parent, self._prefix("old")):
+            if self.target.exists():
+                shutil.rmtree(old, ignore_errors=True)
+            else:
+                old.rename(self.target)
+        for stale in abandoned(parent, self._prefix("tmp")):
+            shutil.rmtree(stale, ignore_errors=True)
+
+    def _publish(self) -> None:
+        folder = self.folder
+        for name, private in self._staged.items():
+            file = folder / name
+            if not file.is_file():
+                raise RuntimeError(f"'{name}' was announced for the release but never written")
+            if private:
+                file.chmod(_PRIVATE_FILE)
+        for inner in folder.rglob("*"):
+            _flush_to_disk(inner)
+        self._check_target()  # it may have appeared meanwhile
+        folder.chmod(self._mode)
+        _flush_to_disk(folder)
+        if self.target.is_dir() and any(self.target.iterdir()):
+            self._replace(folder)
+        else:
+            if os.name == "nt" and self.target.is_dir():
+                self.target.rmdir()  # only there a rename does not replace an empty folder
+            folder.rename(self.target)
+        self._folder = None
+        _flush_to_disk(self.target.parent)
+
+    def _replace(self, folder: Path) -> None:
+        """Swap the new folder with the old release, in one step where the system can."""
+        if _exchange(folder, self.target):
+            old = folder
+        else:
+            old = self.target.with_name(f"{self._prefix('old')}{temporary_tag()}")
+            self.target.rename(old)
+            try:
+                folder.rename(self.target)
+            except BaseException:
+                old.rename(self.target)
+                raise
+        _flush_to_disk(self.target.parent)
+        shutil.rmtree(old, ignore_errors=True)  # a remainder is removed by the next run
+
+    def _discard(self) -> None:
+        """Remove everything this run made."""
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            self._folder = None
+        for parent in reversed(self._made_parents):
+            with contextlib.suppress(OSError):  # somebody else has put something there
+                parent.rmdir()
+        self._made_parents = []
+
+
+@contextlib.contextmanager
+def staged(final: str | Path, overwrite: bool = False) -> Iterator[Path]:
+    """Write a single file atomically: yields a hidden path beside `final` that takes its name when all went well."""
+    target = Path(final).expanduser().resolve()
+    prefix = f".{target.stem}.tmp"
+    made: list[Path] = []
+    temporary = target.with_name(f"{prefix}{temporary_tag()}{target.suffix}")
+    try:
+        for stale in abandoned(target.parent, prefix):
+            stale.unlink(missing_ok=True)
+        _refuse_existing_file(target, overwrite)
+        made = _make_parents(target.parent)
+        yield temporary
+        _flush_to_disk(temporary)
+        _refuse_existing_file(target, overwrite)
+        temporary.replace(target)
+        _flush_to_disk(target.parent)
+    except BaseException as err:
+        temporary.unlink(missing_ok=True)
+        for parent in reversed(made):
+            with contextlib.suppress(OSError):
+                parent.rmdir()
+        if isinstance(err, OSError) or (not isinstance(err, TarnkappeError) and is_disk_full(err)):
+            raise translate_os_error(err, target) from err
+        raise
+
+
+def _refuse_existing_file(target: Path, overwrite: bool) -> None:
+    if target.is_dir() or (target.exists() and not overwrite):
+        folder = target.is_dir()
+        raise RefusedError(
+            "E601",
+            f"'{target.name}' {'is a folder' if folder else 'exists already'}",
+            where=str(target),
+            hint="Give another name." if folder else "Replace it with  --overwrite  or give another name.",
+        )
+
+
+def _make_parents(folder: Path) -> list[Path]:
+    """Create a folder and those above it; returns the new ones, the highest first."""
+    missing = []
+    while not folder.exists():
+        missing.append(folder)
+        folder = folder.parent
+    made: list[Path] = []
+    for new in reversed(missing):
+        try:
+            new.mkdir(exist_ok=True)
+        except BaseException:
+            for done in reversed(made):
+                done.rmdir()
+            raise
+        made.append(new)
+    return made
+
+
+def _is_release(folder: Path) -> bool:
+    """Whether the folder has a manifest that we wrote."""
+    try:
+        manifest = json.loads((folder / MANIFEST).read_text("utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(manifest, dict) and MANIFEST_KEY in manifest
+
+
+def _flush_to_disk(path: Path) -> None:
+    """Wait until a file, or the list of files in a folder, is on the disk."""
+    if path.is_dir():
+        with contextlib.suppress(OSError):  # not every system can do this for folders
+            _fsync(path, os.O_RDONLY)
+    else:
+        _fsync(path, os.O_RDWR)
+
+
+def _fsync(path: Path, flags: int) -> None:
+    descriptor = os.open(path, flags)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _exchange(one: Path, other: Path) -> bool:
+    """Swap the names of two folders in one step; false where the system or the file system cannot."""
+    if not sys.platform.startswith("linux"):
+        return False
+    try:
+        renameat2 = ctypes.CDLL(None, use_errno=True).renameat2
+    except (OSError, AttributeError):
+        return False
+    done = renameat2(
+        ctypes.c_int(_AT_FDCWD),
+        ctypes.c_char_p(os.fsencode(one)),
+        ctypes.c_int(_AT_FDCWD),
+        ctypes.c_char_p(os.fsencode(other)),
+        ctypes.c_uint(_RENAME_EXCHANGE),
+    )
+    if done == 0:
+        return True
+    number = ctypes.get_errno()
+    if number in (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP):
+        return False
+    raise OSError(number, os.strerror(number), str(other))

@@ -1,0 +1,311 @@
+"""Job files to jobs and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tarnkappe.algorithms import Algorithm, algorithm_class, all_algorithms
+from tarnkappe.algorithms.multidimensional.mondrian import Mondrian
+from tarnkappe.criteria import Criterion, all_criteria, criterion_class
+from tarnkappe.errors import JobError, did_you_mean
+from tarnkappe.io import CsvDialect
+from tarnkappe.job.model import DataSettings, Job, OutputSettings
+from tarnkappe.job.text import PlacedDict, apply_settings, dump_yaml, read_job_file, read_job_text
+from tarnkappe.params import Declared, bind, json_schema, param, parameters, place
+from tarnkappe.registry import registered
+from tarnkappe.schema import KINDS, MISSING_RULES, ROLES, Column
+from tarnkappe.taxonomy import TaxonomyBuilder, builder_from
+
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class _Top(Declared):
+    """The keys of a job file."""
+
+    columns: Any = param(doc="Every column of the data with its role.")
+    criteria: Any = param(doc="What every group must satisfy, a list such as  - k-anonymity: {k: 5}.")
+    version: int = param(VERSION, doc="Version of this file's layout.", ge=VERSION, le=VERSION)
+    title: str | None = param(None, doc="What the release is, printed in the report.")
+    purpose: str | None = param(None, doc="What the data are for, printed in the report.")
+    data: Any = param(None, doc="Where the data are and how to read them.")
+    taxonomies: Any = param(None, doc="Taxonomies by name, for columns to refer to.")
+    limits: Any = param(None, doc="How much may be given up.")
+    algorithm: Any = param(None, doc="How groups are found: a name, or a mapping with name and parameters.")
+    output: Any = param(None, doc="Where the release goes.")
+    seed: int | None = param(None, doc="Makes the run repeatable. Keep it secret: it undoes the shuffling.", ge=0)
+
+
+@dataclass(frozen=True)
+class _Data(Declared):
+    """The section ``data``."""
+
+    path: str | None = param(None, doc="The data file, relative to the job file.")
+    encoding: str | None = param(None, doc="Text encoding; detected if not given.")
+    delimiter: str | None = param(None, doc="What separates fields; detected if not given.")
+    quote: str | None = param(None, doc="What encloses fields; detected if not given.")
+    decimal: str | None = param(None, doc="Decimal sign; detected if not given.")
+    missing: tuple[str, ...] = param(("",), doc="Texts that stand for a missing value.")
+    missing_rule: str | None = param(None, doc="How a missing cell matches others.", choices=MISSING_RULES)
+
+
+@dataclass(frozen=True)
+class _Column(Declared):
+    """One entry of ``columns``."""
+
+    role: str = param(doc="What the column is to the people in it.", choices=ROLES)
+    type: str = param("categorical", doc="Whether values are names or numbers.", choices=KINDS)
+    taxonomy: Any = param(None, doc="Name of a taxonomy, or its declaration; 'suppress' needs none.")
+    weight: float = param(1.0, doc="How much detail of this column matters.", gt=0)
+    because: str | None = param(None, doc="Why the column has this role.")
+
+
+@dataclass(frozen=True)
+class _Limits(Declared):
+    """The section ``limits``."""
+
+    suppressed_rows: Any = param(0.0, doc="Largest share of records that may be left out, such as 2%.")
+
+
+@dataclass(frozen=True)
+class _Output(Declared):
+    """The section ``output``."""
+
+    folder: str | None = param(None, doc="Folder of the release, relative to the job file.")
+    format: str | None = param(
+        None, doc="Format of the table; that of the input if not given.", choices=("csv", "parquet")
+    )
+
+
+def load_job(path: str | Path, settings: Iterable[str] = ()) -> Job:
+    """Read a job file, with ``key=value`` overrides."""
+    data = read_job_file(path)
+    apply_settings(data, settings)
+    return job_from_data(data, Path(path).parent)
+
+
+def job_from_text(text: str, name: str = "job", folder: str | Path = ".") -> Job:
+    """A job from the text of a job file."""
+    return job_from_data(read_job_text(text, name), Path(folder))
+
+
+def job_from_data(raw: Mapping[str, Any], folder: Path) -> Job:
+    """A job from the plain data of a job file; paths are relative to `folder`."""
+    top = bind(_Top, raw, "the job file")
+    data = bind(_Data, _section(raw, "data"), "'data'")
+    output = bind(_Output, _section(raw, "output"), "'output'")
+    limits = bind(_Limits, _section(raw, "limits"), "'limits'")
+    dialect = {key: getattr(data, key) for key in ("encoding", "delimiter", "quote", "decimal")}
+    return Job(
+        columns=_columns(raw, folder),
+        criteria=[_criterion(item, raw) for item in _list(raw, "criteria")],
+        max_suppressed=_share(limits.suppressed_rows, place(_section(raw, "limits"), "suppressed_rows")),
+        algorithm=_algorithm(top.algorithm, place(raw, "algorithm")),
+        missing_rule=data.missing_rule,  # type: ignore[arg-type]
+        seed=top.seed,
+        title=top.title or "",
+        purpose=top.purpose or "",
+        data=DataSettings(_resolve(data.path, folder), CsvDialect(**dialect), data.missing),
+        output=OutputSettings(_resolve(output.folder, folder), output.format),
+    )
+
+
+def _section(raw: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    section = raw.get(key)
+    if section is None:
+        return PlacedDict(place(raw, key) or "")
+    if not isinstance(section, Mapping):
+        raise JobError("E110", f"'{key}' must be a mapping of keys to values", where=place(raw, key))
+    return section
+
+
+def _list(raw: Mapping[str, Any], key: str) -> list[Any]:
+    items = raw.get(key) or []
+    if not isinstance(items, list):
+        raise JobError(
+            "E110", f"'{key}' must be a list", where=place(raw, key), hint=f"{key}:\n  - k-anonymity: {{k: 5}}"
+        )
+    return items
+
+
+def _resolve(path: str | None, folder: Path) -> str | None:
+    return None if path is None else str(folder / path)
+
+
+def _columns(raw: Mapping[str, Any], folder: Path) -> list[Column]:
+    section = _section(raw, "columns")
+    declared = _section(raw, "taxonomies")
+    taxonomies = {
+        name: builder_from(body, name, place(declared, name), folder=folder) for name, body in declared.items()
+    }
+    out = []
+    for name, given in section.items():
+        where = place(section, name)
+        body = {"role": given} if isinstance(given, str) else given
+        if not isinstance(body, Mapping):
+            raise JobError("E110", f"column '{name}' needs a role", where=where, hint=f"{name}: {{role: drop}}")
+        spec = bind(_Column, body, f"column '{name}'")
+        try:
+            taxonomy = _taxonomy(spec.taxonomy, name, taxonomies, place(body, "taxonomy"), folder)
+            kind = "numeric" if taxonomy is not None and taxonomy.numeric else spec.type
+            out.append(Column(name, spec.role, kind, taxonomy, spec.weight, spec.because))  # type: ignore[arg-type]
+        except JobError as error:
+            error.where = error.where or where
+            raise
+    return out
+
+
+def _taxonomy(
+    given: Any, column: str, known: Mapping[str, TaxonomyBuilder], where: str | None, folder: Path
+) -> TaxonomyBuilder | None:
+    if given is None:
+        return None
+    if isinstance(given, Mapping):
+        return builder_from(given, column, where, folder=folder)
+    if given in known:
+        return known[given]
+    if given == "suppress":
+        return builder_from({"kind": "suppress"}, "suppress", where)
+    raise JobError(
+        "E105",
+        f"column '{column}' refers to taxonomy '{given}', which is not declared{did_you_mean(str(given), known)}",
+        where=where,
+        hint=f"Declared taxonomies: {', '.join(known) or 'none'}; 'suppress' is always there.",
+    )
+
+
+def _criterion(item: Any, raw: Mapping[str, Any]) -> Criterion:
+    where = place(item) if isinstance(item, Mapping) else place(raw, "criteria")
+    if not isinstance(item, Mapping) or len(item) != 1:
+        raise JobError("E110", "a criterion is one name with its parameters", where=where, hint="- k-anonymity: {k: 5}")
+    ((name, body),) = item.items()
+    body = PlacedDict(where or "") if body is None else body
+    if not isinstance(body, Mapping):
+        raise JobError("E110", f"criterion '{name}' needs a mapping of parameters", where=where, hint="{k: 5}")
+    return bind(criterion_class(name, place(item, name)), body, f"criterion '{name}'")
+
+
+def _algorithm(given: Any, where: str | None) -> Algorithm:
+    if given is None:
+        return Mondrian()
+    if isinstance(given, str):
+        return bind(algorithm_class(given, where), {}, f"algorithm '{given}'")
+    if not isinstance(given, Mapping) or not isinstance(given.get("name"), str):
+        raise JobError("E103", "'algorithm' needs a 'name'", where=where, hint="algorithm: {name: mondrian}")
+    body = PlacedDict(place(given) or where or "")
+    body.update({key: value for key, value in given.items() if key != "name"})
+    body.places.update({key: place(given, key) or body.where for key in body})
+    name = given["name"]
+    return bind(algorithm_class(name, place(given, "name") or where), body, f"algorithm '{name}'")
+
+
+def _share(value: Any, where: str | None) -> float:
+    """A share given as a number between 0 and 1 or as a percentage."""
+    text = str(value).strip()
+    try:
+        share = float(text[:-1]) / 100 if text.endswith("%") else float(text)
+    except ValueError:
+        share = -1.0
+    if isinstance(value, bool) or not 0 <= share <= 1:
+        raise JobError(
+            "E110",
+            f"'suppressed_rows' must be a share such as 2% or 0.02, got {value!r}",
+            where=where,
+            hint="limits: {suppressed_rows: 2%}",
+        )
+    return share
+
+
+def job_to_yaml(job: Job) -> str:
+    """A job as the text of a job file; reading it gives the same job."""
+    data: dict[str, Any] = {"version": VERSION}
+    if job.title:
+        data["title"] = job.title
+    if job.purpose:
+        data["purpose"] = job.purpose
+    reading = {"path": job.data.path, **job.data.dialect.get_params()}
+    if job.data.missing != ("",):
+        reading["missing"] = list(job.data.missing)
+    reading["missing_rule"] = job.missing_rule
+    data["data"] = _without_none(reading)
+    data["columns"] = {c.name: _column_data(c) for c in job.columns}
+    data["criteria"] = [{c.name: _changed(c)} for c in job.goal.criteria]
+    if job.goal.max_suppressed:
+        data["limits"] = {"suppressed_rows": job.goal.max_suppressed}
+    data["algorithm"] = {"name": job.algorithm.name, **_changed(job.algorithm)}
+    data["output"] = _without_none({"folder": job.output.folder, "format": job.output.format})
+    if job.seed is not None:
+        data["seed"] = job.seed
+    return dump_yaml({key: value for key, value in data.items() if value not in ({}, [])})
+
+
+def _column_data(column: Column) -> dict[str, Any]:
+    out: dict[str, Any] = {"role": column.role}
+    if column.kind == "numeric" and not (column.taxonomy and column.taxonomy.numeric):
+        out["type"] = "numeric"
+    if column.taxonomy is not None:
+        settings = {"kind": column.taxonomy.name, **_changed(column.taxonomy)}
+        out["taxonomy"] = "suppress" if settings == {"kind": "suppress"} else settings
+    if column.weight != 1:
+        out["weight"] = column.weight
+    if column.because:
+        out["because"] = column.because
+    return out
+
+
+def _changed(declared: Declared) -> dict[str, Any]:
+    """The parameters that differ from their defaults, as plain data."""
+    out = {}
+    for p in parameters(type(declared)):
+        value = getattr(declared, p.name)
+        if value != p.default:
+            out[p.name] = list(value) if isinstance(value, tuple) else value
+    return out
+
+
+def _without_none(data: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in data.items() if value is not None}
+
+
+def job_json_schema() -> dict[str, Any]:
+    """The JSON schema of job files, for editors."""
+    schema = json_schema(_Top)
+    sections = schema["properties"]
+    builders = [_with_kind(cls, name) for name, cls in registered("tarnkappe.taxonomy", TaxonomyBuilder).items()]  # type: ignore[type-abstract]
+    taxonomy = {"anyOf": [{"type": "string"}, *builders]}
+    column = json_schema(_Column)
+    column["properties"]["taxonomy"] = taxonomy
+    sections["columns"] = {
+        "type": "object",
+        "additionalProperties": {"anyOf": [{"enum": list(ROLES)}, column]},
+    }
+    sections["taxonomies"] = {"type": "object", "additionalProperties": {"anyOf": builders}}
+    sections["criteria"] = {
+        "type": "array",
+        "items": {
+            "type": "object",
+            "minProperties": 1,
+            "maxProperties": 1,
+            "additionalProperties": False,
+            "properties": {name: json_schema(cls) for name, cls in all_criteria().items()},
+        },
+    }
+    algorithms = [_with_kind(cls, name, "name") for name, cls in all_algorithms().items()]
+    sections["algorithm"] = {"anyOf": [{"enum": list(all_algorithms())}, *algorithms]}
+    for key, cls in (("data", _Data), ("limits", _Limits), ("output", _Output)):
+        sections[key] = json_schema(cls)
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Tarnkappe job",
+        **schema,
+    }
+
+
+def _with_kind(cls: type, name: str, key: str = "kind") -> dict[str, Any]:
+    schema = json_schema(cls)
+    schema["properties"] = {key: {"const": name}, **schema["properties"]}
+    schema["required"] = [key, *schema["required"]]
+    return schema

@@ -1,0 +1,236 @@
+"""The job: what a data steward asks for, independent of where it was written down."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from tarnkappe.algorithms import Algorithm
+from tarnkappe.algorithms.multidimensional.mondrian import Mondrian
+from tarnkappe.criteria import Criterion
+from tarnkappe.errors import JobError, Notice, did_you_mean
+from tarnkappe.goal import Goal
+from tarnkappe.io import CsvDialect
+from tarnkappe.schema import Column, MissingRule, Role, Schema
+from tarnkappe.taxonomy import Taxonomy, TaxonomyBuilder, tree
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tarnkappe.release import Release
+
+
+class Numeric:
+    """Marks a quasi-identifier of the Python API as numeric, generalised to ``[min max]``."""
+
+    def __repr__(self) -> str:
+        return "numeric()"
+
+
+def numeric() -> Numeric:
+    """A quasi-identifier that holds numbers and has no taxonomy: groups publish ``[min max]``."""
+    return Numeric()
+
+
+#: How the Python API says what a column's values may become.
+Coarsening = TaxonomyBuilder | Taxonomy | Numeric
+
+
+@dataclass(frozen=True)
+class DataSettings:
+    """Where the data are and how their file is to be read; what is not said is detected."""
+
+    path: str | None = None
+    dialect: CsvDialect = field(default_factory=CsvDialect)
+    missing: tuple[str, ...] = ("",)
+
+
+@dataclass(frozen=True)
+class OutputSettings:
+    """Where a release goes."""
+
+    folder: str | None = None
+    format: str | None = None
+
+
+@dataclass(frozen=True, init=False)
+class Job:
+    """Roles, taxonomies, criteria and limits: everything that decides what a release may say.
+
+    >>> from tarnkappe import Job, KAnonymity, numeric, suppress
+    >>> job = Job(quasi={"age": numeric(), "sex": suppress()}, sensitive=["illness"], criteria=[KAnonymity(2)])
+    >>> job.schema(["age", "sex", "illness"]).published
+    ('age', 'sex', 'illness')
+    """
+
+    columns: tuple[Column, ...]
+    rest: Role | None
+    goal: Goal
+    algorithm: Algorithm
+    missing_rule: MissingRule | None
+    seed: int | None
+    title: str
+    purpose: str
+    data: DataSettings
+    output: OutputSettings
+
+    def __init__(
+        self,
+        *,
+        quasi: Mapping[str, Coarsening] | None = None,
+        identifiers: Iterable[str] = (),
+        sensitive: Iterable[str] | Mapping[str, Coarsening | None] = (),
+        keep: Iterable[str] | str = (),
+        drop: Iterable[str] | str = (),
+        criteria: Iterable[Criterion],
+        max_suppressed: float = 0.0,
+        algorithm: Algorithm | None = None,
+        missing_rule: MissingRule | None = None,
+        weights: Mapping[str, float] | None = None,
+        columns: Iterable[Column] = (),
+        seed: int | None = None,
+        title: str = "",
+        purpose: str = "",
+        data: DataSettings | None = None,
+        output: OutputSettings | None = None,
+    ) -> None:
+        """Describe the columns by role; ``keep="rest"`` or ``drop="rest"`` says what happens to columns not named.
+
+        `columns` takes ready-made `Column` objects instead of, or besides, the shorthands.
+        """
+        made = list(columns)
+        rest: Role | None = None
+        for name, how in (quasi or {}).items():
+            made.append(_column(name, "quasi", how, (weights or {}).get(name, 1.0)))
+        described = sensitive if isinstance(sensitive, Mapping) else dict.fromkeys(sensitive)
+        made.extend(_column(name, "sensitive", how, 1.0) for name, how in described.items())
+        made.extend(Column(name, "identifier") for name in identifiers)
+        if keep == "rest" and drop == "rest":
+            raise JobError("E110", "only one of 'keep' and 'drop' can take the rest of the columns")
+        for role, names in (("keep", keep), ("drop", drop)):
+            if names == "rest":
+                rest = role  # type: ignore[assignment]
+            elif isinstance(names, str):
+                raise JobError("E110", f"'{role}' must be a list of columns or \"rest\", got {names!r}")
+            else:
+                made.extend(Column(name, role) for name in names)  # type: ignore[arg-type]
+        values: dict[str, Any] = {
+            "columns": tuple(made),
+            "rest": rest,
+            "goal": Goal(criteria, max_suppressed),
+            "algorithm": algorithm or Mondrian(),
+            "missing_rule": missing_rule,
+            "seed": seed,
+            "title": title,
+            "purpose": purpose,
+            "data": data or DataSettings(),
+            "output": output or OutputSettings(),
+        }
+        for key, value in values.items():
+            object.__setattr__(self, key, value)
+        self._require_columns_of_criteria()
+
+    def _require_columns_of_criteria(self) -> None:
+        schema = Schema(self.columns, self.missing_rule)
+        names = [c.name for c in schema.sensitive]
+        for criterion in self.goal.criteria:
+            column = criterion.sensitive_column
+            if column is None:
+                continue
+            if column not in names:
+                raise JobError(
+                    "E105",
+                    f"{criterion.name} looks at '{column}', which is no sensitive column{did_you_mean(column, names)}",
+                    hint=f"{column}: {{role: sensitive}}",
+                )
+            if getattr(criterion, "distance", None) == "hierarchical" and schema[column].taxonomy is None:
+                raise JobError(
+                    "E111",
+                    f"{criterion.name} with distance: hierarchical needs a taxonomy for '{column}'",
+                    hint=f"{column}: {{role: sensitive, taxonomy: NAME}}   or  distance: equal",
+                )
+
+    def schema(self, columns: Iterable[str], where: str | None = None) -> Schema:
+        """The schema for data with these columns, in their order; every column must have a role."""
+        present = list(columns)
+        known = {c.name: c for c in self.columns}
+        everything = dict(known)
+        if self.rest is not None:
+            everything.update({name: Column(name, self.rest) for name in present if name not in known})
+        Schema(everything.values()).require_match(present, where)
+        return Schema((everything[name] for name in present), self.missing_rule)
+
+    def notices(self) -> tuple[Notice, ...]:
+        """Warnings about the job itself."""
+        out = []
+        smallest = self.goal.min_size
+        if smallest < 3:
+            out.append(
+                Notice(
+                    "W601",
+                    f"groups may be as small as {smallest} records",
+                    hint="Authorities usually ask for 5 or more, 10 for public files.",
+                )
+            )
+        guarded = set(self.goal.columns)
+        for column in self.columns:
+            if column.role == "sensitive" and column.name not in guarded:
+                out.append(
+                    Notice(
+                        "W602",
+                        f"no criterion protects '{column.name}': a whole group may share the same value",
+                        hint=f"Add  - l-diversity: {{column: {column.name}, l: 2}}.",
+                    )
+                )
+        return tuple(out)
+
+    def anonymize(self, data: Any, *, seed: int | None = None) -> Release:
+        """Anonymise a data frame or a file in memory; the release holds the same kind of frame as was given."""
+        from tarnkappe.pipeline import anonymize
+
+        return anonymize(self, data, seed=seed)
+
+    def check(self, data: Any) -> tuple[Notice, ...]:
+        """Problems as an exception, warnings as a result: whether `anonymize` would start."""
+        from tarnkappe.pipeline import check
+
+        return check(self, data).notices
+
+    @classmethod
+    def from_yaml(cls, path: str | Path, settings: Iterable[str] = ()) -> Job:
+        """Read a job file; `settings` are ``key=value`` overrides."""
+        from tarnkappe.job.files import load_job
+
+        return load_job(path, settings)
+
+    def to_yaml(self) -> str:
+        """The job as the text of a job file."""
+        from tarnkappe.job.files import job_to_yaml
+
+        return job_to_yaml(self)
+
+    def with_seed(self, seed: int | None) -> Job:
+        """The same job with another seed."""
+        return replace_job(self, seed=seed)
+
+
+def replace_job(job: Job, **changes: Any) -> Job:
+    """A copy of a job with some of its fields changed."""
+    made = object.__new__(Job)
+    for name in Job.__dataclass_fields__:
+        object.__setattr__(made, name, changes.get(name, getattr(job, name)))
+    return made
+
+
+def _column(name: str, role: Role, how: Coarsening | None, weight: float) -> Column:
+    if isinstance(how, Numeric):
+        return Column(name, role, "numeric", None, weight)
+    if isinstance(how, Taxonomy):
+        how = tree(how.nested())
+    if how is not None and not isinstance(how, TaxonomyBuilder):
+        raise JobError(
+            "E110", f"column '{name}' needs a taxonomy or numeric(), got {how!r}", hint=f'{{"{name}": suppress()}}'
+        )
+    kind = "numeric" if how is not None and how.numeric else "categorical"
+    return Column(name, role, kind, how, weight)  # type: ignore[arg-type]

@@ -1,0 +1,164 @@
+"""Job files as plain data that remembers its lines: reading, overriding and writing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from tarnkappe.errors import JobError, TarnkappeError, did_you_mean
+from tarnkappe.yaml_nodes import Node, parse_yaml
+
+_INTEGER = re.compile(r"[-+]?(0|[1-9][0-9]*)")
+_NUMBER = re.compile(r"[-+]?([0-9]+\.[0-9]*|\.?[0-9]+)([eE][-+]?[0-9]+)?")
+
+#: Under these keys every scalar is a value of the data and stays the text that is written.
+_TEXT_KEYS = frozenset(
+    {"tree", "values", "missing", "delimiter", "quote", "decimal", "path", "because", "title", "purpose"}
+)
+
+_DEEPEST = 100
+
+
+class PlacedDict(dict[str, Any]):
+    """A mapping that knows where it and its keys stand in a file."""
+
+    def __init__(self, where: str) -> None:
+        super().__init__()
+        self.where = where
+        self.places: dict[str, str] = {}
+
+    def place_of(self, key: str | None = None) -> str:
+        """``file:line`` of a key, or of the mapping."""
+        return self.where if key is None else self.places.get(key, self.where)
+
+
+def _complain(message: str, where: str, hint: str) -> TarnkappeError:
+    return JobError("E100", message, where=where, hint=hint)
+
+
+def read_job_text(text: str, path: str) -> PlacedDict:
+    """Parse a job file into mappings that know their lines; duplicate keys are errors."""
+    node = parse_yaml(text, path, _complain)
+    if node.kind != "mapping":
+        raise JobError(
+            "E100", "a job file is a mapping of keys to values", where=path, hint="Start with  tarnkappe init DATA.csv."
+        )
+    data = _plain(node, as_text=False, depth=0)
+    assert isinstance(data, PlacedDict)
+    return data
+
+
+def read_job_file(path: str | Path) -> PlacedDict:
+    """Read a job file."""
+    path = Path(path)
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise JobError("E100", "the job file is not UTF-8 text", where=str(path), hint="Save it as UTF-8.") from error
+    except OSError as error:
+        raise JobError(
+            "E107",
+            f"the job file cannot be opened: {error.strerror}",
+            where=str(path),
+            hint="Write one with  tarnkappe init DATA.csv -o job.yaml.",
+        ) from error
+    return read_job_text(text, str(path))
+
+
+def _plain(node: Node, as_text: bool, depth: int) -> Any:
+    if depth > _DEEPEST:
+        raise JobError("E100", "the file is nested too deeply", where=node.where, hint="Remove references to itself.")
+    if node.kind == "list":
+        return [_plain(item, as_text, depth + 1) for item in node.items]
+    if node.kind == "scalar":
+        return node.text if as_text or node.quoted or node.text is None else scalar(node.text)
+    out = PlacedDict(node.where)
+    for key, value in node.pairs:
+        if key.kind != "scalar" or key.text is None:
+            raise JobError("E100", "a key must be a text", where=key.where, hint='Put it in quotes:  "key": value.')
+        if key.text in out:
+            raise JobError(
+                "E104", f"'{key.text}' stands twice", where=key.where, hint=f"First at {out.place_of(key.text)}."
+            )
+        out.places[key.text] = key.where
+        out[key.text] = _plain(value, as_text or key.text in _TEXT_KEYS, depth + 1)
+    return out
+
+
+def scalar(text: str) -> Any:
+    """A plain YAML scalar as a number, a truth value or text; codes with leading zeros and ``no`` stay text.
+
+    >>> [scalar(t) for t in ("5", "0.5", "01234", "true", "NO")]
+    [5, 0.5, '01234', True, 'NO']
+    """
+    if text in ("true", "false"):
+        return text == "true"
+    if _INTEGER.fullmatch(text):
+        return int(text)
+    if _NUMBER.fullmatch(text) and not re.match(r"[-+]?0[0-9]", text):
+        return float(text)
+    return text
+
+
+def apply_settings(data: PlacedDict, settings: Iterable[str]) -> None:
+    """Change a job by ``key=value`` settings with dotted keys, as given by ``--set``.
+
+    Inside the list of criteria a key may name a criterion (``criteria.k-anonymity.k=10``) or directly a parameter,
+    which is then set in every criterion that has it (``criteria.k=10``).
+    """
+    for setting in settings:
+        path, equals, text = setting.partition("=")
+        keys = path.strip().split(".")
+        if not equals or not all(keys):
+            raise JobError(
+                "E108", f"'{setting}' is not of the form key=value", where="--set", hint="Like  --set criteria.k=10."
+            )
+        node = parse_yaml(text, f"--set {path}", _complain)
+        value = _plain(node, as_text=keys[-1] in _TEXT_KEYS, depth=0)
+        if not _assign(data, keys, value):
+            raise JobError(
+                "E108",
+                f"the job has no '{path}'{did_you_mean(keys[0], data)}",
+                where="--set",
+                hint=f"Keys of the job: {', '.join(data)}.",
+            )
+
+
+def _assign(target: Any, keys: list[str], value: Any) -> bool:
+    """Set a value below a mapping or a list of one-key mappings; False if the way there does not exist."""
+    head, rest = keys[0], keys[1:]
+    if isinstance(target, list):
+        named = [item[head] for item in target if isinstance(item, dict) and head in item]
+        if rest:
+            return bool([_assign(t, rest, value) for t in named]) and bool(named)
+        bodies = [body for item in target if isinstance(item, dict) for body in item.values()]
+        having = [body for body in bodies if isinstance(body, dict) and head in body]
+        for body in having:
+            body[head] = value
+        return bool(having)
+    if not isinstance(target, dict):
+        return False
+    if not rest:
+        target[head] = value
+        if isinstance(target, PlacedDict):
+            target.places[head] = "--set"
+        return True
+    if head not in target or target[head] is None:
+        target[head] = PlacedDict("--set")
+    return _assign(target[head], rest, value)
+
+
+def dump_yaml(data: Any) -> str:
+    """Plain data as YAML, in the given order, readable by people."""
+    import yaml
+
+    class Dumper(yaml.SafeDumper):
+        """Writes mappings that know their places, and tuples, as what they are to a reader."""
+
+    Dumper.add_representer(PlacedDict, lambda d, value: d.represent_dict(value))
+    Dumper.add_representer(tuple, lambda d, value: d.represent_list(value))
+    # Texts that other YAML readers take for numbers, dates or truth values are quoted by the dumper itself.
+    text: str = yaml.dump(data, Dumper=Dumper, sort_keys=False, allow_unicode=True, default_flow_style=None, width=110)
+    return text

@@ -1,0 +1,28 @@
+"""Smallest and largest code of every group in every quasi-identifier."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Codes = NDArray[np.int32]
+
+
+@njit(cache=True, nogil=True)
+def group_boxes(quasi: Codes, cell: Codes, group: Codes, n_groups: int, wild: Codes) -> tuple[Codes, Codes]:
+    """The box of each group; codes equal to ``wild[j]`` do not count, and an empty box has ``lo > hi``."""
+    q = quasi.shape[1]
+    lo = np.full((n_groups, q), np.iinfo(np.int32).max, np.int32)
+    hi = np.full((n_groups, q), np.int32(-1), np.int32)
+    for i in range(cell.size):
+        g = group[i]
+        if g < 0:
+            continue
+        for j in range(q):
+            v = quasi[cell[i], j]
+            if v == wild[j]:
+                continue
+            lo[g, j] = min(lo[g, j], v)
+            hi[g, j] = max(hi[g, j], v)
+    return lo, hi

@@ -1,0 +1,30 @@
+"""Average group size."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from tarnkappe.metrics.base import Metric
+from tarnkappe.plan import Plan
+
+
+class AverageGroupSize(Metric):
+    r"""Published records per group, in units of the smallest size the goal allows.
+
+    .. math:: C_\mathrm{avg} = (n_\mathrm{published} / \#groups) / k
+
+    With a goal that sets no k, the smallest group any criterion could accept stands in for it.
+
+    References
+    ----------
+    .. [LeDR06] LeFevre, DeWitt, Ramakrishnan. "Mondrian multidimensional k-anonymity." ICDE 2006.
+    """
+
+    name: ClassVar = "average-group-size"
+    title: ClassVar = "Average group size (C_avg)"
+    goal: ClassVar = "minimise"
+    sentence: ClassVar = "Groups are on average {value:.2f} times as large as the smallest size allowed."
+
+    def score(self, plan: Plan) -> float:
+        """Mean group size over the smallest size allowed."""
+        return plan.n_published / plan.n_groups / plan.goal.min_size

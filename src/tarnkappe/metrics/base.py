@@ -1,0 +1,66 @@
+"""What every loss metric is."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tarnkappe.plan import Plan
+from tarnkappe.tally import Domain
+
+Floats = NDArray[np.float64]
+
+
+class Metric(ABC):
+    """A number that says what a release cost. Metrics of like name in the literature differ: each states its formula."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    goal: ClassVar[Literal["minimise", "maximise"]]
+    #: One plain sentence with ``{value}``, for the report.
+    sentence: ClassVar[str]
+
+    @abstractmethod
+    def score(self, plan: Plan) -> float:
+        """The metric of a plan."""
+
+    def say(self, value: float) -> str:
+        """The score in one plain sentence."""
+        return self.sentence.format(value=value)
+
+
+class CellLoss(Metric):
+    """A metric that adds up the loss of single cells: weighted mean over quasi-identifiers, mean over all records.
+
+    A suppressed record has lost everything: 1 in every cell.
+    """
+
+    @abstractmethod
+    def cell_loss(
+        self, domain: Domain, lo: NDArray[np.int32], hi: NDArray[np.int32], node: NDArray[np.int32]
+    ) -> Floats:
+        """The loss of one quasi-identifier for each group, between 0 and 1."""
+
+    def column_scores(self, plan: Plan) -> dict[str, float]:
+        """The mean loss of each quasi-identifier over all records of the input."""
+        n = plan.tally.n_records
+        out = {}
+        for j, domain in enumerate(plan.tally.quasi_domains):
+            loss = self.cell_loss(domain, plan.boxes.lo[:, j], plan.boxes.hi[:, j], plan.boxes.node[:, j])
+            out[domain.name] = float((loss * plan.sizes).sum() + plan.grouping.suppressed) / n
+        return out
+
+    def score(self, plan: Plan) -> float:
+        """The weighted mean of the columns' losses."""
+        weights = [d.weight for d in plan.tally.quasi_domains]
+        return float(np.average(list(self.column_scores(plan).values()), weights=weights))
+
+    @staticmethod
+    def extent(domain: Domain, lo: NDArray[np.int32], hi: NDArray[np.int32]) -> Floats:
+        """``max - min`` of each box on the scale; 0 where nothing is known."""
+        known = lo <= hi
+        span = domain.positions[np.where(known, hi, 0)] - domain.positions[np.where(known, lo, 0)]
+        return np.where(known, span, 0.0)

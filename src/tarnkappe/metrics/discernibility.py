@@ -1,0 +1,31 @@
+"""Discernibility."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from tarnkappe.metrics.base import Metric
+from tarnkappe.plan import Plan
+
+
+class Discernibility(Metric):
+    r"""Every record is charged the size of its group, a suppressed one the size of the table.
+
+    .. math:: \sum_G |G|^2 + n \cdot n_\mathrm{suppressed}
+
+    References
+    ----------
+    .. [BaAg05] Bayardo, Agrawal. "Data privacy through optimal k-anonymization." ICDE 2005.
+    """
+
+    name: ClassVar = "discernibility"
+    title: ClassVar = "Discernibility (DM)"
+    goal: ClassVar = "minimise"
+    sentence: ClassVar = "Discernibility is {value:,.0f}: each record is charged the size of its group."
+
+    def score(self, plan: Plan) -> float:
+        """The sum of all charges."""
+        squares = np.square(plan.sizes.astype(np.float64)).sum()
+        return float(squares + plan.grouping.suppressed * plan.tally.n_records)

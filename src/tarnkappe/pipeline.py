@@ -1,0 +1,234 @@
+"""The whole flow: count the cells, decide the groups, rewrite the records, recount what was written.
+
+This is the only module that knows the order of things.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from tarnkappe.criteria import Criterion
+from tarnkappe.engines.memory import MemoryEngine
+from tarnkappe.errors import JobError, Notice
+from tarnkappe.goal import Goal
+from tarnkappe.groups import Grouping
+from tarnkappe.guards import notices_about_data, notices_about_plan, refuse_identifiers
+from tarnkappe.io import Format, Source, Staging, TableWriter, like, open_source
+from tarnkappe.job import Job
+from tarnkappe.plan import Plan
+from tarnkappe.release import Release, describe, groups_table
+from tarnkappe.schema import Column, Schema
+from tarnkappe.tally import Tally
+from tarnkappe.verify import Verification, require_release, verify_table
+
+#: Called with the name of each phase as it begins.
+Progress = Callable[[str], None]
+
+#: What a release folder holds: one folder to share, one to keep.
+PUBLIC, INTERNAL = "public", "internal"
+
+_SEED_BITS = 128
+
+
+@dataclass
+class _Clock:
+    """Tells the caller about each phase and remembers how long it took."""
+
+    progress: Progress | None
+    seconds: dict[str, float] = field(default_factory=dict)
+    _phase: str | None = None
+    _since: float = 0.0
+
+    def begin(self, phase: str | None) -> None:
+        now = time.perf_counter()
+        if self._phase is not None:
+            self.seconds[self._phase] = round(now - self._since, 3)
+        self._phase, self._since = phase, now
+        if phase is not None and self.progress is not None:
+            self.progress(phase)
+
+
+@dataclass(frozen=True, eq=False)
+class Checked:
+    """What is known before anything is decided."""
+
+    source: Source
+    schema: Schema
+    tally: Tally
+    notices: tuple[Notice, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class _Run:
+    """A decided job, ready to be rewritten."""
+
+    checked: Checked
+    engine: MemoryEngine
+    plan: Plan
+    rng: np.random.Generator
+    seed: int
+    clock: _Clock
+
+    def rewrite(self, write: Callable[[pl.DataFrame], None]) -> None:
+        self.clock.begin("write")
+        self.engine.rewrite(self.plan, self.checked.schema, write, self.rng)
+
+    def verify(self, written: Source, where: str) -> Verification:
+        """Read back what was written; an exception unless it is what was promised."""
+        self.clock.begin("verify")
+        schema = self.checked.schema
+        found = verify_table(written, [c.name for c in schema.quasi], schema.sensitive, self.plan.goal)
+        require_release(found, schema.published, self.plan.sizes, where)
+        return found
+
+
+def check(job: Job, data: Any) -> Checked:
+    """Everything `anonymize` does before it decides: read, classify, encode, count, and test that a solution exists."""
+    checked, _ = _count(job, data, _Clock(None))
+    _require_feasible(job, checked.tally)
+    return checked
+
+
+def anonymize(job: Job, data: Any, *, seed: int | None = None, progress: Progress | None = None) -> Release:
+    """Anonymise in memory: the release's `table` is of the kind of frame that was given."""
+    run = _decide(job, data, seed, _Clock(progress))
+    batches: list[pl.DataFrame] = []
+    run.rewrite(batches.append)
+    table = pl.concat(batches)
+    found = run.verify(open_source(table), "the release")
+    run.clock.begin(None)
+    return describe(
+        job,
+        run.plan,
+        run.checked.schema,
+        found.verdicts,
+        run.checked.notices + notices_about_plan(job, run.plan, run.checked.schema),
+        public={"records": run.plan.n_published},
+        private=_private(run),
+        table=like(data, table),
+    )
+
+
+def run_job(
+    job: Job,
+    data: Any = None,
+    folder: str | Path | None = None,
+    *,
+    seed: int | None = None,
+    overwrite: bool = False,
+    progress: Progress | None = None,
+) -> Release:
+    """Anonymise into a folder: nothing appears there unless the written table was read back and satisfies the goal."""
+    data = job.data.path if data is None else data
+    target = job.output.folder if folder is None else folder
+    if data is None or target is None:
+        what = "data file" if data is None else "output folder"
+        hint = "data: {path: DATA.csv}" if data is None else "output: {folder: release}"
+        raise JobError("E103", f"the job names no {what}", hint=hint)
+    inputs = [data] if isinstance(data, (str, Path)) else []
+    with Staging(target, overwrite=overwrite, inputs=inputs) as stage:
+        run = _decide(job, data, seed, _Clock(progress))
+        name, format_ = _file_name(job, data)
+        path = stage.path(f"{PUBLIC}/{name}")
+        with TableWriter(path, format_) as writer:
+            run.rewrite(writer.write)
+        with open_source(path) as written:
+            found = run.verify(written, str(Path(target) / PUBLIC / name))
+            digest = written.sha256
+        run.clock.begin("report")
+        release = describe(
+            job,
+            run.plan,
+            run.checked.schema,
+            found.verdicts,
+            run.checked.notices + notices_about_plan(job, run.plan, run.checked.schema),
+            public={"file": name, "sha256": digest, "records": run.plan.n_published},
+            private=_private(run),
+            folder=Path(target),
+        )
+        _write_companions(stage, release, run.plan)
+        run.clock.begin(None)
+        _write_json(stage.path(f"{INTERNAL}/manifest.json", private=True), release.private_manifest)
+    return release
+
+
+def verify(
+    data: Any, criteria: Iterable[Criterion], quasi: Iterable[str], sensitive: Iterable[Column | str] = ()
+) -> Verification:
+    """Check any table, ours or not, against criteria: groups are rows with the same texts in `quasi`.
+
+    >>> from tarnkappe.criteria.k_anonymity import KAnonymity
+    >>> found = verify(pl.DataFrame({"age": ["3*", "3*", "4*"]}), [KAnonymity(2)], ["age"])
+    >>> found.ok, found.verdicts[0].reached
+    (False, 1.0)
+    """
+    columns = [c if isinstance(c, Column) else Column(c, "sensitive") for c in sensitive]
+    source = data if isinstance(data, Source) else open_source(data)
+    return verify_table(source, list(quasi), columns, Goal(criteria))
+
+
+def _count(job: Job, data: Any, clock: _Clock) -> tuple[Checked, MemoryEngine]:
+    clock.begin("read")
+    source = data if isinstance(data, Source) else open_source(data, job.data.dialect, job.data.missing)
+    schema = job.schema(source.columns, source.name)
+    refuse_identifiers(source, schema)
+    engine = MemoryEngine()
+    tally = engine.count(source, schema)
+    notices = job.notices() + notices_about_data(source, schema)
+    return Checked(source, schema, tally, notices), engine
+
+
+def _require_feasible(job: Job, tally: Tally) -> None:
+    everyone = Grouping.of_cells(tally, np.zeros(tally.n_cells, np.int32), 1)
+    if job.goal.max_suppressed == 0 and not job.goal.satisfied(job.goal.stats(tally, everyone)).all():
+        raise job.goal.infeasible(tally)
+
+
+def _decide(job: Job, data: Any, seed: int | None, clock: _Clock) -> _Run:
+    checked, engine = _count(job, data, clock)
+    clock.begin("decide")
+    seed = next(s for s in (seed, job.seed, secrets.randbits(_SEED_BITS)) if s is not None)
+    rng = np.random.Generator(np.random.Philox(seed))
+    grouping = job.algorithm.decide(checked.tally, job.goal, rng=rng)
+    return _Run(checked, engine, Plan.of(checked.tally, job.goal, grouping), rng, seed, clock)
+
+
+def _private(run: _Run) -> dict[str, Any]:
+    """What only the data steward may know."""
+    return {
+        "seed": run.seed,
+        "input": {"name": run.checked.source.name, "sha256": run.checked.source.sha256},
+        "seconds": run.clock.seconds,
+    }
+
+
+def _file_name(job: Job, data: Any) -> tuple[str, Format]:
+    """Name and format of the released table: those of the input unless the job says otherwise."""
+    given = Path(data) if isinstance(data, (str, Path)) else Path("release.parquet")
+    parquet = given.suffix.lower() in (".parquet", ".pq")
+    format_: Format = job.output.format or ("parquet" if parquet else "csv")  # type: ignore[assignment]
+    return f"{given.stem}.{format_}", format_
+
+
+def _write_companions(stage: Staging, release: Release, plan: Plan) -> None:
+    from tarnkappe.report import render_report
+
+    _write_json(stage.path(f"{PUBLIC}/manifest.json"), release.public_manifest)
+    stage.path(f"{PUBLIC}/report.html").write_text(render_report(release), encoding="utf-8")
+    internal = render_report(release, audience="internal")
+    stage.path(f"{INTERNAL}/report.html", private=True).write_text(internal, encoding="utf-8")
+    stage.path(f"{INTERNAL}/job.yaml", private=True).write_text(release.job.to_yaml(), encoding="utf-8")
+    groups_table(plan).write_parquet(stage.path(f"{INTERNAL}/groups.parquet", private=True))
+
+
+def _write_json(path: Path, data: dict[str, Any]) -> None:
+    path.write_text(json.dumps(data, indent=2, ensure_ascii=False, default=str) + "\n", encoding="utf-8")

@@ -1,0 +1,277 @@
+"""What a finished release consists of: the table, the proof, the price, and its two manifests."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from tarnkappe._version import __version__
+from tarnkappe.criteria.base import Verdict
+from tarnkappe.errors import Notice
+from tarnkappe.job import Job
+from tarnkappe.metrics import all_metrics, score_plan
+from tarnkappe.metrics.lm import LossMetric
+from tarnkappe.plan import Plan
+from tarnkappe.schema import Schema
+
+#: How suppressed records are counted everywhere, in one sentence.
+SUPPRESSION_CONVENTION = (
+    "Suppressed records are removed from the release; every loss metric charges them as totally lost."
+)
+
+_MISSING_RULES = {
+    None: "The quasi-identifiers have no missing values.",
+    "own-value": "A missing cell is a value of its own: it matches only other missing cells.",
+    "wildcard": "A missing cell could be anything: it widens no group and is published with its group's value.",
+}
+
+_MOST_EXAMPLES = 3
+
+
+@dataclass(frozen=True)
+class Example:
+    """One value before and after, with the number of records it stands for."""
+
+    before: str
+    after: str
+    records: int
+
+
+@dataclass(frozen=True)
+class ColumnSummary:
+    """What was done to one column of the input."""
+
+    name: str
+    role: str
+    done: str
+    because: str | None = None
+    loss: float | None = None
+    labels_before: int | None = None
+    labels_after: int | None = None
+    examples: tuple[Example, ...] = ()
+
+
+@dataclass(frozen=True)
+class Score:
+    """One loss metric of a release, in a number and in words."""
+
+    name: str
+    title: str
+    value: float
+    sentence: str
+    goal: str
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """A verified release. It exists only if the published table was read back and satisfies the goal."""
+
+    job: Job
+    verdicts: tuple[Verdict, ...]
+    scores: tuple[Score, ...]
+    columns: tuple[ColumnSummary, ...]
+    notices: tuple[Notice, ...]
+    n_input: int
+    n_published: int
+    n_groups: int
+    unique_before: int
+    group_sizes: tuple[tuple[int, int], ...]
+    missing_rule: str
+    public_manifest: dict[str, Any]
+    private_manifest: dict[str, Any]
+    table: Any = None
+    folder: Path | None = None
+
+    @property
+    def title(self) -> str:
+        """What the release is called."""
+        return self.job.title or "Anonymised release"
+
+    @property
+    def purpose(self) -> str:
+        """What the data are for."""
+        return self.job.purpose
+
+    @property
+    def algorithm(self) -> str:
+        """The algorithm that formed the groups."""
+        return self.job.algorithm.title
+
+    @property
+    def criteria(self) -> tuple[str, ...]:
+        """The names of the criteria asked for."""
+        return tuple(c.name for c in self.job.goal.criteria)
+
+    @property
+    def n_suppressed(self) -> int:
+        """Records of the input that are not in the release."""
+        return self.n_input - self.n_published
+
+    @property
+    def smallest_group(self) -> int:
+        """Records in the smallest group."""
+        return min(size for size, _ in self.group_sizes)
+
+    def score(self, name: str) -> float:
+        """One loss metric by name, such as ``gcp``."""
+        return next(s.value for s in self.scores if s.name == name)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The public facts as plain data, for ``--json``."""
+        return {
+            **self.public_manifest,
+            "folder": None if self.folder is None else str(self.folder),
+            "notices": [asdict(n) for n in self.notices],
+        }
+
+    def _repr_html_(self) -> str:
+        from tarnkappe.report import render_fragment
+
+        return render_fragment(self)
+
+
+def summarise_scores(plan: Plan) -> tuple[Score, ...]:
+    """All metrics of a plan with their sentences."""
+    metrics = all_metrics()
+    return tuple(
+        Score(name, metrics[name].title, value, metrics[name].say(value), metrics[name].goal)
+        for name, value in score_plan(plan).items()
+    )
+
+
+def summarise_columns(plan: Plan, schema: Schema) -> tuple[ColumnSummary, ...]:
+    """What was done to each column; examples show only values that enough records share to be harmless."""
+    loss = LossMetric().column_scores(plan)
+    done = {
+        "identifier": "removed: names a person directly",
+        "drop": "removed: not needed",
+        "sensitive": "published unchanged inside its group",
+        "keep": "published unchanged",
+    }
+    out = []
+    for column in schema.columns:
+        if column.role != "quasi":
+            out.append(ColumnSummary(column.name, column.role, done[column.role], column.because))
+            continue
+        j = [c.name for c in schema.quasi].index(column.name)
+        out.append(
+            ColumnSummary(
+                column.name,
+                "quasi",
+                _method(plan, j),
+                column.because,
+                loss[column.name],
+                len(np.unique(plan.tally.quasi[:, j])),
+                len(plan.labels[j].texts) + int((plan.labels[j].code < 0).any()),
+                _examples(plan, j),
+            )
+        )
+    return tuple(out)
+
+
+def _method(plan: Plan, j: int) -> str:
+    """How a quasi-identifier was coarsened, in words."""
+    domain = plan.tally.quasi_domains[j]
+    node = plan.boxes.node[:, j]
+    tree = domain.taxonomy
+    untouched = bool(np.all(plan.boxes.lo[:, j] >= plan.boxes.hi[:, j]))
+    if untouched:
+        return "published unchanged: no group needed to coarsen it"
+    if plan.grouping.node is not None:
+        steps = tree.height - int(tree.depth[node].min())
+        return f"generalised to level {steps} of {tree.height} for everybody"
+    return "intervals [min max] per group" if domain.is_range.any() else "lowest common category per group"
+
+
+def _examples(plan: Plan, j: int) -> tuple[Example, ...]:
+    """The commonest recodings of one column, each shared by enough records to be said aloud."""
+    grouping, domain = plan.grouping, plan.tally.quasi_domains[j]
+    kept = grouping.group >= 0
+    value = plan.tally.quasi[grouping.cell[kept], j].astype(np.int64)
+    label = plan.labels[j].code[grouping.group[kept]].astype(np.int64)
+    n_labels = len(plan.labels[j].texts) + 1
+    pairs, inverse = np.unique(value * n_labels + label + 1, return_inverse=True)
+    records = np.bincount(inverse, weights=grouping.quota[kept]).astype(np.int64)
+    enough = max(plan.goal.min_size, 10)
+    out: list[Example] = []
+    for at in np.argsort(-records, kind="stable"):
+        before, after = divmod(int(pairs[at]), n_labels)
+        if records[at] < enough or len(out) == _MOST_EXAMPLES:
+            break
+        shown = plan.labels[j].texts[after - 1] if after else ""
+        out.append(Example(domain.taxonomy.leaves[before], shown, int(records[at])))
+    return tuple(out)
+
+
+def size_distribution(plan: Plan) -> tuple[tuple[int, int], ...]:
+    """Group sizes and how many groups have each."""
+    sizes, counts = np.unique(plan.sizes, return_counts=True)
+    return tuple((int(s), int(c)) for s, c in zip(sizes, counts, strict=True))
+
+
+def missing_sentence(rule: str | None) -> str:
+    """The missing-value rule in words."""
+    return _MISSING_RULES[rule]
+
+
+def describe(
+    job: Job,
+    plan: Plan,
+    schema: Schema,
+    verdicts: tuple[Verdict, ...],
+    notices: tuple[Notice, ...],
+    *,
+    public: dict[str, Any],
+    private: dict[str, Any],
+    table: Any = None,
+    folder: Path | None = None,
+) -> Release:
+    """Put together all that is known about a verified release."""
+    scores = summarise_scores(plan)
+    missing = any(d.missing >= 0 for d in plan.tally.quasi_domains)
+    made = datetime.now(UTC).isoformat(timespec="seconds")
+    facts = {
+        "tarnkappe": __version__,
+        "title": job.title,
+        "made": made,
+        **public,
+        "columns": list(schema.published),
+        "quasi_identifiers": [c.name for c in schema.quasi],
+        "criteria": [{"name": c.name, **c.get_params()} for c in job.goal.criteria],
+        "verdicts": [asdict(v) for v in verdicts],
+        "algorithm": {"name": job.algorithm.name, **job.algorithm.get_params()},
+        "groups": plan.n_groups,
+        "suppressed": plan.grouping.suppressed,
+        "suppression": SUPPRESSION_CONVENTION,
+        "missing_values": missing_sentence(schema.missing_rule if missing else None),
+        "loss": {s.name: s.value for s in scores},
+    }
+    return Release(
+        job=job,
+        verdicts=verdicts,
+        scores=scores,
+        columns=summarise_columns(plan, schema),
+        notices=notices,
+        n_input=plan.tally.n_records,
+        n_published=plan.n_published,
+        n_groups=plan.n_groups,
+        unique_before=int((plan.tally.tuple_sizes == 1).sum()),
+        group_sizes=size_distribution(plan),
+        missing_rule=facts["missing_values"],
+        public_manifest=facts,
+        private_manifest={"tarnkappe": __version__, "made": made, **private},
+        table=table,
+        folder=folder,
+    )
+
+
+def groups_table(plan: Plan) -> pl.DataFrame:
+    """One row per group: its size and what it publishes. Private: it tells which boxes were formed."""
+    groups = np.arange(plan.n_groups, dtype=np.int32)
+    labels = {d.name: x.at(groups) for d, x in zip(plan.tally.quasi_domains, plan.labels, strict=True)}
+    return pl.DataFrame({"records": plan.sizes, **labels}, strict=False)

@@ -1,0 +1,76 @@
+"""What a page reads out of a release's public manifest, and the command that checks the release."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from typing import Any
+
+from tarnkappe.release import Release
+
+
+def fact(release: Release, name: str) -> str | None:
+    """One entry of the public manifest as text, such as ``file``, ``sha256`` or ``date``."""
+    value = release.public_manifest.get(name)
+    return None if value is None or value == "" else str(value)
+
+
+def promised_k(release: Release) -> int | None:
+    """The k of k-anonymity, if that is among the criteria."""
+    if not any(v.criterion == "k-anonymity" for v in release.verdicts):
+        return None
+    for criterion in release.public_manifest.get("criteria", ()):
+        if criterion.get("name") == "k-anonymity" and "k" in criterion:
+            return int(criterion["k"])
+    return release.smallest_group
+
+
+def headline(release: Release) -> str:
+    """The verdict in one sentence."""
+    broken = [v for v in release.verdicts if not v.ok]
+    if broken or not release.verdicts:
+        names = " and ".join(dict.fromkeys(v.criterion for v in broken)) or "no criterion"
+        return f"Not verified: {names} " + ("does not hold." if broken else "was checked.")
+    k = promised_k(release)
+    if k is not None:
+        others = "other" if k == 2 else "others"
+        return f"Verified: every record shares its quasi-identifiers with at least {k - 1:,} {others}."
+    if len(release.verdicts) == 1:
+        v = release.verdicts[0]
+        return f"Verified: every group satisfies {v.criterion}" + (f" on {v.column}." if v.column else ".")
+    return f"Verified: every group satisfies all {len(release.verdicts)} criteria."
+
+
+def is_verified(release: Release) -> bool:
+    """Whether every criterion was checked and holds."""
+    return bool(release.verdicts) and all(v.ok for v in release.verdicts)
+
+
+def verify_command(release: Release) -> str:
+    """The command line with which anybody can check the file; the manifest's own, if it states one.
+
+    Otherwise it is put together from the criteria and the quasi-identifiers, so that no job file is needed.
+    """
+    stated = fact(release, "verify")
+    if stated:
+        return stated
+    quasi = ",".join(c.name for c in release.columns if c.role == "quasi")
+    words = ["tarnkappe", "verify", fact(release, "file") or "release.csv", "--qi", quasi]
+    for criterion in release.public_manifest.get("criteria", ()):
+        settings = ",".join(f"{key}={_plain(value)}" for key, value in criterion.items() if key != "name")
+        words += ["--criterion", f"{criterion['name']}:{settings}" if settings else str(criterion["name"])]
+    return shlex.join(words)
+
+
+def _plain(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def manifest_text(manifest: dict[str, Any]) -> str:
+    """A manifest as indented JSON."""
+    return json.dumps(manifest, indent=2, ensure_ascii=False, default=str)
+
+
+def without_seed(manifest: dict[str, Any]) -> dict[str, Any]:
+    """The public manifest as it may be shown: whoever knows the seed can undo protective randomness."""
+    return {key: value for key, value in manifest.items() if key != "seed"}

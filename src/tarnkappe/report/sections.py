@@ -1,0 +1,334 @@
+"""The sections of a report, in the order in which a reader needs them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tarnkappe.criteria import Verdict, all_criteria
+from tarnkappe.release import SUPPRESSION_CONVENTION, ColumnSummary, Release, Score
+from tarnkappe.report.charts import loss_bars, size_histogram
+from tarnkappe.report.facts import fact, headline, is_verified, manifest_text, verify_command, without_seed
+from tarnkappe.report.markup import Html, el, join, shorten, table
+from tarnkappe.report.numbers import count, counted, figure, percent
+from tarnkappe.schema import ROLE_MEANINGS
+
+#: Roles whose columns are not in the release.
+REMOVED = ("identifier", "drop")
+
+ROLE_NAMES = {
+    "identifier": "direct identifier",
+    "quasi": "quasi-identifier",
+    "sensitive": "sensitive",
+    "keep": "kept as it is",
+    "drop": "dropped",
+}
+
+_LONGEST_LABEL = 48
+
+
+def section(name: str, title: str, *content: object) -> Html:
+    """A section with its heading."""
+    return el("section", el("h2", title, id=name), *content, aria_labelledby=name)
+
+
+def value(word: str) -> Html:
+    """A word that comes from data or job, kept apart from the text around it."""
+    return el("span", word, class_="v")
+
+
+def facts_list(pairs: Iterable[tuple[object, object]]) -> Html:
+    """Terms and what they stand for."""
+    return el("dl", *(join([el("dt", term), el("dd", meaning)]) for term, meaning in pairs), class_="facts")
+
+
+def mark(ok: bool) -> Html:
+    """Yes or no in sign, word and colour."""
+    return el("span", "✓ satisfied" if ok else "✗ violated", class_="yes" if ok else "no")
+
+
+def criterion_title(name: str) -> str:
+    """What a criterion is called in print."""
+    known = all_criteria().get(name)
+    return known.title if known else name
+
+
+def asked(verdict: Verdict) -> str:
+    """What was asked for, without repeating the criterion's name."""
+    return verdict.asked.removeprefix(f"{verdict.criterion} ")
+
+
+def criteria_table(release: Release) -> Html:
+    """What was asked, what the most exposed group reached, and whether that is enough."""
+    rows = (
+        (
+            criterion_title(v.criterion),
+            value(v.column) if v.column else "–",
+            asked(v),
+            figure(v.reached),
+            mark(v.ok),
+        )
+        for v in release.verdicts
+    )
+    head = ("Criterion", "On column", "Asked", "Reached", "Result")
+    caption = "What was asked, and what the most exposed group reached"
+    return table(caption, head, rows, numeric={3}, class_="medium")
+
+
+def verdict(release: Release) -> Html:
+    """The verdict, big and plain, with its evidence."""
+    ok = is_verified(release)
+    sign, sentence = ("✓", "Verified") if ok else ("✗", "Not verified")
+    shown = headline(release)
+    proof = el(
+        "div",
+        el("p", el("span", f"{sign} ", class_="mark", aria_hidden="true"), shown, class_="verdict"),
+        el(
+            "p",
+            "The published table was read back, its groups were counted again from the values that stand in it, "
+            "and every criterion was evaluated anew."
+            if ok
+            else "This table must not be published.",
+        ),
+        class_="proof" if ok else "proof failed",
+        role="group",
+        aria_label=sentence,
+    )
+    sizes = [size for size, _ in release.group_sizes] or [0]
+    share = release.n_suppressed / release.n_input if release.n_input else 0.0
+    tiles = (
+        ("Records published", count(release.n_published), f"of {count(release.n_input)}"),
+        ("Suppressed", count(release.n_suppressed), f"{percent(share)} of the records"),
+        ("Groups", count(release.n_groups), "of records that look alike"),
+        ("Smallest group", count(min(sizes)), f"largest {count(max(sizes))} records"),
+    )
+    return section(
+        "verdict",
+        "Verdict",
+        proof,
+        el(
+            "dl",
+            *(el("div", el("dt", name), el("dd", number, el("small", note))) for name, number, note in tiles),
+            class_="figures",
+        ),
+        criteria_table(release),
+        facts_list(_evidence(release)),
+    )
+
+
+def _evidence(release: Release) -> Iterable[tuple[object, object]]:
+    file, digest, date = (fact(release, name) for name in ("file", "sha256", "date"))
+    if file:
+        yield "Release file", value(file)
+    yield "SHA-256", el("code", digest) if digest else "none: the release was not written to a file"
+    yield "Algorithm", value(release.algorithm)
+    yield "Made with", f"Tarnkappe {fact(release, 'tarnkappe') or 'of unknown version'}"
+    if date:
+        yield "Date", date
+
+
+def alerts(release: Release, *, advice: bool) -> Html:
+    """The notices in plain words; advice on changing the job is for those who can change it."""
+    if not release.notices:
+        return section("alerts", "Alerts", el("p", "None. Nothing about this release needs special attention."))
+    items = (
+        el(
+            "li",
+            el("p", el("span", n.code, class_="code"), n.message),
+            el("p", "What to do: ", value(n.hint), class_="small") if advice and n.hint else None,
+        )
+        for n in release.notices
+    )
+    return section("alerts", "Alerts", el("ul", *items, class_="alerts"))
+
+
+def what_was_done(release: Release) -> Html:
+    """One row per published column; removed columns by name only."""
+    published = [c for c in release.columns if c.role not in REMOVED]
+    removed = [c.name for c in release.columns if c.role in REMOVED]
+    head = ("Column", "Role", "What was done", "Labels", "Commonest changes")
+    roles = [role for role in ROLE_NAMES if any(c.role == role for c in release.columns)]
+    return section(
+        "done",
+        "What was done",
+        el("p", _flow(release.columns)),
+        table("Columns of the release", head, (_column_row(c) for c in published), class_="wide"),
+        el("h3", "Removed columns") if removed else None,
+        el("p", join((value(name) for name in removed), ", "), ".") if removed else None,
+        el("h3", "What the roles mean"),
+        facts_list((ROLE_NAMES[role].capitalize(), ROLE_MEANINGS[role].replace("`", "")) for role in roles),
+    )
+
+
+def _flow(columns: tuple[ColumnSummary, ...]) -> str:
+    n = {role: sum(c.role == role for c in columns) for role in ROLE_NAMES}
+    parts = [
+        f"{n['quasi']} coarsened where needed (quasi-identifiers)" if n["quasi"] else "",
+        f"{n['sensitive']} sensitive, published inside groups" if n["sensitive"] else "",
+        f"{n['keep']} kept as they are" if n["keep"] > 1 else "1 kept as it is" if n["keep"] else "",
+        f"{n['identifier'] + n['drop']} removed" if n["identifier"] + n["drop"] else "",
+    ]
+    return f"The input had {counted(len(columns), 'column')}: {'; '.join(p for p in parts if p)}."
+
+
+def _column_row(column: ColumnSummary) -> tuple[object, ...]:
+    labels: object = "–"
+    if column.labels_before is not None and column.labels_after is not None:
+        labels = join([count(column.labels_before), _arrow(), count(column.labels_after)])
+    why = el("span", "Because: ", value(column.because), class_="small") if column.because else None
+    done = join([column.done, why])
+    return value(column.name), ROLE_NAMES.get(column.role, column.role), done, labels, _examples(column)
+
+
+def _examples(column: ColumnSummary) -> Html:
+    if not column.examples:
+        return Html("–")
+    items = (
+        el(
+            "li",
+            _label(e.before),
+            _arrow(),
+            _label(e.after),
+            el("span", f" {counted(e.records, 'record')}", class_="small"),
+        )
+        for e in column.examples
+    )
+    return el("ul", *items)
+
+
+def _label(word: str) -> Html:
+    return value(shorten(word, _LONGEST_LABEL)) if word else el("em", "empty")
+
+
+def _arrow() -> Html:
+    return el("span", "→", class_="arrow")
+
+
+def group_sizes(release: Release) -> Html:
+    """How large the groups are."""
+    mean = release.n_published / release.n_groups if release.n_groups else 0.0
+    return section(
+        "groups",
+        "Group sizes",
+        el(
+            "p",
+            "Records with the same published quasi-identifiers form a group. The larger a person's group, the less "
+            "can be said about that person; the smaller the groups, the more detail is left for analysis. ",
+            f"Here a group has {figure(mean)} records on average.",
+        ),
+        size_histogram(release.group_sizes),
+    )
+
+
+def cost(release: Release) -> Html:
+    """What the protection cost, in numbers and in words."""
+    head = ("Measure", "Value", "In words", "Better is")
+    return section(
+        "cost",
+        "What it cost",
+        el("p", "Protection takes detail away. Each measure looks at that loss from another side."),
+        table("Loss of information", head, (_score_row(s) for s in release.scores), numeric={1}, class_="medium"),
+        el("p", SUPPRESSION_CONVENTION, class_="small"),
+        loss_bars(release.columns),
+        el(
+            "p",
+            "0% means published as it was; 100% means that nothing about the column is left. Lower is better.",
+            class_="small",
+        ),
+    )
+
+
+def _score_row(score: Score) -> tuple[object, ...]:
+    return score.title, figure(score.value), score.sentence, "lower" if score.goal == "minimise" else "higher"
+
+
+def protection(release: Release) -> Html:
+    """What each criterion protects from, and what not."""
+    known = all_criteria()
+    cards = []
+    for name in dict.fromkeys(v.criterion for v in release.verdicts):
+        if name not in known:
+            continue
+        card, columns = known[name].card, [v.column for v in release.verdicts if v.criterion == name and v.column]
+        cards.append(
+            el(
+                "div",
+                el("h3", criterion_title(name), *([" on ", join(map(value, columns), ", ")] if columns else [])),
+                facts_list(
+                    (
+                        ("Protects from", card.protects_from),
+                        ("Does not", card.does_not),
+                        ("Typical values", card.typical),
+                        ("Cost", card.cost),
+                    )
+                ),
+                class_="card",
+            )
+        )
+    return section(
+        "protection",
+        "What this protects from, and what not",
+        *cards,
+        el(
+            "p",
+            "Columns that are kept as they are take no part in the groups: whoever knows their values from elsewhere "
+            "can use them. The check looks at this release alone; another release about the same people can be "
+            "combined with it.",
+        ),
+    )
+
+
+def assumptions(release: Release) -> Html:
+    """What has to be true for the verdict to mean what it says."""
+    points = (
+        ("One row is one person.", "Where a person has several rows, a group may stand for fewer people than rows."),
+        ("Missing values.", release.missing_rule),
+        ("Suppression.", SUPPRESSION_CONVENTION),
+        (
+            "The whole table is the published table.",
+            "Where a criterion compares a group with the whole, it compares it with the records in the release, "
+            "because that is what a reader sees.",
+        ),
+        (
+            "The roles are right.",
+            "The promise covers what others may know in the columns declared as quasi-identifiers, and only those.",
+        ),
+    )
+    return section(
+        "assumptions",
+        "Assumptions",
+        el("ul", *(el("li", el("strong", title), " ", body) for title, body in points), class_="plain"),
+    )
+
+
+def reproduce(release: Release) -> Html:
+    """How anybody can check the release without trusting this page."""
+    digest = fact(release, "sha256")
+    return section(
+        "check",
+        "Check it yourself",
+        el("p", "This command counts the groups of the release again and evaluates every criterion:"),
+        el("pre", el("code", verify_command(release)), class_="wrap", tabindex="0"),
+        el("p", "It is the file described here if its SHA-256 is the one stated under Verdict.") if digest else None,
+        el(
+            "details",
+            el("summary", "Public manifest"),
+            el("pre", el("code", manifest_text(without_seed(release.public_manifest))), tabindex="0"),
+        ),
+    )
+
+
+def original_data(release: Release) -> Html:
+    """What only the publisher may know."""
+    share = release.unique_before / release.n_input if release.n_input else 0.0
+    return section(
+        "internal",
+        "About the original data (internal)",
+        el(
+            "p",
+            f"Before anonymisation {count(release.unique_before)} of {count(release.n_input)} records "
+            f"({percent(share)}) were unique on the quasi-identifiers: whoever knew these values could have found the person.",
+        ),
+        el("h3", "Private manifest"),
+        el("p", "It is needed to reproduce the release exactly. The seed must not be published."),
+        el("pre", el("code", manifest_text(release.private_manifest)), tabindex="0"),
+    )

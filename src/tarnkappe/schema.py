@@ -1,0 +1,123 @@
+"""What the columns of a table are: their roles, kinds and weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+from tarnkappe.errors import DataError, JobError
+from tarnkappe.taxonomy.base import TaxonomyBuilder
+
+Role = Literal["identifier", "quasi", "sensitive", "keep", "drop"]
+Kind = Literal["categorical", "numeric"]
+MissingRule = Literal["own-value", "wildcard"]
+
+ROLES: tuple[str, ...] = get_args(Role)
+KINDS: tuple[str, ...] = get_args(Kind)
+MISSING_RULES: tuple[str, ...] = get_args(MissingRule)
+
+#: One sentence per role, for `tarnkappe explain`, the job file and the report.
+ROLE_MEANINGS: dict[str, str] = {
+    "identifier": "Names a person directly (name, insurance number). Always removed.",
+    "quasi": "Known to others and identifying in combination (age, postcode, sex). Coarsened until groups form.",
+    "sensitive": "What nobody may learn about a person (diagnosis, income). Published unchanged inside safe groups.",
+    "keep": "Published unchanged because it cannot be linked to a person. Say why with `because`.",
+    "drop": "Not needed by the users of the release. Removed.",
+}
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: its role, how its values are read, and how they may be coarsened.
+
+    A categorical quasi-identifier needs a taxonomy; a numeric one is generalised to ``[min max]`` unless it has one.
+    """
+
+    name: str
+    role: Role
+    kind: Kind = "categorical"
+    taxonomy: TaxonomyBuilder | None = None
+    weight: float = 1.0
+    because: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a categorical quasi-identifier that nobody said how to coarsen."""
+        if self.role == "quasi" and self.kind == "categorical" and self.taxonomy is None:
+            raise JobError(
+                "E112",
+                f"quasi-identifier '{self.name}' has no taxonomy",
+                hint=f"{self.name}: {{role: quasi, taxonomy: suppress}}   or  type: numeric  if it holds numbers.",
+            )
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The columns of a table, every one with a role.
+
+    >>> Schema([Column("age", "quasi", "numeric"), Column("name", "identifier")]).published
+    ('age',)
+    """
+
+    columns: tuple[Column, ...]
+    missing_rule: MissingRule | None = None
+    _by_name: dict[str, Column] = field(init=False, repr=False, compare=False)
+
+    def __init__(self, columns: Iterable[Column], missing_rule: MissingRule | None = None) -> None:
+        """Take the columns in the order in which they are to be published."""
+        object.__setattr__(self, "columns", tuple(columns))
+        object.__setattr__(self, "missing_rule", missing_rule)
+        object.__setattr__(self, "_by_name", {c.name: c for c in self.columns})
+        if len(self._by_name) < len(self.columns):
+            raise JobError("E104", "a column stands twice in the schema")
+        if not self.quasi:
+            raise JobError(
+                "E106",
+                "no column is a quasi-identifier, so there is nothing to protect",
+                hint="Give  role: quasi  to every column that others may know about a person.",
+            )
+
+    def __getitem__(self, name: str) -> Column:
+        return self._by_name[name]
+
+    def with_role(self, *roles: Role) -> tuple[Column, ...]:
+        """The columns that have one of these roles, in order."""
+        return tuple(c for c in self.columns if c.role in roles)
+
+    @property
+    def quasi(self) -> tuple[Column, ...]:
+        """The quasi-identifiers."""
+        return self.with_role("quasi")
+
+    @property
+    def sensitive(self) -> tuple[Column, ...]:
+        """The sensitive columns."""
+        return self.with_role("sensitive")
+
+    @property
+    def published(self) -> tuple[str, ...]:
+        """Names of the columns that may appear in a release, in order; nothing else ever does."""
+        return tuple(c.name for c in self.with_role("quasi", "sensitive", "keep"))
+
+    def require_match(self, columns: Iterable[str], where: str | None = None) -> None:
+        """Refuse data with a column that has no role, or without a column the schema names."""
+        present = list(columns)
+        unclassified = [c for c in present if c not in self._by_name]
+        if unclassified:
+            raise JobError(
+                "E101",
+                f"{len(unclassified)} column{'s have' if len(unclassified) > 1 else ' has'} no role: "
+                + ", ".join(unclassified[:8])
+                + (" …" if len(unclassified) > 8 else ""),
+                where=where,
+                details=["Every column needs one of: " + ", ".join(ROLES) + "."],
+                hint=f"Add under 'columns':  {unclassified[0]}: {{role: drop}}   (or the role it has).",
+            )
+        absent = [c.name for c in self.columns if c.name not in present]
+        if absent:
+            raise DataError(
+                "E410",
+                f"the data have no column '{absent[0]}'",
+                where=where,
+                hint="Columns of the data: " + ", ".join(present[:20]) + ".",
+            )

@@ -1,0 +1,199 @@
+"""The tally: how many records share each combination of quasi-identifying and sensitive values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tarnkappe.taxonomy.tree import Taxonomy
+
+Codes = NDArray[np.int32]
+Counts = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+_KEY_BITS = 63
+
+
+@dataclass(frozen=True, eq=False)
+class Domain:
+    """What the codes of one column mean: code ``i`` is leaf ``i`` of the taxonomy.
+
+    A missing value is the last leaf, a child of the root (`missing` is its code, -1 if none). A numeric column
+    without a taxonomy is one range of its distinct values, whose positions are in `values`.
+
+    Under ``missing_rule: wildcard`` (`wildcard`) a missing cell is compatible with everything: it does not widen its
+    group's box, and is published with its group's value.
+    """
+
+    name: str
+    taxonomy: Taxonomy
+    values: Floats | None = None
+    missing: int = -1
+    wildcard: bool = False
+    weight: float = 1.0
+
+    @property
+    def size(self) -> int:
+        """Number of codes."""
+        return self.taxonomy.n_leaves
+
+    @cached_property
+    def is_range(self) -> NDArray[np.bool_]:
+        """Per node, whether intervals inside it may be published."""
+        return self.taxonomy.ranges
+
+    @cached_property
+    def is_integer(self) -> bool:
+        """Whether all values are whole numbers."""
+        return self.values is not None and bool(np.all(np.mod(self._known_values, 1) == 0))
+
+    @property
+    def _known_values(self) -> Floats:
+        assert self.values is not None
+        return self.values[np.isfinite(self.values)]
+
+    @cached_property
+    def extent(self) -> float:
+        """Largest minus smallest value of a numeric range; for an ordered one, the number of steps."""
+        if self.values is None:
+            return float(self.size - (self.missing >= 0) - 1)
+        known = self._known_values
+        return float(known[-1] - known[0]) if len(known) else 0.0
+
+    @cached_property
+    def positions(self) -> Floats:
+        """Where each code stands on the scale: its value, or its rank where values have no distance."""
+        return np.arange(self.size, dtype=np.float64) if self.values is None else self.values
+
+    def nodes(self, lo: Codes, hi: Codes) -> Codes:
+        """The lowest node covering each interval of codes; the root for an empty one (``lo > hi``)."""
+        empty = lo > hi
+        found = self.taxonomy.lca(np.where(empty, 0, lo), np.where(empty, 0, hi))
+        found[empty] = 0
+        return found
+
+    def widths(self, lo: Codes, hi: Codes, node: Codes) -> Floats:
+        """How much of the domain each box covers: 0 for one value, 1 for everything.
+
+        A range covers ``(max - min) / extent``, a node ``(leaves - 1) / (all leaves - 1)``.
+        """
+        by_leaves = (self.taxonomy.leaf_counts[node] - 1) / max(self.size - 1, 1)
+        if not self.is_range.any():
+            return by_leaves
+        known = lo <= hi
+        span = self.positions[np.where(known, hi, 0)] - self.positions[np.where(known, lo, 0)]
+        by_extent = np.where(known, span, 0.0) / (self.extent or 1.0)
+        return np.where(self.is_range[node], by_extent, by_leaves)
+
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """The distinct (quasi…, sensitive…) cells of a table as integer codes, and how many records are in each.
+
+    Cells are sorted by their quasi-identifiers, then by their sensitive values. This is all an algorithm sees.
+    """
+
+    quasi: Codes
+    sensitive: Codes
+    count: Counts
+    quasi_domains: tuple[Domain, ...]
+    sensitive_domains: tuple[Domain, ...]
+
+    @property
+    def n_cells(self) -> int:
+        """Number of distinct cells."""
+        return len(self.count)
+
+    @cached_property
+    def n_records(self) -> int:
+        """Number of records counted."""
+        return int(self.count.sum())
+
+    @cached_property
+    def n_tuples(self) -> int:
+        """Number of distinct quasi-identifier combinations."""
+        if self.n_cells == 0:
+            return 0
+        changed = np.any(self.quasi[1:] != self.quasi[:-1], axis=1)
+        return int(changed.sum()) + 1
+
+    @cached_property
+    def tuple_sizes(self) -> Counts:
+        """Records per distinct quasi-identifier combination, as in the raw table."""
+        if self.n_cells == 0:
+            return np.zeros(0, np.int64)
+        first = np.flatnonzero(np.r_[True, np.any(self.quasi[1:] != self.quasi[:-1], axis=1)])
+        sizes: Counts = np.add.reduceat(self.count, first)
+        return sizes
+
+    def sensitive_index(self, column: str) -> int:
+        """The position of a sensitive column."""
+        return [d.name for d in self.sensitive_domains].index(column)
+
+    @cached_property
+    def joint(self) -> tuple[Codes, Codes]:
+        """The joint sensitive value of each cell as one code, and the table of what each joint code stands for."""
+        if self.sensitive.shape[1] == 0:
+            return np.zeros(self.n_cells, np.int32), np.zeros((1, 0), np.int32)
+        rank, first = distinct_rows(
+            [self.sensitive[:, s] for s in range(self.sensitive.shape[1])],
+            [d.size for d in self.sensitive_domains],
+        )
+        return rank, self.sensitive[first]
+
+
+def distinct_rows(columns: Sequence[NDArray[Any]], sizes: Sequence[int]) -> tuple[Codes, Codes]:
+    """Number the distinct rows of integer columns in lexicographic order.
+
+    Returns the rank of every row and, for every rank, the position of one row that has it. Column ``j`` holds codes
+    below ``sizes[j]``. Columns are packed into 63-bit keys; where they do not fit, the leading ones are ranked first.
+
+    >>> rank, first = distinct_rows([np.array([1, 0, 1]), np.array([5, 5, 5])], [2, 6])
+    >>> rank.tolist(), first.tolist()
+    ([1, 0, 1], [1, 0])
+    """
+    from tarnkappe.kernels.sorting import dense_ranks, pack, radix_argsort
+
+    n = len(columns[0])
+    keys = np.zeros(n, np.uint64)
+    width = 1  # keys are below this
+    for codes, size in zip(columns, sizes, strict=True):
+        if width * size > 1 << _KEY_BITS:
+            rank, first = dense_ranks(keys, radix_argsort(keys, (width - 1).bit_length()))
+            keys, width = rank.astype(np.uint64), max(1, len(first))
+        pack(keys, codes, size)
+        width *= max(1, size)
+    return dense_ranks(keys, radix_argsort(keys, (width - 1).bit_length()))
+
+
+def count_cells(
+    quasi: Sequence[NDArray[Any]],
+    sensitive: Sequence[NDArray[Any]],
+    quasi_domains: Sequence[Domain],
+    sensitive_domains: Sequence[Domain],
+) -> tuple[Tally, Codes]:
+    """Count the cells of encoded columns; also returns the cell of every record."""
+    columns = [*quasi, *sensitive]
+    sizes = [d.size for d in (*quasi_domains, *sensitive_domains)]
+    cell, first = distinct_rows(columns, sizes)
+    tally = Tally(
+        quasi=_stack([c[first] for c in quasi], len(first)),
+        sensitive=_stack([c[first] for c in sensitive], len(first)),
+        count=np.bincount(cell, minlength=len(first)).astype(np.int64),
+        quasi_domains=tuple(quasi_domains),
+        sensitive_domains=tuple(sensitive_domains),
+    )
+    return tally, cell
+
+
+def _stack(columns: Sequence[NDArray[Any]], n: int) -> Codes:
+    out = np.empty((n, len(columns)), np.int32)
+    for j, codes in enumerate(columns):
+        out[:, j] = codes
+    out.flags.writeable = False
+    return out

@@ -1,0 +1,60 @@
+"""What every taxonomy builder is: settings that turn the values of a column into a taxonomy."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from numpy.typing import NDArray
+
+from tarnkappe.errors import TaxonomyError
+from tarnkappe.params import Declared
+from tarnkappe.taxonomy.labels import value_texts
+from tarnkappe.taxonomy.tree import Taxonomy
+
+#: Distinct values of a column: texts as published, or an array of numbers.
+Values = Sequence[Any] | NDArray[Any]
+
+#: Records per value.
+Counts = Sequence[int] | NDArray[Any]
+
+
+class TaxonomyBuilder(Declared, ABC):
+    """A declaration such as ``{kind: intervals, widths: [5, 10]}``; `build` makes the tree for a column's values."""
+
+    kind: ClassVar[str]
+    name: ClassVar[str]
+    #: Whether the values must be numbers.
+    numeric: ClassVar[bool] = False
+
+    @abstractmethod
+    def build(
+        self,
+        values: Values,
+        column: str,
+        counts: Counts | None = None,
+        *,
+        others: Mapping[str, Sequence[str]] | None = None,
+    ) -> Taxonomy:
+        """The taxonomy over `values`, the distinct values of `column`; each is a leaf under its text.
+
+        `counts` are the records per value, for builders that look at frequencies and for messages. `others` are the
+        values of the other columns, to notice a taxonomy that was meant for one of them.
+        """
+
+    def published(self, values: Values) -> list[str]:
+        """The leaf that stands for each value, as a text."""
+        return value_texts(values)
+
+
+def texts_of(values: Values, column: str) -> list[str]:
+    """The texts of a column's values, of which there must be some."""
+    texts = value_texts(values)
+    if not texts:
+        raise TaxonomyError(
+            "E202",
+            f"column '{column}' has no values, so it has no taxonomy",
+            hint=f"Leave the column out:  {column}: {{role: drop}}",
+        )
+    return texts

@@ -1,0 +1,301 @@
+"""Taxonomies computed from the values themselves: intervals of numbers, prefixes of codes, calendar periods."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import ClassVar
+
+from tarnkappe.errors import TaxonomyError
+from tarnkappe.params import param
+from tarnkappe.taxonomy.base import Counts, TaxonomyBuilder, Values, texts_of
+from tarnkappe.taxonomy.coverage import MOST_EXAMPLES, not_covered
+from tarnkappe.taxonomy.labels import as_decimal, number_label, scaled_integers, scaled_text, shown, written_decimal
+from tarnkappe.taxonomy.tree import ANY, Taxonomy
+
+
+@dataclass(frozen=True)
+class Intervals(TaxonomyBuilder):
+    """Numbers in intervals of growing width; what lies below `bottom` or from `top` on is one group each.
+
+    Intervals are counted from `start` and hold their lower bound: with width 5 from 0 they are 0-4, 5-9, ... for
+    whole numbers and [0, 5), [5, 10), ... for others. Arithmetic is exact in decimals.
+
+    >>> print(*Intervals(widths=[5, 10], top=80).build([17, 21, 93], "age").paths(), sep="; ")
+    ('17', '15-19', '10-19', '*'); ('21', '20-24', '20-29', '*'); ('93', '≥80', '≥80', '*')
+    """
+
+    kind: ClassVar[str] = "intervals"
+    name: ClassVar[str] = kind
+    numeric: ClassVar[bool] = True
+
+    widths: tuple[float, ...] = param(
+        doc="Width of the intervals per level, each a multiple of the one before.", gt=0.0
+    )
+    start: float | None = param(None, doc="Where intervals are counted from; 0 if not given.")
+    bottom: float | None = param(None, doc="All numbers below it form one group.")
+    top: float | None = param(None, doc="All numbers from it on form one group.")
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        super().__post_init__()
+        if not self.widths:
+            raise TaxonomyError("E203", "intervals need at least one width", hint="widths: [5, 10, 20]")
+        exact, _ = scaled_integers(written_decimal(width) for width in self.widths)
+        for before, width, given in zip(exact, exact[1:], self.widths[1:], strict=False):
+            if width <= before or width % before:
+                raise TaxonomyError(
+                    "E203",
+                    f"width {number_label(given)} is not a multiple of the width before it, so intervals would overlap",
+                    hint="widths: [5, 10, 20]   (each a multiple of the one before)",
+                )
+        if self.bottom is not None and self.top is not None and self.bottom >= self.top:
+            raise TaxonomyError("E203", "'bottom' must be less than 'top'", hint="bottom: 20, top: 80")
+
+    def build(
+        self,
+        values: Values,
+        column: str,
+        counts: Counts | None = None,
+        *,
+        others: Mapping[str, Sequence[str]] | None = None,
+    ) -> Taxonomy:
+        """The values in numeric order, below the intervals that hold them."""
+        texts = texts_of(values, column)
+        parsed = [as_decimal(text) for text in texts]
+        unknown = [i for i, number in enumerate(parsed) if number is None]
+        if unknown:
+            examples = ", ".join(shown(texts[i]) for i in unknown[:MOST_EXAMPLES])
+            raise not_covered(
+                column,
+                texts,
+                unknown,
+                counts,
+                reason=lambda _: "not a number",
+                what="the interval taxonomy",
+                hint=f"If they stand for a missing value, write under 'data':  missing: [{examples}]",
+            )
+        settings = [written_decimal(s) for s in (*self.widths, self.start or 0.0, self.bottom or 0.0, self.top or 0.0)]
+        numbers = [number for number in parsed if number is not None]
+        scaled, places = scaled_integers([*settings, *numbers])
+        widths = scaled[: len(self.widths)]
+        start, bottom, top = scaled[len(widths) : len(settings)]
+        cut = _Cut(start, None if self.bottom is None else bottom, None if self.top is None else top, places)
+        exact = scaled[len(settings) :]
+        order = sorted(range(len(texts)), key=lambda i: (exact[i], texts[i]))
+        rows = [(texts[i], *(cut.label(exact[i], width) for width in widths), ANY) for i in order]
+        return Taxonomy.from_paths(rows)
+
+
+@dataclass(frozen=True)
+class _Cut:
+    """Cuts a scale of exact numbers (integers in units of ``10**-places``) into intervals and names them."""
+
+    start: int
+    bottom: int | None
+    top: int | None
+    places: int
+
+    def label(self, number: int, width: int) -> str:
+        """The name of the interval of a width that holds a number."""
+        if self.bottom is not None and number < self.bottom:
+            return "<" + scaled_text(self.bottom, self.places)
+        if self.top is not None and number >= self.top:
+            return "≥" + scaled_text(self.top, self.places)
+        lo = self.start + (number - self.start) // width * width
+        hi = lo + width
+        if self.bottom is not None:
+            lo = max(lo, self.bottom)
+        if self.top is not None:
+            hi = min(hi, self.top)
+        if self.places:
+            return f"[{scaled_text(lo, self.places)}, {scaled_text(hi, self.places)})"
+        if hi - lo == 1:
+            return str(lo)
+        return f"{lo}-{hi - 1}" if lo >= 0 else f"{lo} to {hi - 1}"
+
+
+@dataclass(frozen=True)
+class Prefix(TaxonomyBuilder):
+    """Codes of which fewer and fewer leading characters stay; the rest is masked with ``*``.
+
+    >>> Prefix(keep=[4, 2]).build(["22765", "01"], "zip").paths()
+    [('01', '01***', '01***', '*'), ('22765', '2276*', '22***', '*')]
+    """
+
+    kind: ClassVar[str] = "prefix"
+    name: ClassVar[str] = kind
+
+    keep: tuple[int, ...] = param(doc="How many leading characters stay per level, decreasing.", ge=1)
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        super().__post_init__()
+        if not self.keep or list(self.keep) != sorted(set(self.keep), reverse=True):
+            raise TaxonomyError("E203", "'keep' must decrease from level to level", hint="keep: [4, 3, 2]")
+
+    def build(
+        self,
+        values: Values,
+        column: str,
+        counts: Counts | None = None,
+        *,
+        others: Mapping[str, Sequence[str]] | None = None,
+    ) -> Taxonomy:
+        """The codes in alphabetic order, below their prefixes."""
+        texts = sorted(texts_of(values, column))
+        width = max(map(len, texts))
+        return Taxonomy.from_paths([(code, *(code[:n].ljust(width, ANY) for n in self.keep), ANY) for code in texts])
+
+
+#: Calendar periods from fine to coarse.
+PERIODS = ("day", "month", "quarter", "year", "decade")
+
+#: Formats tried when none is given: they cannot be taken for each other.
+_DEFAULT_FORMATS = ("%Y-%m-%d", "%d.%m.%Y")
+
+#: Formats that are proposed when values cannot be read.
+_KNOWN_FORMATS = (
+    *_DEFAULT_FORMATS,
+    "%d/%m/%Y",
+    "%m/%d/%Y",
+    "%Y/%m/%d",
+    "%Y%m%d",
+    "%Y-%m-%d %H:%M:%S",
+    "%Y-%m-%dT%H:%M:%S",
+    "%d.%m.%Y %H:%M",
+    "%Y-%m",
+    "%Y",
+)
+
+#: How many values are tried with the known formats to propose one.
+_MOST_TRIED = 200
+
+
+@dataclass(frozen=True)
+class Dates(TaxonomyBuilder):
+    """Dates in months, quarters, years and decades.
+
+    >>> Dates(levels=["month", "year"]).build(["2020-03-05", "1999-12-31"], "birth").paths()
+    [('1999-12-31', '1999-12', '1999', '*'), ('2020-03-05', '2020-03', '2020', '*')]
+    """
+
+    kind: ClassVar[str] = "dates"
+    name: ClassVar[str] = kind
+
+    levels: tuple[str, ...] | None = param(
+        None, doc="Periods from fine to coarse; all that are coarser than the values if not given.", choices=PERIODS
+    )
+    format: str | None = param(
+        None, doc='How dates are written, such as "%d.%m.%Y"; if not given, "%Y-%m-%d" or "%d.%m.%Y".'
+    )
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        super().__post_init__()
+        finest = _finest_period(self.format or _DEFAULT_FORMATS[0])
+        if self.levels is None:
+            return
+        ranks = [PERIODS.index(level) for level in self.levels]
+        if not ranks or ranks != sorted(set(ranks)):
+            raise TaxonomyError("E203", "'levels' must go from fine to coarse", hint="levels: [month, year]")
+        if ranks[0] < finest:
+            raise TaxonomyError(
+                "E203",
+                f"dates written as {shown(str(self.format))} do not tell the {self.levels[0]}",
+                hint=f"levels: [{', '.join(PERIODS[finest:])}]",
+            )
+
+    def build(
+        self,
+        values: Values,
+        column: str,
+        counts: Counts | None = None,
+        *,
+        others: Mapping[str, Sequence[str]] | None = None,
+    ) -> Taxonomy:
+        """The dates in chronological order, below the periods that hold them."""
+        texts = texts_of(values, column)
+        formats = _DEFAULT_FORMATS if self.format is None else (self.format,)
+        # Where no format reads all values, messages are about the one that reads most of them.
+        form, moments = max(
+            ((f, _moments(texts, f)) for f in formats), key=lambda read: len(texts) - read[1].count(None)
+        )
+        unknown = [i for i, moment in enumerate(moments) if moment is None]
+        if unknown:
+            raise not_covered(
+                column,
+                texts,
+                unknown,
+                counts,
+                reason=lambda _: f"not a date like {form}",
+                what="the date taxonomy",
+                hint=_format_hint(texts),
+            )
+        finest = _finest_period(form)
+        # Values that are written by the day are days already.
+        own = PERIODS[finest] if finest != 0 or not _tells_time(form) else None
+        periods = [p for p in (self.levels or PERIODS[finest:]) if p != own]
+        known = [(moment, text) for moment, text in zip(moments, texts, strict=True) if moment is not None]
+        rows = [(text, *(_period(moment, p) for p in periods), ANY) for moment, text in sorted(known)]
+        return Taxonomy.from_paths(rows)
+
+
+def _directives(form: str) -> set[str]:
+    return set(re.findall("%(.?)", form))
+
+
+def _tells_time(form: str) -> bool:
+    return not _directives(form).isdisjoint("HIMSf")
+
+
+def _finest_period(form: str) -> int:
+    """The finest of `PERIODS` that dates of a format tell, or an error if they do not tell the year."""
+    used = _directives(form)
+    strange = used.difference("YymbBdjHIMSfpz%")
+    if strange:
+        raise TaxonomyError(
+            "E203",
+            f"the date format {shown(form)} uses %{min(strange)}, which is not supported",
+            hint='format: "%Y-%m-%d"   (Y year, m month, d day, H hour, M minute, S second)',
+        )
+    if used.isdisjoint("Yy"):
+        raise TaxonomyError("E203", f"the date format {shown(form)} has no year", hint='format: "%Y-%m-%d"')
+    has_month = not used.isdisjoint("mbB")
+    if "j" in used or (has_month and "d" in used):
+        return PERIODS.index("day")
+    return PERIODS.index("month" if has_month else "year")
+
+
+def _moments(texts: Sequence[str], form: str) -> list[datetime | None]:
+    """What each text says in a format, or None."""
+    return [_moment(text, form) for text in texts]
+
+
+def _moment(text: str, form: str) -> datetime | None:
+    try:
+        if form == "%Y-%m-%d" and len(text) == 10 and text[4] == text[7] == "-":  # much faster, same result
+            return datetime.fromisoformat(text)
+        return datetime.strptime(text, form).replace(tzinfo=None)
+    except ValueError:
+        return None
+
+
+def _period(moment: datetime, period: str) -> str:
+    """The name of the period that holds a moment."""
+    year = f"{moment.year:04d}"
+    if period == "day":
+        return f"{year}-{moment.month:02d}-{moment.day:02d}"
+    if period == "month":
+        return f"{year}-{moment.month:02d}"
+    if period == "quarter":
+        return f"{year}-Q{(moment.month + 2) // 3}"
+    return year if period == "year" else f"{year[:-1]}0s"
+
+
+def _format_hint(texts: Sequence[str]) -> str:
+    tried = texts[:_MOST_TRIED]
+    best = max(_KNOWN_FORMATS, key=lambda form: sum(_moment(text, form) is not None for text in tried))
+    return f'Say how dates are written:  format: "{best}"'

@@ -1,0 +1,86 @@
+"""Reads YAML into nodes that know their line; nothing is interpreted, so ``NO``, ``0123`` and ``12:30`` stay text.
+
+A file is read event by event: neither deep nesting nor references that point to themselves can do harm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from tarnkappe.errors import TarnkappeError
+
+#: Makes the caller's kind of error: message, place, hint.
+Complain = Callable[[str, str, str], TarnkappeError]
+
+_NULLS = ("", "~", "null", "Null", "NULL")
+
+
+@dataclass(eq=False)
+class Node:
+    """A scalar, a list or a mapping of a file; a mapping lists keys and values in turn."""
+
+    kind: Literal["scalar", "list", "mapping"]
+    where: str
+    text: str | None = None
+    quoted: bool = False
+    items: list[Node] = field(default_factory=list)
+
+    @property
+    def pairs(self) -> list[tuple[Node, Node]]:
+        """Keys and values of a mapping."""
+        return list(zip(self.items[::2], self.items[1::2], strict=True))
+
+
+def parse_yaml(text: str, path: str, complain: Complain) -> Node:
+    """The one document in a YAML text; an empty one is an empty scalar."""
+    import yaml
+
+    # The parser written in C is twenty times as fast; building objects with it is not safe for deep nesting.
+    loader: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+    anchors: dict[str, Node] = {}
+    document = Node("list", path)
+    stack = [document]
+    try:
+        for event in yaml.parse(text, Loader=loader):
+            where = f"{path}:{event.start_mark.line + 1}" if event.start_mark else path
+            if isinstance(event, (yaml.SequenceEndEvent, yaml.MappingEndEvent)):
+                stack.pop()
+                continue
+            if isinstance(event, yaml.AliasEvent):
+                if event.anchor not in anchors:
+                    raise complain(
+                        f"the reference *{event.anchor} points nowhere",
+                        where,
+                        "Put a text that starts with * in quotes.",
+                    )
+                stack[-1].items.append(anchors[event.anchor])
+                continue
+            if isinstance(event, yaml.ScalarEvent):
+                plain = not event.style  # the C parser says "", the other one None
+                is_null = plain and event.value in _NULLS
+                node = Node("scalar", where, None if is_null else event.value, quoted=not plain)
+            elif isinstance(event, yaml.SequenceStartEvent):
+                node = Node("list", where)
+            elif isinstance(event, yaml.MappingStartEvent):
+                node = Node("mapping", where)
+            else:  # the stream or a document starts or ends
+                continue
+            if event.anchor:
+                anchors[event.anchor] = node
+            stack[-1].items.append(node)
+            if node.kind != "scalar":
+                stack.append(node)
+    except yaml.MarkedYAMLError as error:
+        line = f":{error.problem_mark.line + 1}" if error.problem_mark else ""
+        raise complain(
+            f"this is not valid YAML: {error.problem}",
+            path + line,
+            'Put texts with special characters in quotes:  "a: b".',
+        ) from error
+    except yaml.YAMLError as error:
+        raise complain("this is not valid YAML", path, "Remove control characters from the file.") from error
+    if len(document.items) > 1:
+        raise complain("the file holds several YAML documents", path, "Remove the lines  ---  between them.")
+    return document.items[0] if document.items else Node("scalar", path)
