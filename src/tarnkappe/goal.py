@@ -46,6 +46,11 @@ class Goal:
         return max(c.min_size for c in self.criteria)
 
     @property
+    def decided_by_size(self) -> bool:
+        """Whether a group satisfies the goal exactly when it has `min_size` records."""
+        return all(c.decided_by_size for c in self.criteria)
+
+    @property
     def columns(self) -> tuple[str, ...]:
         """The sensitive columns that criteria look at."""
         return tuple(dict.fromkeys(c.sensitive_column for c in self.criteria if c.sensitive_column))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -147,7 +148,7 @@ class GroupStats:
     @classmethod
     def from_cells(
         cls,
-        group: NDArray[np.integer],
+        group: NDArray[Any],
         count: Counts,
         sensitive: Mapping[str, tuple[Codes, Domain]] | None = None,
         joint: tuple[tuple[str, ...], Codes, Codes] | None = None,

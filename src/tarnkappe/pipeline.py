@@ -24,6 +24,7 @@ from tarnkappe.groups import Grouping
 from tarnkappe.guards import notices_about_data, notices_about_plan, refuse_identifiers
 from tarnkappe.io import Format, Source, Staging, TableWriter, like, open_source
 from tarnkappe.job import Job
+from tarnkappe.job.model import replace_job
 from tarnkappe.plan import Plan
 from tarnkappe.release import Release, describe, groups_table
 from tarnkappe.schema import Column, Schema
@@ -94,6 +95,7 @@ class _Run:
 def check(job: Job, data: Any) -> Checked:
     """Everything `anonymize` does before it decides: read, classify, encode, count, and test that a solution exists."""
     checked, _ = _count(job, data, _Clock(None))
+    job.algorithm.require_supported(checked.tally, job.goal)
     _require_feasible(job, checked.tally)
     return checked
 
@@ -107,7 +109,7 @@ def anonymize(job: Job, data: Any, *, seed: int | None = None, progress: Progres
     found = run.verify(open_source(table), "the release")
     run.clock.begin(None)
     return describe(
-        job,
+        _with_all_columns(job, run.checked.schema),
         run.plan,
         run.checked.schema,
         found.verdicts,
@@ -139,14 +141,17 @@ def run_job(
         run = _decide(job, data, seed, _Clock(progress))
         name, format_ = _file_name(job, data)
         path = stage.path(f"{PUBLIC}/{name}")
-        with TableWriter(path, format_) as writer:
+        # The release is written like its input, so that its numbers and gaps are read back as what they were.
+        missing = job.data.missing or ("",)
+        marker = "" if "" in missing else missing[0]
+        with TableWriter(path, format_, getattr(run.checked.source, "dialect", None), marker) as writer:
             run.rewrite(writer.write)
-        with open_source(path) as written:
+        with open_source(path, writer.dialect, missing) as written:
             found = run.verify(written, str(Path(target) / PUBLIC / name))
             digest = written.sha256
         run.clock.begin("report")
         release = describe(
-            job,
+            _with_all_columns(job, run.checked.schema),
             run.plan,
             run.checked.schema,
             found.verdicts,
@@ -155,7 +160,7 @@ def run_job(
             private=_private(run),
             folder=Path(target),
         )
-        _write_companions(stage, release, run.plan)
+        _write_companions(stage, release, run.plan, Path(target))
         run.clock.begin(None)
         _write_json(stage.path(f"{INTERNAL}/manifest.json", private=True), release.private_manifest)
     return release
@@ -206,9 +211,18 @@ def _private(run: _Run) -> dict[str, Any]:
     """What only the data steward may know."""
     return {
         "seed": run.seed,
-        "input": {"name": run.checked.source.name, "sha256": run.checked.source.sha256},
+        "input": {
+            "name": run.checked.source.name,
+            "sha256": run.checked.source.sha256,
+            "description": run.checked.source.description,
+        },
         "seconds": run.clock.seconds,
     }
+
+
+def _with_all_columns(job: Job, schema: Schema) -> Job:
+    """The job as it was carried out: every column by name, also those that were only "the rest"."""
+    return replace_job(job, columns=schema.columns, rest=None)
 
 
 def _file_name(job: Job, data: Any) -> tuple[str, Format]:
@@ -219,14 +233,15 @@ def _file_name(job: Job, data: Any) -> tuple[str, Format]:
     return f"{given.stem}.{format_}", format_
 
 
-def _write_companions(stage: Staging, release: Release, plan: Plan) -> None:
+def _write_companions(stage: Staging, release: Release, plan: Plan, target: Path) -> None:
     from tarnkappe.report import render_report
 
     _write_json(stage.path(f"{PUBLIC}/manifest.json"), release.public_manifest)
     stage.path(f"{PUBLIC}/report.html").write_text(render_report(release), encoding="utf-8")
     internal = render_report(release, audience="internal")
     stage.path(f"{INTERNAL}/report.html", private=True).write_text(internal, encoding="utf-8")
-    stage.path(f"{INTERNAL}/job.yaml", private=True).write_text(release.job.to_yaml(), encoding="utf-8")
+    job = release.job.to_yaml(target / INTERNAL)
+    stage.path(f"{INTERNAL}/job.yaml", private=True).write_text(job, encoding="utf-8")
     groups_table(plan).write_parquet(stage.path(f"{INTERNAL}/groups.parquet", private=True))
 
 

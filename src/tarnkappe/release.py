@@ -14,6 +14,7 @@ from tarnkappe._version import __version__
 from tarnkappe.criteria.base import Verdict
 from tarnkappe.errors import Notice
 from tarnkappe.job import Job
+from tarnkappe.kernels.recoding import count_labels, count_values
 from tarnkappe.metrics import all_metrics, score_plan
 from tarnkappe.metrics.lm import LossMetric
 from tarnkappe.plan import Plan
@@ -166,7 +167,7 @@ def summarise_columns(plan: Plan, schema: Schema) -> tuple[ColumnSummary, ...]:
                 _method(plan, j),
                 column.because,
                 loss[column.name],
-                len(np.unique(plan.tally.quasi[:, j])),
+                int((np.bincount(plan.tally.quasi[:, j]) > 0).sum()),
                 len(plan.labels[j].texts) + int((plan.labels[j].code < 0).any()),
                 _examples(plan, j),
             )
@@ -189,22 +190,17 @@ def _method(plan: Plan, j: int) -> str:
 
 
 def _examples(plan: Plan, j: int) -> tuple[Example, ...]:
-    """The commonest recodings of one column, each shared by enough records to be said aloud."""
-    grouping, domain = plan.grouping, plan.tally.quasi_domains[j]
-    kept = grouping.group >= 0
-    value = plan.tally.quasi[grouping.cell[kept], j].astype(np.int64)
-    label = plan.labels[j].code[grouping.group[kept]].astype(np.int64)
-    n_labels = len(plan.labels[j].texts) + 1
-    pairs, inverse = np.unique(value * n_labels + label + 1, return_inverse=True)
-    records = np.bincount(inverse, weights=grouping.quota[kept]).astype(np.int64)
+    """The commonest values of a column and what most of their records became, if enough share it to be said aloud."""
+    grouping, domain, labels = plan.grouping, plan.tally.quasi_domains[j], plan.labels[j]
+    pieces = (plan.tally.quasi, j, grouping.cell, grouping.group, grouping.quota)
     enough = max(plan.goal.min_size, 10)
     out: list[Example] = []
-    for at in np.argsort(-records, kind="stable"):
-        before, after = divmod(int(pairs[at]), n_labels)
-        if records[at] < enough or len(out) == _MOST_EXAMPLES:
-            break
-        shown = plan.labels[j].texts[after - 1] if after else ""
-        out.append(Example(domain.taxonomy.leaves[before], shown, int(records[at])))
+    for value in np.argsort(-count_values(*pieces, domain.size), kind="stable")[:_MOST_EXAMPLES]:
+        records = count_labels(*pieces, value, labels.code, len(labels.texts))
+        most = int(np.argmax(records))
+        if records[most] >= enough and value != domain.missing:
+            after = "" if most == len(labels.texts) else labels.texts[most]
+            out.append(Example(domain.taxonomy.leaves[value], after, int(records[most])))
     return tuple(out)
 
 

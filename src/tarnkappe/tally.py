@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tarnkappe.kernels.sorting import dense_ranks, pack, radix_argsort, unpack
 from tarnkappe.taxonomy.tree import Taxonomy
 
 Codes = NDArray[np.int32]
@@ -157,18 +158,27 @@ def distinct_rows(columns: Sequence[NDArray[Any]], sizes: Sequence[int]) -> tupl
     >>> rank.tolist(), first.tolist()
     ([1, 0, 1], [1, 0])
     """
-    from tarnkappe.kernels.sorting import dense_ranks, pack, radix_argsort
+    keys, width, _ = _pack_columns(columns, sizes)
+    return dense_ranks(keys, radix_argsort(keys, width))
 
-    n = len(columns[0])
-    keys = np.zeros(n, np.uint64)
-    width = 1  # keys are below this
-    for codes, size in zip(columns, sizes, strict=True):
-        if width * size > 1 << _KEY_BITS:
-            rank, first = dense_ranks(keys, radix_argsort(keys, (width - 1).bit_length()))
-            keys, width = rank.astype(np.uint64), max(1, len(first))
-        pack(keys, codes, size)
-        width *= max(1, size)
-    return dense_ranks(keys, radix_argsort(keys, (width - 1).bit_length()))
+
+def _bits(sizes: Sequence[int]) -> list[int]:
+    """Bits that hold the codes below each size."""
+    return [max(size - 1, 0).bit_length() for size in sizes]
+
+
+def _pack_columns(columns: Sequence[NDArray[Any]], sizes: Sequence[int]) -> tuple[NDArray[np.uint64], int, bool]:
+    """One integer key per row in lexicographic order, its bits, and whether the codes can be read off it again."""
+    keys = np.zeros(len(columns[0]), np.uint64)
+    width = 0
+    readable = True
+    for codes, bits in zip(columns, _bits(sizes), strict=True):
+        if width + bits > _KEY_BITS:
+            rank, first = dense_ranks(keys, radix_argsort(keys, width))
+            keys, width, readable = rank.astype(np.uint64), _bits([len(first)])[0], False
+        pack(keys, codes, bits)
+        width += bits
+    return keys, width, readable
 
 
 def count_cells(
@@ -180,20 +190,20 @@ def count_cells(
     """Count the cells of encoded columns; also returns the cell of every record."""
     columns = [*quasi, *sensitive]
     sizes = [d.size for d in (*quasi_domains, *sensitive_domains)]
-    cell, first = distinct_rows(columns, sizes)
-    tally = Tally(
-        quasi=_stack([c[first] for c in quasi], len(first)),
-        sensitive=_stack([c[first] for c in sensitive], len(first)),
-        count=np.bincount(cell, minlength=len(first)).astype(np.int64),
-        quasi_domains=tuple(quasi_domains),
-        sensitive_domains=tuple(sensitive_domains),
-    )
+    keys, width, readable = _pack_columns(columns, sizes)
+    cell, first = dense_ranks(keys, radix_argsort(keys, width))
+    quasi_codes = np.empty((len(first), len(quasi)), np.int32)
+    sensitive_codes = np.empty((len(first), len(sensitive)), np.int32)
+    if readable:
+        rest, bits = keys[first], np.array(_bits(sizes), np.int64)
+        unpack(rest, bits[len(quasi) :], sensitive_codes)
+        unpack(rest, bits[: len(quasi)], quasi_codes)
+    else:
+        for out, given in ((quasi_codes, quasi), (sensitive_codes, sensitive)):
+            for j, codes in enumerate(given):
+                out[:, j] = codes[first]
+    for out in (quasi_codes, sensitive_codes):
+        out.flags.writeable = False
+    count = np.bincount(cell, minlength=len(first)).astype(np.int64)
+    tally = Tally(quasi_codes, sensitive_codes, count, tuple(quasi_domains), tuple(sensitive_domains))
     return tally, cell
-
-
-def _stack(columns: Sequence[NDArray[Any]], n: int) -> Codes:
-    out = np.empty((n, len(columns)), np.int32)
-    for j, codes in enumerate(columns):
-        out[:, j] = codes
-    out.flags.writeable = False
-    return out

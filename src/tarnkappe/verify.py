@@ -20,6 +20,7 @@ from tarnkappe.groups import GroupStats
 from tarnkappe.io import Source, is_text
 from tarnkappe.schema import Column
 from tarnkappe.tally import Codes, Counts, Domain
+from tarnkappe.threads import map_threads
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,12 +45,11 @@ def verify_table(source: Source, quasi: Sequence[str], sensitive: Sequence[Colum
     """
     needed = [c for c in sensitive if c.name in goal.columns or goal.joint]
     frame = source.read([*quasi, *(c.name for c in needed)])
-    keys = frame.select(_compact(frame[name]) for name in quasi)
+    keys = pl.DataFrame(map_threads(lambda name: _compact(frame[name]), quasi))
     columns: dict[str, tuple[Codes, Domain]] = {}
     for column in needed:
         codes, domain = encode_sensitive(read_kind(frame[column.name], column, source), column)
         columns[column.name] = codes, domain
-    del frame
     values = pl.DataFrame({name: codes.astype(np.int32) for name, (codes, _) in columns.items()})
     stats = _recount(keys, values, {name: domain for name, (_, domain) in columns.items()}, joint=goal.joint)
     return Verification(source.columns, keys.height, stats.size, goal.verdicts(stats))

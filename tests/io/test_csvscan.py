@@ -35,7 +35,7 @@ class Found:
     fault_fields: int = 0
 
 
-class Fault(Exception):
+class FaultFoundError(Exception):
     pass
 
 
@@ -62,7 +62,7 @@ def twin(data: bytes, start: int, quote: bytes, limit: int = -1) -> Found:
             close = data.find(quote, end)
             if close < 0:
                 out.fault, out.fault_line, out.fault_fields = FAULT_OPEN_QUOTE, line(at), n
-                raise Fault
+                raise FaultFoundError
             end = close + 1
             if data[end : end + 1] != quote:
                 break
@@ -72,7 +72,7 @@ def twin(data: bytes, start: int, quote: bytes, limit: int = -1) -> Found:
             end += 1
         elif rest and rest[:1] not in (b",", b"\n"):
             out.fault, out.fault_line, out.fault_fields = FAULT_AFTER_QUOTE, line(end), n
-            raise Fault
+            raise FaultFoundError
         return end
 
     blanks: list[int] = []
@@ -93,10 +93,10 @@ def twin(data: bytes, start: int, quote: bytes, limit: int = -1) -> Found:
             elif blanks or n != out.fields:
                 out.fault = FAULT_FIELDS
                 out.fault_line, out.fault_fields = (blanks[0], 0) if blanks else (line(begin), n)
-                raise Fault
+                raise FaultFoundError
             out.records += 1
             out.end, out.lines = at, line(at) - 1
-    except Fault:
+    except FaultFoundError:
         pass
     out.blank_tail = len(blanks)
     return out

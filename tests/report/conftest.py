@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
 
-from tarnkappe.criteria.base import Verdict
+from tarnkappe import Job, KAnonymity, LDiversity, TCloseness, numeric, suppress
+from tarnkappe.criteria import Criterion, Verdict
 from tarnkappe.errors import Notice
 from tarnkappe.release import SUPPRESSION_CONVENTION, ColumnSummary, Example, Release, Score
 
@@ -89,7 +91,19 @@ NOTICES = (
     Notice("W606", "61 of 30,162 rows were suppressed (0.20%)"),
 )
 
-GROUP_SIZES = ((5, 1904), (6, 801), (7, 540), (8, 333), (9, 240), (10, 71), (12, 60), (15, 33), (21, 20), (47, 9), (312, 1))
+GROUP_SIZES = (
+    (5, 1904),
+    (6, 801),
+    (7, 540),
+    (8, 333),
+    (9, 240),
+    (10, 71),
+    (12, 60),
+    (15, 33),
+    (21, 20),
+    (47, 9),
+    (312, 1),
+)
 
 VERDICTS = (
     Verdict("k-anonymity", None, "k-anonymity ≥ 5", 5.0, True, 0),
@@ -101,7 +115,7 @@ PUBLIC = {
     "tarnkappe": "0.1.0",
     "file": "census.csv",
     "sha256": SHA256,
-    "date": "2026-11-15",
+    "made": "2026-11-15T18:20:41+00:00",
     "criteria": [
         {"name": "k-anonymity", "k": 5},
         {"name": "l-diversity", "column": "salary-class", "know_others": False, "l": 2},
@@ -111,7 +125,30 @@ PUBLIC = {
     "suppression": SUPPRESSION_CONVENTION,
 }
 
-PRIVATE = {"seed": 731_953_286, "input": {"name": "census-raw.csv", "sha256": "canary-of-the-input-hash"}}
+PRIVATE: dict[str, Any] = {
+    "seed": 731_953_286,
+    "input": {"name": "census-raw.csv", "sha256": "canary-of-the-input-hash"},
+}
+
+
+CRITERIA = (KAnonymity(5), LDiversity("salary-class", 2), TCloseness("salary-class", 0.3))
+
+
+def make_job(
+    criteria: Iterable[Criterion] = CRITERIA,
+    title: str = "Census 1994 extract, public-use file",
+    purpose: str = "Teaching file: users study income by education and age.",
+) -> Job:
+    """What the release was asked to be; its seed is one more thing that must not get into the public edition."""
+    return Job(
+        quasi={"age": numeric(), "education": suppress(), "sex": suppress(), "zip": suppress()},
+        identifiers=["ssn"],
+        sensitive=["salary-class"],
+        criteria=criteria,
+        title=title,
+        purpose=purpose,
+        seed=PRIVATE["seed"],
+    )
 
 
 def make_release(**changes: Any) -> Release:
@@ -119,10 +156,7 @@ def make_release(**changes: Any) -> Release:
     sizes = changes.get("group_sizes", GROUP_SIZES)
     published = sum(size * groups for size, groups in sizes)
     fields: dict[str, Any] = {
-        "title": "Census 1994 extract, public-use file",
-        "purpose": "Teaching file: users study income by education and age.",
-        "algorithm": "mondrian",
-        "criteria": tuple(v.asked for v in VERDICTS),
+        "job": make_job(),
         "verdicts": VERDICTS,
         "scores": SCORES,
         "columns": COLUMNS,

@@ -58,6 +58,8 @@ class Criterion(Declared, ABC):
     monotone: ClassVar[bool]
     absorbing: ClassVar[bool]
     card: ClassVar[Card]
+    #: Whether a group satisfies the criterion exactly when it has `min_size` records.
+    decided_by_size: ClassVar[bool] = False
 
     @abstractmethod
     def level(self, stats: GroupStats) -> FloatArray:

@@ -33,6 +33,7 @@ class KAnonymity(Criterion):
     sense: ClassVar = "at least"
     monotone: ClassVar = True
     absorbing: ClassVar = True
+    decided_by_size: ClassVar = True
     card: ClassVar = Card(
         protects_from="being singled out: someone who knows a person's quasi-identifiers cannot narrow the person "
         "down to fewer than k records.",

@@ -99,10 +99,10 @@ def _encode(
     numeric = column.kind == "numeric"
     texts = number_labels(values.distinct.to_numpy()) if numeric else values.distinct.to_list()
     positions = None
-    if column.taxonomy is None:
+    if column.taxonomy is None or not texts:  # nothing but missing values needs no taxonomy
         tree = Taxonomy.scale(texts)
         place = np.arange(len(texts), dtype=np.int32)
-        positions = values.distinct.to_numpy().astype(np.float64) if numeric else None
+        positions = values.distinct.to_numpy().astype(np.float64) if numeric and texts else None
     else:
         given = values.distinct.to_numpy() if numeric else texts
         tree = column.taxonomy.build(given, column.name, values.counts, others=others)

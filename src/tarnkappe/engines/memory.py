@@ -14,11 +14,15 @@ from tarnkappe.errors import DataError
 from tarnkappe.groups import SUPPRESSED, Grouping
 from tarnkappe.io import Source, is_text
 from tarnkappe.plan import Plan
-from tarnkappe.schema import Schema
+from tarnkappe.schema import Column, Schema
 from tarnkappe.tally import Codes, Domain, Tally, count_cells
+from tarnkappe.threads import map_threads
 
 #: Records per batch when rewriting: large enough for speed, small enough to keep labels cheap.
 BATCH = 1 << 20
+
+#: Records looked at to learn what a column is like.
+_SAMPLE = 10_000
 
 
 class MemoryEngine:
@@ -33,13 +37,17 @@ class MemoryEngine:
         frame = source.read([c.name for c in schema.with_role("quasi", "sensitive", "keep")])
         if frame.height == 0:
             raise DataError("E402", "the data have no records", where=source.name)
-        self._carried = frame.select(_as_plain(frame[c.name]) for c in schema.with_role("sensitive", "keep"))
+        self._carried = frame.select(_compact(frame[c.name]) for c in schema.with_role("sensitive", "keep"))
         others = {name: _examples(frame[name]) for name in frame.columns}
-        quasi: list[tuple[NDArray[Any], Domain]] = []
-        for column in schema.quasi:
-            series = read_kind(frame.drop_in_place(column.name), column, source)
-            quasi.append(encode_quasi(series, column, schema.missing_rule, others, source.name))
-        sensitive = [encode_sensitive(read_kind(frame[c.name], c, source), c) for c in schema.sensitive]
+
+        def encode(column: Column) -> tuple[NDArray[Any], Domain]:
+            series = read_kind(frame[column.name], column, source)
+            if column.role == "sensitive":
+                return encode_sensitive(series, column)
+            return encode_quasi(series, column, schema.missing_rule, others, source.name)
+
+        quasi = map_threads(encode, schema.quasi)
+        sensitive = map_threads(encode, schema.sensitive)
         del frame
         tally, self._cell = count_cells(
             [codes for codes, _ in quasi],
@@ -84,12 +92,13 @@ def assign_records(cell: Codes, grouping: Grouping, rng: np.random.Generator) ->
     return group
 
 
-def _as_plain(series: pl.Series) -> pl.Series:
-    """A column without a category list, which would carry values of suppressed records into the release."""
-    return series.cast(pl.String) if isinstance(series.dtype, (pl.Categorical, pl.Enum)) else series
+def _compact(series: pl.Series) -> pl.Series:
+    """A text column with few values as categories, which are cheap to reorder; the writer lists only those in use."""
+    few = series.head(_SAMPLE).n_unique() < _SAMPLE // 4
+    return series.cast(pl.Categorical) if series.dtype == pl.String and few else series
 
 
 def _examples(series: pl.Series) -> list[str]:
     """A bounded list of distinct values, enough to recognise a taxonomy that belongs to another column."""
-    head = series.head(10_000)
+    head = series.head(_SAMPLE)
     return head.drop_nulls().unique().cast(pl.String).head(1000).to_list() if is_text(head.dtype) else []

@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Self
 
 import polars as pl
+import polars.selectors as cs
 
 from tarnkappe.errors import DataError, did_you_mean
 from tarnkappe.io.numbers import as_numbers
@@ -79,8 +80,8 @@ class Source(ABC):
         """The columns as a lazy frame for streaming; missing markers are null, categories are text."""
         chosen = self._known(columns)
         frame = self._scan(chosen)
-        texts = [pl.col(c).cast(pl.String) for c, t in frame.collect_schema().items() if is_text(t)]
-        return frame.with_columns(without_markers(e, self.missing) for e in texts)
+        texts = [c for c, t in frame.collect_schema().items() if is_text(t)]
+        return frame.with_columns(without_markers(cs.by_name(c).cast(pl.String), self.missing) for c in texts)
 
     def read(self, columns: Sequence[str]) -> pl.DataFrame:
         """The columns as a data frame; missing markers are null, categories stay categories unless one is a marker."""
@@ -140,6 +141,14 @@ def check_columns(columns: Sequence[str], name: str) -> None:
             where=name,
             hint="Name it in the header. Row numbers written by pandas go away with  df.to_csv(path, index=False).",
         )
+    pattern = next((column for column in columns if _looks_like_pattern(column)), None)
+    if pattern is not None:
+        raise DataError(
+            "E405",
+            f"'{name}' has a column named '{pattern}', which Polars would take for a pattern of names",
+            where=name,
+            hint="Rename the column.",
+        )
     twice = [column for column, n in Counter(columns).items() if n > 1]
     if twice:
         shown = ", ".join(f"'{column}'" for column in twice[:5])
@@ -149,6 +158,11 @@ def check_columns(columns: Sequence[str], name: str) -> None:
             where=name,
             hint="Rename them so that every column has a name of its own.",
         )
+
+
+def _looks_like_pattern(column: str) -> bool:
+    """Whether Polars would read the name as a pattern, so that one column could silently stand for others."""
+    return column == "*" or (column.startswith("^") and column.endswith("$"))
 
 
 def is_text(dtype: pl.DataType) -> bool:
@@ -172,5 +186,4 @@ def _clean(series: pl.Series, missing: tuple[str, ...]) -> pl.Series:
         if not set(missing).intersection(used):
             return series
         series = series.cast(pl.String)
-    column = pl.col(series.name)
-    return series.to_frame().select(without_markers(column, missing)).to_series()
+    return series.to_frame().select(without_markers(pl.first(), missing)).to_series()

@@ -159,6 +159,8 @@ def _decode(sample: bytes, encoding: str) -> str:
 
 def _records(text: str, delimiter: str, quote: str) -> list[list[str]]:
     """The first records of the text as lists of fields."""
+    if "\n" in text:
+        text = text.replace("\r", "")  # part of a line end, or text that does not matter here
     lines = io.StringIO(text, newline="")
     if quote == "none":
         reader = csv.reader(lines, delimiter=delimiter, quoting=csv.QUOTE_NONE)

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any, Literal, cast
 
 import polars as pl
+import polars.selectors as cs
 
 from tarnkappe.errors import DataError
 from tarnkappe.io.base import Source, check_columns
@@ -42,8 +43,7 @@ def like(original: object, result: pl.DataFrame) -> Any:
     >>> like(pl.LazyFrame({"a": [1]}), pl.DataFrame({"a": [2]})).to_dicts()
     [{'a': 2}]
     """
-    categories = [c for c, t in result.schema.items() if isinstance(t, (pl.Categorical, pl.Enum))]
-    result = result.with_columns(pl.col(categories).cast(pl.String))
+    result = result.with_columns((cs.categorical() | cs.enum()).cast(pl.String))
     kind = frame_kind(original)
     if kind == "pandas":
         return result.to_pandas()

@@ -58,7 +58,7 @@ def as_numbers(
 def _floats(text: pl.Series, decimal: str) -> pl.Series:
     """The text as floats, null where that fails. With a decimal comma a point would be a guess, so it fails."""
     if decimal == ",":
-        column = pl.col(text.name)
+        column = pl.first()
         pointed = column.str.replace_all(",", ".", literal=True)
         safe = pl.when(~column.str.contains(".", literal=True)).then(pointed)
         text = text.to_frame().select(safe).to_series()

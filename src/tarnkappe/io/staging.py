@@ -18,7 +18,8 @@ from tarnkappe.errors import RefusedError, TarnkappeError
 from tarnkappe.io.failures import is_disk_full, translate_os_error
 from tarnkappe.io.leftovers import abandoned, temporary_tag
 
-MANIFEST = "manifest.json"
+#: The file, and the key in it, by which a folder is known to be one of our releases.
+MANIFEST = "public/manifest.json"
 MANIFEST_KEY = "tarnkappe"
 
 _PRIVATE_FILE = 0o600
@@ -34,8 +35,8 @@ class Staging:
     ends well, the hidden folder takes the target's name by one rename; when it ends by any exception, it is removed.
     What a killed run left behind is removed by the next one.
 
-    An existing folder is only replaced if `overwrite` is set and it is an earlier release: it has a ``manifest.json``
-    with the key ``tarnkappe``. An existing empty folder counts as absent. `inputs` are files that must not lie in
+    An existing folder is only replaced if `overwrite` is set and it is an earlier release: its `MANIFEST` has the key
+    ``tarnkappe``. An existing empty folder counts as absent. `inputs` are files that must not lie in
     the folder.
 
     >>> import tempfile

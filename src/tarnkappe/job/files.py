@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,7 @@ from tarnkappe.params import Declared, bind, json_schema, param, parameters, pla
 from tarnkappe.registry import registered
 from tarnkappe.schema import KINDS, MISSING_RULES, ROLES, Column
 from tarnkappe.taxonomy import TaxonomyBuilder, builder_from
+from tarnkappe.taxonomy.builders import File
 
 VERSION = 1
 
@@ -132,7 +134,17 @@ def _list(raw: Mapping[str, Any], key: str) -> list[Any]:
 
 
 def _resolve(path: str | None, folder: Path) -> str | None:
-    return None if path is None else str(folder / path)
+    return path if path is None or "://" in path else str(folder / path)
+
+
+def _relative(path: str | None, folder: Path | None) -> str | None:
+    """The path as it is written in a file that lies in a folder: the inverse of `_resolve`."""
+    if path is None or folder is None or "://" in path:
+        return path
+    try:
+        return Path(os.path.relpath(path, folder)).as_posix()
+    except ValueError:  # on another drive
+        return path
 
 
 def _columns(raw: Mapping[str, Any], folder: Path) -> list[Column]:
@@ -219,35 +231,47 @@ def _share(value: Any, where: str | None) -> float:
     return share
 
 
-def job_to_yaml(job: Job) -> str:
-    """A job as the text of a job file; reading it gives the same job."""
+def job_to_yaml(job: Job, folder: str | Path | None = None) -> str:
+    """A job as the text of a job file; reading it gives the same job.
+
+    `folder` is where the file will lie: paths are then written relative to it. Without one they stay as they are.
+    """
+    if job.rest is not None:
+        raise JobError(
+            "E101",
+            f"the job says {job.rest}=\"rest\", but a job file names every column",
+            hint="A release knows them all:  release.job.to_yaml()",
+        )
+    beside = None if folder is None else Path(folder)
     data: dict[str, Any] = {"version": VERSION}
     if job.title:
         data["title"] = job.title
     if job.purpose:
         data["purpose"] = job.purpose
-    reading = {"path": job.data.path, **job.data.dialect.get_params()}
+    reading = {"path": _relative(job.data.path, beside), **job.data.dialect.get_params()}
     if job.data.missing != ("",):
         reading["missing"] = list(job.data.missing)
     reading["missing_rule"] = job.missing_rule
     data["data"] = _without_none(reading)
-    data["columns"] = {c.name: _column_data(c) for c in job.columns}
+    data["columns"] = {c.name: _column_data(c, beside) for c in job.columns}
     data["criteria"] = [{c.name: _changed(c)} for c in job.goal.criteria]
     if job.goal.max_suppressed:
         data["limits"] = {"suppressed_rows": job.goal.max_suppressed}
     data["algorithm"] = {"name": job.algorithm.name, **_changed(job.algorithm)}
-    data["output"] = _without_none({"folder": job.output.folder, "format": job.output.format})
+    data["output"] = _without_none({"folder": _relative(job.output.folder, beside), "format": job.output.format})
     if job.seed is not None:
         data["seed"] = job.seed
     return dump_yaml({key: value for key, value in data.items() if value not in ({}, [])})
 
 
-def _column_data(column: Column) -> dict[str, Any]:
+def _column_data(column: Column, folder: Path | None) -> dict[str, Any]:
     out: dict[str, Any] = {"role": column.role}
     if column.kind == "numeric" and not (column.taxonomy and column.taxonomy.numeric):
         out["type"] = "numeric"
     if column.taxonomy is not None:
         settings = {"kind": column.taxonomy.name, **_changed(column.taxonomy)}
+        if isinstance(column.taxonomy, File):
+            settings["path"] = _relative(column.taxonomy.path, folder)
         out["taxonomy"] = "suppress" if settings == {"kind": "suppress"} else settings
     if column.weight != 1:
         out["weight"] = column.weight

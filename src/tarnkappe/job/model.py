@@ -204,11 +204,11 @@ class Job:
 
         return load_job(path, settings)
 
-    def to_yaml(self) -> str:
-        """The job as the text of a job file."""
+    def to_yaml(self, folder: str | Path | None = None) -> str:
+        """The job as the text of a job file that will lie in `folder`; paths are relative to that."""
         from tarnkappe.job.files import job_to_yaml
 
-        return job_to_yaml(self)
+        return job_to_yaml(self, folder)
 
     def with_seed(self, seed: int | None) -> Job:
         """The same job with another seed."""

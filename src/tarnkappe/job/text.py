@@ -13,10 +13,13 @@ from tarnkappe.yaml_nodes import Node, parse_yaml
 _INTEGER = re.compile(r"[-+]?(0|[1-9][0-9]*)")
 _NUMBER = re.compile(r"[-+]?([0-9]+\.[0-9]*|\.?[0-9]+)([eE][-+]?[0-9]+)?")
 
-#: Under these keys every scalar is a value of the data and stays the text that is written.
+#: Under these keys every scalar is a value or a name of the data and stays the text that is written.
 _TEXT_KEYS = frozenset(
-    {"tree", "values", "missing", "delimiter", "quote", "decimal", "path", "because", "title", "purpose"}
+    "attribute because column decimal delimiter folder label missing path purpose quote title tree values".split()
 )
+
+#: Under these keys stand names that the user chose; a column may well be called "title".
+_NAMING_KEYS = frozenset({"columns", "taxonomies"})
 
 _DEEPEST = 100
 
@@ -67,7 +70,8 @@ def read_job_file(path: str | Path) -> PlacedDict:
     return read_job_text(text, str(path))
 
 
-def _plain(node: Node, as_text: bool, depth: int) -> Any:
+def _plain(node: Node, as_text: bool, depth: int, names: bool = False) -> Any:
+    """What a node says; `as_text` leaves every scalar as it is written, `names` says that the keys are names."""
     if depth > _DEEPEST:
         raise JobError("E100", "the file is nested too deeply", where=node.where, hint="Remove references to itself.")
     if node.kind == "list":
@@ -83,7 +87,8 @@ def _plain(node: Node, as_text: bool, depth: int) -> Any:
                 "E104", f"'{key.text}' stands twice", where=key.where, hint=f"First at {out.place_of(key.text)}."
             )
         out.places[key.text] = key.where
-        out[key.text] = _plain(value, as_text or key.text in _TEXT_KEYS, depth + 1)
+        text_below = as_text or (key.text in _TEXT_KEYS and not names)
+        out[key.text] = _plain(value, text_below, depth + 1, names=depth == 0 and key.text in _NAMING_KEYS)
     return out
 
 
@@ -156,6 +161,9 @@ def dump_yaml(data: Any) -> str:
 
     class Dumper(yaml.SafeDumper):
         """Writes mappings that know their places, and tuples, as what they are to a reader."""
+
+        def ignore_aliases(self, data: Any) -> bool:
+            return True  # a list that stands twice is written twice
 
     Dumper.add_representer(PlacedDict, lambda d, value: d.represent_dict(value))
     Dumper.add_representer(tuple, lambda d, value: d.represent_list(value))

@@ -1,7 +1,8 @@
 """Median cuts of many segments at once.
 
-Pieces of cells lie in contiguous *segments* ``starts[s] .. starts[s+1]``. A cut of a segment is an attribute, a code and
-a tie share: records below the code go left, those above go right, and of those that have it `ties` go left.
+Pieces of cells lie in contiguous *segments* ``starts[s] .. starts[s+1]``. A cut of a segment is an attribute, a code
+and a tie share: records below the code go left, those above go right, and of those that have it `ties` go left.
+Kernels work on a range ``begin .. end`` of segments and write into arrays given to them, so that threads can share.
 """
 
 from __future__ import annotations
@@ -15,22 +16,32 @@ Counts = NDArray[np.int64]
 
 
 @njit(cache=True, nogil=True)
-def segment_boxes(rows: Codes, quota: Counts, starts: Counts, wild: Codes) -> tuple[Codes, Codes, Counts]:
-    """Box and size of every segment; codes equal to ``wild[j]`` do not widen a box."""
+def segment_boxes(
+    rows: Codes,
+    quota: Counts,
+    starts: Counts,
+    wild: Codes,
+    lo: Codes,
+    hi: Codes,
+    size: Counts,
+    begin: int,
+    end: int,
+) -> None:
+    """Fill box and size of the segments ``begin .. end``; codes equal to ``wild[j]`` do not widen a box."""
     q = rows.shape[1]
-    n = starts.size - 1
-    lo = np.full((n, q), np.iinfo(np.int32).max, np.int32)
-    hi = np.full((n, q), np.int32(-1), np.int32)
-    size = np.zeros(n, np.int64)
-    for s in range(n):
+    for s in range(begin, end):
+        for j in range(q):
+            lo[s, j] = np.iinfo(np.int32).max
+            hi[s, j] = -1
+        records = 0
         for i in range(starts[s], starts[s + 1]):
-            size[s] += quota[i]
+            records += quota[i]
             for j in range(q):
                 v = rows[i, j]
                 if v != wild[j]:
                     lo[s, j] = min(lo[s, j], v)
                     hi[s, j] = max(hi[s, j], v)
-    return lo, hi, size
+        size[s] = records
 
 
 @njit(cache=True, nogil=True)
@@ -130,20 +141,22 @@ def find_cuts(
     missing: int,
     wild: int,
     torn: bool,
-) -> tuple[Codes, Counts]:
-    """Up to two strict median cuts of attribute `j` for each of `segments`: code, and records on the left.
+    code: Codes,
+    left: Counts,
+    begin: int,
+    end: int,
+) -> None:
+    """Fill in up to two strict median cuts of attribute `j` for ``segments[begin:end]``: code, and records on the left.
 
-    The cuts are ``x <= median`` and ``x < median``, first the one that leaves the tighter halves. Unless subtrees may be
-    `torn`, both are moved to the nearest gap between children of the lowest common ancestor. A code of -1 means that
+    The cuts are ``x <= median`` and ``x < median``, first the one that leaves the tighter halves. Unless subtrees may
+    be `torn`, both are moved to the nearest gap between children of the lowest common ancestor. A code of -1 means that
     there is no such cut.
     """
-    n = segments.size
-    code = np.full((n, 2), np.int32(-1), np.int32)
-    left = np.zeros((n, 2), np.int64)
-    values, counts, dense = _scratch(starts, segments)
+    values, counts, dense = _scratch(starts, segments[begin:end])
     tightness = np.empty(2, np.float64)
-    for k in range(n):
+    for k in range(begin, end):
         s = segments[k]
+        code[k] = -1
         found, wild_records = _present(
             rows, quota, starts[s], starts[s + 1], j, lo[s, j], hi[s, j], wild, dense, values, counts
         )
@@ -168,24 +181,32 @@ def find_cuts(
         if code[k, 1] >= 0 and tightness[1] < tightness[0]:
             code[k, 0], code[k, 1] = code[k, 1], code[k, 0]
             left[k, 0], left[k, 1] = left[k, 1], left[k, 0]
-    return code, left
 
 
 @njit(cache=True, nogil=True)
 def find_halves(
-    rows: Codes, quota: Counts, starts: Counts, segments: Counts, j: int, lo: Codes, hi: Codes, wild: int
-) -> tuple[Codes, Counts, Counts]:
-    """The relaxed cut of attribute `j` for each of `segments`: code, records with that code on the left, all on the left.
+    rows: Codes,
+    quota: Counts,
+    starts: Counts,
+    segments: Counts,
+    j: int,
+    lo: Codes,
+    hi: Codes,
+    wild: int,
+    code: Codes,
+    ties: Counts,
+    left: Counts,
+    begin: int,
+    end: int,
+) -> None:
+    """Fill in the relaxed cut of attribute `j` for ``segments[begin:end]``: code, tie share, and records on the left.
 
     It halves the records and divides those at the median. A code of -1 means that there is no such cut.
     """
-    n = segments.size
-    code = np.full(n, np.int32(-1), np.int32)
-    ties = np.zeros(n, np.int64)
-    left = np.zeros(n, np.int64)
-    values, counts, dense = _scratch(starts, segments)
-    for k in range(n):
+    values, counts, dense = _scratch(starts, segments[begin:end])
+    for k in range(begin, end):
         s = segments[k]
+        code[k] = -1
         found, wild_records = _present(
             rows, quota, starts[s], starts[s + 1], j, lo[s, j], hi[s, j], wild, dense, values, counts
         )
@@ -200,11 +221,18 @@ def find_halves(
                 left[k] = half + wild_records
                 break
             below += counts[t]
-    return code, ties, left
 
 
 @njit(cache=True, nogil=True)
-def divide(
+def _left_share(v: int, code: int, wild: int, records: int, ties_left: int) -> int:
+    """How many records of a piece go to the left of a cut; wildcards go left."""
+    if v == wild or v < code:
+        return records
+    return 0 if v > code else min(records, ties_left)
+
+
+@njit(cache=True, nogil=True)
+def count_halves(
     rows: Codes,
     quota: Counts,
     starts: Counts,
@@ -213,47 +241,72 @@ def divide(
     code: Codes,
     ties: Counts,
     wild: Codes,
-) -> tuple[Counts, Counts, Counts]:
-    """Apply a cut to each of `segments`: pieces in the order left, right per segment.
+    pieces: Counts,
+    begin: int,
+    end: int,
+) -> None:
+    """Fill ``pieces[2k], pieces[2k+1]`` with the number of pieces left and right of the cut of ``segments[k]``.
 
-    Returns for every new piece the old one it comes from and its records, and the starts of the ``2n`` halves. A piece
-    on the cut is divided where the tie share ends inside it.
+    A piece on the cut is divided where the tie share ends inside it, and then counts on both sides.
     """
-    n = segments.size
-    capacity = n
-    for s in segments:
-        capacity += starts[s + 1] - starts[s]
-    source = np.empty(capacity, np.int64)
-    records = np.empty(capacity, np.int64)
-    bounds = np.zeros(2 * n + 1, np.int64)
-    at = 0
-    for k in range(n):
+    for k in range(begin, end):
         s, j = segments[k], attribute[k]
-        for side in range(2):
-            ties_left = ties[k]
-            for i in range(starts[s], starts[s + 1]):
-                v = rows[i, j]
-                if v == wild[j] or v < code[k]:
-                    go_left = quota[i]
-                elif v > code[k]:
-                    go_left = 0
-                else:
-                    go_left = min(quota[i], ties_left)
-                    ties_left -= go_left
-                share = go_left if side == 0 else quota[i] - go_left
-                if share > 0:
-                    source[at] = i
-                    records[at] = share
-                    at += 1
-            bounds[2 * k + side + 1] = at
-    return source[:at].copy(), records[:at].copy(), bounds
+        ties_left = ties[k]
+        lefts = 0
+        rights = 0
+        for i in range(starts[s], starts[s + 1]):
+            v = rows[i, j]
+            go_left = _left_share(v, code[k], wild[j], quota[i], ties_left)
+            if v == code[k]:
+                ties_left -= go_left
+            lefts += go_left > 0
+            rights += go_left < quota[i]
+        pieces[2 * k] = lefts
+        pieces[2 * k + 1] = rights
 
 
 @njit(cache=True, nogil=True)
-def take_rows(rows: Codes, at: Counts) -> Codes:
-    """Rows of a matrix by position."""
-    out = np.empty((at.size, rows.shape[1]), np.int32)
-    for i in range(at.size):
-        for j in range(rows.shape[1]):
-            out[i, j] = rows[at[i], j]
-    return out
+def write_halves(
+    rows: Codes,
+    quota: Counts,
+    cell: Codes,
+    starts: Counts,
+    segments: Counts,
+    attribute: Counts,
+    code: Codes,
+    ties: Counts,
+    wild: Codes,
+    bounds: Counts,
+    new_rows: Codes,
+    new_quota: Counts,
+    new_cell: Codes,
+    begin: int,
+    end: int,
+) -> None:
+    """Apply the cuts: the pieces of each half, in their order, from ``bounds[2k]`` and ``bounds[2k+1]`` on.
+
+    An empty `new_rows` skips the codes, for callers who only count.
+    """
+    q = new_rows.shape[1] if new_rows.shape[0] > 0 else 0
+    for k in range(begin, end):
+        s, j = segments[k], attribute[k]
+        ties_left = ties[k]
+        left = bounds[2 * k]
+        right = bounds[2 * k + 1]
+        for i in range(starts[s], starts[s + 1]):
+            v = rows[i, j]
+            go_left = _left_share(v, code[k], wild[j], quota[i], ties_left)
+            if v == code[k]:
+                ties_left -= go_left
+            if go_left > 0:
+                for c in range(q):
+                    new_rows[left, c] = rows[i, c]
+                new_quota[left] = go_left
+                new_cell[left] = cell[i]
+                left += 1
+            if go_left < quota[i]:
+                for c in range(q):
+                    new_rows[right, c] = rows[i, c]
+                new_quota[right] = quota[i] - go_left
+                new_cell[right] = cell[i]
+                right += 1

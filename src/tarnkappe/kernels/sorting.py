@@ -54,8 +54,21 @@ def dense_ranks(keys: NDArray[np.uint64], order: NDArray[np.int32]) -> tuple[NDA
 
 
 @njit(cache=True, nogil=True)
-def pack(keys: NDArray[np.uint64], codes: Any, factor: int) -> None:
-    """Append one column to mixed-radix keys in place: ``key = key * factor + code``."""
-    f = np.uint64(factor)
+def pack(keys: NDArray[np.uint64], codes: Any, bits: int) -> None:
+    """Append one column of codes below ``2**bits`` to the keys, in place."""
+    shift = np.uint64(bits)
     for i in range(keys.size):
-        keys[i] = keys[i] * f + np.uint64(codes[i])
+        keys[i] = (keys[i] << shift) | np.uint64(codes[i])
+
+
+@njit(cache=True, nogil=True)
+def unpack(keys: NDArray[np.uint64], bits: NDArray[np.int64], out: NDArray[np.int32]) -> None:
+    """Read the last columns off packed keys, and take them away: one row of codes per key."""
+    for i in range(keys.size):
+        key = keys[i]
+        for j in range(bits.size - 1, -1, -1):
+            shift = np.uint64(bits[j])
+            rest = key >> shift
+            out[i, j] = key - (rest << shift)
+            key = rest
+        keys[i] = key

@@ -15,7 +15,7 @@ Floats = NDArray[np.float64]
 
 
 class Metric(ABC):
-    """A number that says what a release cost. Metrics of like name in the literature differ: each states its formula."""
+    """A number that says what a release cost. Metrics of like name differ in the literature: each states its formula."""
 
     name: ClassVar[str]
     title: ClassVar[str]

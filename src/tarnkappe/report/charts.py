@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tarnkappe.release import ColumnSummary
-from tarnkappe.report.markup import Html, el, join, shorten, table
+from tarnkappe.report.markup import Html, el, join, shorten, table, value
 from tarnkappe.report.numbers import compact, count, counted, percent
 
 _MOST_BINS = 20
@@ -93,10 +93,10 @@ def _nice_step(least: float) -> int:
         power *= 10
 
 
-def _figure(chart: Html, caption: str, alternative: Html) -> Html:
+def _figure(chart: Html, caption: str, note: str, alternative: Html) -> Html:
     return el(
         "figure",
-        el("figcaption", caption),
+        el("figcaption", caption, el("span", note, class_="small")),
         chart,
         el("details", el("summary", "The same figures as a table"), alternative),
     )
@@ -113,26 +113,34 @@ def size_histogram(group_sizes: Iterable[tuple[int, int]]) -> Html:
     return _figure(
         _histogram_svg(bins),
         "Number of groups by size",
+        "One bar per size."
+        if _single(bins)
+        else "A bar counts the groups from the size at its left edge up to the next.",
         table("Groups by size", head, rows, numeric={1, 2, 3}),
     )
 
 
+def _single(bins: tuple[Bin, ...]) -> bool:
+    return all(b.low == b.high for b in bins)
+
+
 def _histogram_svg(bins: tuple[Bin, ...]) -> Html:
-    top, base, height = 12, 192, 244
+    top, base, height = 28, 208, 258
     most = max(b.groups for b in bins)
     step = _nice_step(most / 4)
     ceiling = -(-most // step) * step
-    single = all(b.low == b.high for b in bins)
+    single = _single(bins)
     slot = 100 / max(len(bins), 8)
+    gap = 0.2 if single else 0.04
 
     def y(groups: float) -> float:
         return base - (base - top) * groups / ceiling
 
     lines, labels, bars, ticks = [], [], [], []
-    for value in range(0, ceiling + 1, step):
-        at = f"{y(value):.1f}"
-        lines.append(el("line", x1="0", x2="100%", y1=at, y2=at, style=_AXIS if value == 0 else None))
-        labels.append(el("text", compact(value), x="-8", y=f"{y(value) + 4:.1f}"))
+    for groups in range(0, ceiling + 1, step):
+        at = f"{y(groups):.1f}"
+        lines.append(el("line", x1="0", x2="100%", y1=at, y2=at, style=None if groups else _AXIS))
+        labels.append(el("text", compact(groups), x="-8", y=f"{y(groups) + 4:.1f}"))
     # On a narrow screen only every second or third label fits; the page's style hides the minor ones there.
     every = 1 if len(bins) <= 9 else 2 if len(bins) <= 14 else 3
     for i, b in enumerate(bins):
@@ -142,9 +150,9 @@ def _histogram_svg(bins: tuple[Bin, ...]) -> Html:
                 el(
                     "rect",
                     el("title", f"{b.label} records: {counted(b.groups, 'group')}"),
-                    x=f"{(i + 0.08) * slot:.3f}%",
+                    x=f"{(i + gap / 2) * slot:.3f}%",
                     y=f"{base - tall:.1f}",
-                    width=f"{0.84 * slot:.3f}%",
+                    width=f"{(1 - gap) * slot:.3f}%",
                     height=f"{tall:.1f}",
                 )
             )
@@ -152,8 +160,8 @@ def _histogram_svg(bins: tuple[Bin, ...]) -> Html:
         left = (i + 0.5) * slot if single else i * slot
         minor = "minor" if i % every else None
         ticks.append(el("text", compact(b.low), x=f"{left:.3f}%", y=base + 18, class_=minor))
-    axis = "records in the group" if single else "records in the group (each bar reaches up to the next number)"
     smallest, largest = bins[0].low, bins[-1].high
+    axis = f"records in the group, {count(smallest)} to {count(largest)}"
     peak = max(bins, key=lambda b: b.groups)
     described = (
         f"{counted(sum(b.groups for b in bins), 'group')} of {count(smallest)} to {count(largest)} records; "
@@ -166,7 +174,8 @@ def _histogram_svg(bins: tuple[Bin, ...]) -> Html:
         el("g", *lines, style=_RULE),
         el("g", *labels, style=_MUTED, text_anchor="end"),
         el("g", *bars, style=_BAR),
-        el("g", *ticks, style=_TEXT, text_anchor="middle" if single else "start"),
+        el("g", *ticks, style=_TEXT, text_anchor="middle"),
+        el("text", "groups", x="-44", y="10", style=_MUTED),
         el("text", axis, x="0", y=height - 8, style=_MUTED),
         role="img",
         aria_labelledby="sizes-title sizes-desc",
@@ -181,7 +190,7 @@ def loss_bars(columns: Iterable[ColumnSummary]) -> Html:
     lost = sorted(((c.name, c.loss) for c in columns if c.loss is not None), key=lambda pair: -pair[1])
     if not lost:
         return el("p", "No column was coarsened.")
-    rows = ((name, percent(loss)) for name, loss in lost)
+    rows = ((value(name), percent(loss)) for name, loss in lost)
     shown = lost[:_MOST_BARS]
     left = len(lost) - len(shown)
     return join(
@@ -189,6 +198,7 @@ def loss_bars(columns: Iterable[ColumnSummary]) -> Html:
             _figure(
                 _bars_svg(shown),
                 "Share of its detail that each quasi-identifier lost",
+                "0% is published as it was, 100% is nothing left. Lower is better.",
                 table("Detail lost per quasi-identifier", ("Column", "Detail lost"), rows, numeric={1}),
             ),
             el("p", f"{counted(left, 'more column')} with smaller losses: see the table.", class_="small")

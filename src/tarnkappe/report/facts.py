@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import json
 import shlex
+from datetime import datetime
 from typing import Any
 
+from tarnkappe.params import parameters
 from tarnkappe.release import Release
 
 
 def fact(release: Release, name: str) -> str | None:
-    """One entry of the public manifest as text, such as ``file``, ``sha256`` or ``date``."""
+    """One entry of the public manifest as text, such as ``file`` or ``sha256``."""
     value = release.public_manifest.get(name)
     return None if value is None or value == "" else str(value)
 
 
 def promised_k(release: Release) -> int | None:
     """The k of k-anonymity, if that is among the criteria."""
-    if not any(v.criterion == "k-anonymity" for v in release.verdicts):
-        return None
-    for criterion in release.public_manifest.get("criteria", ()):
-        if criterion.get("name") == "k-anonymity" and "k" in criterion:
-            return int(criterion["k"])
-    return release.smallest_group
+    return max((int(c.threshold) for c in release.job.goal.criteria if c.name == "k-anonymity"), default=None)
 
 
 def headline(release: Release) -> str:
@@ -56,14 +53,26 @@ def verify_command(release: Release) -> str:
         return stated
     quasi = ",".join(c.name for c in release.columns if c.role == "quasi")
     words = ["tarnkappe", "verify", fact(release, "file") or "release.csv", "--qi", quasi]
-    for criterion in release.public_manifest.get("criteria", ()):
-        settings = ",".join(f"{key}={_plain(value)}" for key, value in criterion.items() if key != "name")
-        words += ["--criterion", f"{criterion['name']}:{settings}" if settings else str(criterion["name"])]
+    for criterion in release.job.goal.criteria:
+        given = [p for p in parameters(type(criterion)) if getattr(criterion, p.name) != p.default]
+        settings = ",".join(f"{p.name}={_plain(getattr(criterion, p.name))}" for p in given)
+        words += ["--criterion", f"{criterion.name}:{settings}" if settings else criterion.name]
     return shlex.join(words)
 
 
 def _plain(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def made(release: Release) -> str | None:
+    """When the release was made, as people write it."""
+    stated = fact(release, "made")
+    try:
+        return stated and f"{datetime.fromisoformat(stated):%Y-%m-%d %H:%M %Z}".rstrip()
+    except ValueError:
+        return stated
 
 
 def manifest_text(manifest: dict[str, Any]) -> str:

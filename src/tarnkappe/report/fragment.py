@@ -11,7 +11,7 @@ from tarnkappe.release import ColumnSummary, Release
 from tarnkappe.report.facts import headline, is_verified
 from tarnkappe.report.markup import Html, el, join, shorten
 from tarnkappe.report.numbers import count, counted, figure, percent
-from tarnkappe.report.sections import REMOVED, ROLE_NAMES, asked, criterion_title
+from tarnkappe.report.sections import REMOVED, ROLE_NAMES, asked, criterion_title, direction, sentence
 
 _MOST_ROWS = 30
 
@@ -43,7 +43,7 @@ def render_fragment(release: Release) -> str:
             f"{counted(release.n_groups, 'group')}{smallest}{left_out}. Algorithm: {release.algorithm}.",
             style=f"margin:.25rem 0 0;{_SOFT}",
         ),
-        *(el("p", el("strong", n.code), f" {n.message}", style="margin:.25rem 0 0") for n in release.notices),
+        *(el("p", el("strong", n.code), f" {sentence(n.message)}", style="margin:.25rem 0 0") for n in release.notices),
         _table(
             ("Criterion", "Asked", "Reached", "Result"),
             (
@@ -99,11 +99,9 @@ def _columns(columns: tuple[ColumnSummary, ...]) -> Html:
 def _scores(release: Release) -> Html | None:
     if not release.scores:
         return None
-    rows = (
-        (s.title, figure(s.value), s.sentence, "lower" if s.goal == "minimise" else "higher") for s in release.scores
-    )
+    rows = ((s.title, figure(s.value), s.sentence, direction(s)) for s in release.scores)
     return el(
         "details",
         el("summary", "What it cost", style="cursor:pointer;margin-top:.75rem"),
-        _table(("Measure", "Value", "In words", "Better is"), rows),
+        _table(("Measure", "Value", "In words", "Direction"), rows),
     )

@@ -45,6 +45,11 @@ def el(tag: str, *children: object, **attributes: object) -> Html:
     return Html(f"<{tag}{written}>" + ("" if tag in _VOID else f"{join(children)}</{tag}>"))
 
 
+def value(word: str) -> Html:
+    """A word that comes from data or job, kept apart from the text around it: it may be long, or run right to left."""
+    return el("span", word, class_="v")
+
+
 def shorten(value: str, most: int) -> str:
     """A text cut to at most so many characters, with an ellipsis where it was cut.
 
@@ -82,7 +87,7 @@ def table(
         "div",
         el(
             "table",
-            el("caption", caption),
+            el("caption", el("span", caption)),
             el("thead", el("tr", *(el("th", cell, scope="col", class_=kind[j]) for j, cell in enumerate(heads)))),
             el("tbody", *body),
             class_=class_,

@@ -40,7 +40,7 @@ def render_report(release: Release, audience: str = "public") -> str:
             hint='render_report(release, audience="public")',
         )
     internal = audience == "internal"
-    title = release.title or "Anonymised release"
+    title = release.title
     body = el(
         "body",
         el(

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from tarnkappe.criteria import Verdict, all_criteria
 from tarnkappe.release import SUPPRESSION_CONVENTION, ColumnSummary, Release, Score
 from tarnkappe.report.charts import loss_bars, size_histogram
-from tarnkappe.report.facts import fact, headline, is_verified, manifest_text, verify_command, without_seed
-from tarnkappe.report.markup import Html, el, join, shorten, table
+from tarnkappe.report.facts import fact, headline, is_verified, made, manifest_text, verify_command, without_seed
+from tarnkappe.report.markup import Html, el, join, shorten, table, value
 from tarnkappe.report.numbers import count, counted, figure, percent
 from tarnkappe.schema import ROLE_MEANINGS
 
@@ -31,14 +31,14 @@ def section(name: str, title: str, *content: object) -> Html:
     return el("section", el("h2", title, id=name), *content, aria_labelledby=name)
 
 
-def value(word: str) -> Html:
-    """A word that comes from data or job, kept apart from the text around it."""
-    return el("span", word, class_="v")
-
-
 def facts_list(pairs: Iterable[tuple[object, object]]) -> Html:
     """Terms and what they stand for."""
     return el("dl", *(join([el("dt", term), el("dd", meaning)]) for term, meaning in pairs), class_="facts")
+
+
+def sentence(words: str) -> str:
+    """A message as a sentence: it begins large and ends with a full stop."""
+    return words[:1].upper() + words[1:] + ("" if words.endswith((".", "!", "?")) else ".")
 
 
 def mark(ok: bool) -> Html:
@@ -49,7 +49,9 @@ def mark(ok: bool) -> Html:
 def criterion_title(name: str) -> str:
     """What a criterion is called in print."""
     known = all_criteria().get(name)
-    return known.title if known else name
+    title = known.title if known else name
+    # The field's letters stay small: k-anonymity, but Distinct l-diversity.
+    return title if title[1:2] == "-" else title[:1].upper() + title[1:]
 
 
 def asked(verdict: Verdict) -> str:
@@ -61,27 +63,27 @@ def criteria_table(release: Release) -> Html:
     """What was asked, what the most exposed group reached, and whether that is enough."""
     rows = (
         (
-            criterion_title(v.criterion),
-            value(v.column) if v.column else "–",
+            join(
+                [criterion_title(v.criterion), el("span", "on ", value(v.column), class_="small") if v.column else None]
+            ),
             asked(v),
             figure(v.reached),
             mark(v.ok),
         )
         for v in release.verdicts
     )
-    head = ("Criterion", "On column", "Asked", "Reached", "Result")
+    head = ("Criterion", "Asked", "Reached", "Result")
     caption = "What was asked, and what the most exposed group reached"
-    return table(caption, head, rows, numeric={3}, class_="medium")
+    return table(caption, head, rows, numeric={2}, class_="criteria")
 
 
 def verdict(release: Release) -> Html:
     """The verdict, big and plain, with its evidence."""
     ok = is_verified(release)
-    sign, sentence = ("✓", "Verified") if ok else ("✗", "Not verified")
-    shown = headline(release)
+    sign, label = ("✓", "Verified") if ok else ("✗", "Not verified")
     proof = el(
         "div",
-        el("p", el("span", f"{sign} ", class_="mark", aria_hidden="true"), shown, class_="verdict"),
+        el("p", el("span", f"{sign} ", class_="mark", aria_hidden="true"), headline(release), class_="verdict"),
         el(
             "p",
             "The published table was read back, its groups were counted again from the values that stand in it, "
@@ -91,7 +93,7 @@ def verdict(release: Release) -> Html:
         ),
         class_="proof" if ok else "proof failed",
         role="group",
-        aria_label=sentence,
+        aria_label=label,
     )
     sizes = [size for size, _ in release.group_sizes] or [0]
     share = release.n_suppressed / release.n_input if release.n_input else 0.0
@@ -116,7 +118,7 @@ def verdict(release: Release) -> Html:
 
 
 def _evidence(release: Release) -> Iterable[tuple[object, object]]:
-    file, digest, date = (fact(release, name) for name in ("file", "sha256", "date"))
+    file, digest, date = fact(release, "file"), fact(release, "sha256"), made(release)
     if file:
         yield "Release file", value(file)
     yield "SHA-256", el("code", digest) if digest else "none: the release was not written to a file"
@@ -133,7 +135,7 @@ def alerts(release: Release, *, advice: bool) -> Html:
     items = (
         el(
             "li",
-            el("p", el("span", n.code, class_="code"), n.message),
+            el("p", el("span", n.code, class_="code"), sentence(n.message)),
             el("p", "What to do: ", value(n.hint), class_="small") if advice and n.hint else None,
         )
         for n in release.notices
@@ -145,18 +147,29 @@ def what_was_done(release: Release) -> Html:
     """One row per published column; removed columns by name only."""
     published = [c for c in release.columns if c.role not in REMOVED]
     removed = [c.name for c in release.columns if c.role in REMOVED]
-    head = ("Column", "Role", "What was done", "Labels", "Commonest changes")
+    head = ("Column", "Role", "What was done", join(["Labels", el("br"), "before → after"]), "Commonest values")
     roles = [role for role in ROLE_NAMES if any(c.role == role for c in release.columns)]
     return section(
         "done",
         "What was done",
         el("p", _flow(release.columns)),
-        table("Columns of the release", head, (_column_row(c) for c in published), class_="wide"),
+        table("Columns of the release", head, (_column_row(c) for c in published), class_="columns"),
+        el(
+            "p",
+            "Examples are the commonest values, what most of their records became, and how many these are. "
+            "Values that few records share are not shown.",
+            class_="small",
+        ),
         el("h3", "Removed columns") if removed else None,
         el("p", join((value(name) for name in removed), ", "), ".") if removed else None,
         el("h3", "What the roles mean"),
-        facts_list((ROLE_NAMES[role].capitalize(), ROLE_MEANINGS[role].replace("`", "")) for role in roles),
+        facts_list((ROLE_NAMES[role].capitalize(), _role_meaning(role)) for role in roles),
     )
+
+
+def _role_meaning(role: str) -> str:
+    # The last words of one meaning speak to whoever writes the job, not to readers.
+    return ROLE_MEANINGS[role].removesuffix(" Say why with `because`.")
 
 
 def _flow(columns: tuple[ColumnSummary, ...]) -> str:
@@ -182,16 +195,11 @@ def _column_row(column: ColumnSummary) -> tuple[object, ...]:
 def _examples(column: ColumnSummary) -> Html:
     if not column.examples:
         return Html("–")
-    items = (
-        el(
-            "li",
-            _label(e.before),
-            _arrow(),
-            _label(e.after),
-            el("span", f" {counted(e.records, 'record')}", class_="small"),
-        )
-        for e in column.examples
-    )
+    items = []
+    for e in column.examples:
+        kept = e.before == e.after
+        records = el("span", f"{counted(e.records, 'record')}{', kept' if kept else ''}", class_="small")
+        items.append(el("li", _label(e.before), *(() if kept else (_arrow(), _label(e.after))), " ", records))
     return el("ul", *items)
 
 
@@ -221,24 +229,25 @@ def group_sizes(release: Release) -> Html:
 
 def cost(release: Release) -> Html:
     """What the protection cost, in numbers and in words."""
-    head = ("Measure", "Value", "In words", "Better is")
+    head = ("Measure", "Value", "In words")
     return section(
         "cost",
         "What it cost",
         el("p", "Protection takes detail away. Each measure looks at that loss from another side."),
-        table("Loss of information", head, (_score_row(s) for s in release.scores), numeric={1}, class_="medium"),
+        table("Loss of information", head, (_score_row(s) for s in release.scores), numeric={1}, class_="scores"),
         el("p", SUPPRESSION_CONVENTION, class_="small"),
         loss_bars(release.columns),
-        el(
-            "p",
-            "0% means published as it was; 100% means that nothing about the column is left. Lower is better.",
-            class_="small",
-        ),
     )
 
 
+def direction(score: Score) -> str:
+    """Which way a measure improves."""
+    return "lower is better" if score.goal == "minimise" else "higher is better"
+
+
 def _score_row(score: Score) -> tuple[object, ...]:
-    return score.title, figure(score.value), score.sentence, "lower" if score.goal == "minimise" else "higher"
+    better = el("span", f"{direction(score)}.".capitalize(), class_="small")
+    return score.title, figure(score.value), join([score.sentence, better])
 
 
 def protection(release: Release) -> Html:
@@ -271,8 +280,10 @@ def protection(release: Release) -> Html:
         el(
             "p",
             "Columns that are kept as they are take no part in the groups: whoever knows their values from elsewhere "
-            "can use them. The check looks at this release alone; another release about the same people can be "
-            "combined with it.",
+            "can use them. "
+            if any(c.role == "keep" for c in release.columns)
+            else None,
+            "The check looks at this release alone; another release about the same people can be combined with it.",
         ),
     )
 
@@ -303,11 +314,13 @@ def assumptions(release: Release) -> Html:
 def reproduce(release: Release) -> Html:
     """How anybody can check the release without trusting this page."""
     digest = fact(release, "sha256")
+    # Each word stays in one piece, so that a long command is broken between its words only.
+    words = (el("span", word) for word in verify_command(release).split(" "))
     return section(
         "check",
         "Check it yourself",
         el("p", "This command counts the groups of the release again and evaluates every criterion:"),
-        el("pre", el("code", verify_command(release)), class_="wrap", tabindex="0"),
+        el("pre", el("code", join(words, " ")), class_="wrap", tabindex="0"),
         el("p", "It is the file described here if its SHA-256 is the one stated under Verdict.") if digest else None,
         el(
             "details",
@@ -326,7 +339,8 @@ def original_data(release: Release) -> Html:
         el(
             "p",
             f"Before anonymisation {count(release.unique_before)} of {count(release.n_input)} records "
-            f"({percent(share)}) were unique on the quasi-identifiers: whoever knew these values could have found the person.",
+            f"({percent(share)}) were unique on the quasi-identifiers: whoever knew these values could have found "
+            "the person.",
         ),
         el("h3", "Private manifest"),
         el("p", "It is needed to reproduce the release exactly. The seed must not be published."),

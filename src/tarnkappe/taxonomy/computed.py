@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -85,8 +86,10 @@ class Intervals(TaxonomyBuilder):
         cut = _Cut(start, None if self.bottom is None else bottom, None if self.top is None else top, places)
         exact = scaled[len(settings) :]
         order = sorted(range(len(texts)), key=lambda i: (exact[i], texts[i]))
-        rows = [(texts[i], *(cut.label(exact[i], width) for width in widths), ANY) for i in order]
-        return Taxonomy.from_paths(rows)
+        bounds = [[cut.interval(exact[i], width) for width in widths] for i in order]
+        names = {interval: cut.name(*interval) for interval in set(itertools.chain.from_iterable(bounds))}
+        rows = zip(order, bounds, strict=True)
+        return Taxonomy.from_paths((texts[i], *(names[interval] for interval in row), ANY) for i, row in rows)
 
 
 @dataclass(frozen=True)
@@ -98,23 +101,32 @@ class _Cut:
     top: int | None
     places: int
 
-    def label(self, number: int, width: int) -> str:
-        """The name of the interval of a width that holds a number."""
+    def interval(self, number: int, width: int) -> tuple[int | None, int | None]:
+        """The interval ``lo <= x < hi`` of a width that holds a number; None where it is open."""
         if self.bottom is not None and number < self.bottom:
-            return "<" + scaled_text(self.bottom, self.places)
+            return None, self.bottom
         if self.top is not None and number >= self.top:
-            return "≥" + scaled_text(self.top, self.places)
+            return self.top, None
         lo = self.start + (number - self.start) // width * width
         hi = lo + width
-        if self.bottom is not None:
-            lo = max(lo, self.bottom)
-        if self.top is not None:
-            hi = min(hi, self.top)
+        return (
+            lo if self.bottom is None else max(lo, self.bottom),
+            hi if self.top is None else min(hi, self.top),
+        )
+
+    def name(self, lo: int | None, hi: int | None) -> str:
+        """What an interval is called."""
+        first = "" if lo is None else scaled_text(lo, self.places)
+        end = "" if hi is None else scaled_text(hi, self.places)
+        if lo is None:
+            return f"<{end}"
+        if hi is None:
+            return f"≥{first}"
         if self.places:
-            return f"[{scaled_text(lo, self.places)}, {scaled_text(hi, self.places)})"
+            return f"[{first}, {end})"
         if hi - lo == 1:
-            return str(lo)
-        return f"{lo}-{hi - 1}" if lo >= 0 else f"{lo} to {hi - 1}"
+            return first
+        return f"{first}-{hi - 1}" if lo >= 0 else f"{first} to {hi - 1}"
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from tarnkappe.algorithms.base import Algorithm
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping, GroupStats
-from tarnkappe.kernels.mondrian import divide, find_cuts, find_halves, segment_boxes, take_rows
+from tarnkappe.kernels.mondrian import count_halves, find_cuts, find_halves, segment_boxes, write_halves
 from tarnkappe.params import param
 from tarnkappe.tally import Codes, Counts, Domain, Floats, Tally
+from tarnkappe.threads import share_out
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ class _Front:
 
     def advance(self) -> None:
         """Cut every segment once where some cut is allowed; the others are finished."""
-        lo, hi, size = segment_boxes(self.rows, self.quota, self.starts, self.wild)
+        lo, hi, size = self._boxes()
         ranking, breadth = _rank_attributes(self.tally.quasi_domains, lo, hi)
         attribute = np.full(self.n_segments, -1, np.int64)
         code = np.zeros(self.n_segments, np.int32)
@@ -111,17 +112,38 @@ class _Front:
         self._finish(np.flatnonzero(attribute < 0))
         self._cut(np.flatnonzero(attribute >= 0), attribute, code, ties)
 
+    def _boxes(self) -> tuple[Codes, Codes, Counts]:
+        """Box and size of every segment."""
+        shape = self.n_segments, self.rows.shape[1]
+        lo, hi, size = np.empty(shape, np.int32), np.empty(shape, np.int32), np.empty(shape[0], np.int64)
+        share_out(
+            lambda a, b: segment_boxes(self.rows, self.quota, self.starts, self.wild, lo, hi, size, a, b), self.starts
+        )
+        return lo, hi, size
+
     def _cuts(
         self, segments: Counts, j: int, lo: Codes, hi: Codes, torn: bool
     ) -> Iterator[tuple[Codes, Counts, Counts]]:
         """The cuts of attribute `j` worth trying, each as code, tie share and records on the left per segment."""
+        given = (self.rows, self.quota, self.starts, segments, j, lo, hi)
+        n, work = len(segments), self._work(segments)
+        ties = np.zeros(n, np.int64)
         if self.relaxed:
-            yield find_halves(self.rows, self.quota, self.starts, segments, j, lo, hi, int(self.wild[j]))
+            code, left = np.empty(n, np.int32), np.empty(n, np.int64)
+            wild = int(self.wild[j])
+            share_out(lambda a, b: find_halves(*given, wild, code, ties, left, a, b), work)
+            yield code, ties, left
             return
-        code, left = find_cuts(self.rows, self.quota, self.starts, segments, j, lo, hi, *self._shape(j), torn)
-        no_ties = np.zeros(len(segments), np.int64)
+        codes, lefts = np.empty((n, 2), np.int32), np.zeros((n, 2), np.int64)
+        shape = self._shape(j)
+        share_out(lambda a, b: find_cuts(*given, *shape, torn, codes, lefts, a, b), work)
         for attempt in range(2):
-            yield code[:, attempt], no_ties, left[:, attempt]
+            yield codes[:, attempt], ties, lefts[:, attempt]
+
+    def _work(self, segments: Counts) -> Counts:
+        """Cumulated number of pieces of segments."""
+        lengths = self.starts[segments + 1] - self.starts[segments]
+        return np.concatenate([[0], np.cumsum(lengths)])
 
     def _shape(self, j: int) -> tuple[Floats, Codes, Codes, int, int]:
         """What a kernel needs to know about the domain of attribute `j`."""
@@ -135,12 +157,12 @@ class _Front:
 
     def _allowed(self, segments: Counts, j: int, code: Codes, ties: Counts) -> NDArray[np.bool_]:
         """Whether both halves of each cut satisfy the goal (their sizes are known to be large enough)."""
-        if not len(segments) or not (self.goal.columns or len(self.goal.criteria) > 1):
+        if not len(segments) or self.goal.decided_by_size:
             return np.ones(len(segments), np.bool_)
         attribute = np.full(len(segments), j, np.int64)
-        source, records, bounds = divide(self.rows, self.quota, self.starts, segments, attribute, code, ties, self.wild)
+        _, cell, records, bounds = self._halves(segments, attribute, code, ties, with_rows=False)
         half = np.repeat(np.arange(2 * len(segments), dtype=np.int32), np.diff(bounds))
-        grouping = Grouping(self.cell[source], half, records, 2 * len(segments))
+        grouping = Grouping(cell, half, records, 2 * len(segments))
         stats = GroupStats.of(self.tally, grouping, self.goal.columns, joint=self.goal.joint, tables=self.tables)
         ok = self.goal.satisfied(stats)
         return ok[0::2] & ok[1::2]
@@ -155,20 +177,25 @@ class _Front:
 
     def _cut(self, segments: Counts, attribute: Counts, code: Codes, ties: Counts) -> None:
         """Replace segments by their halves; everything else leaves the front."""
-        source, records, bounds = divide(
-            self.rows,
-            self.quota,
-            self.starts,
-            segments,
-            attribute[segments],
-            code[segments],
-            ties[segments],
-            self.wild,
+        self.rows, self.cell, self.quota, self.starts = self._halves(
+            segments, attribute[segments], code[segments], ties[segments], with_rows=True
         )
-        self.rows = take_rows(self.rows, source)
-        self.cell = self.cell[source]
-        self.quota = records
-        self.starts = bounds
+
+    def _halves(
+        self, segments: Counts, attribute: Counts, code: Codes, ties: Counts, *, with_rows: bool
+    ) -> tuple[Codes, Codes, Counts, Counts]:
+        """The pieces left and right of each cut: codes, cells, records, and where each half begins."""
+        cuts = (segments, attribute, np.ascontiguousarray(code), np.ascontiguousarray(ties), self.wild)
+        work = self._work(segments)
+        pieces = np.empty(2 * len(segments), np.int64)
+        share_out(lambda a, b: count_halves(self.rows, self.quota, self.starts, *cuts, pieces, a, b), work)
+        bounds = np.concatenate([[0], np.cumsum(pieces)])
+        n = int(bounds[-1])
+        rows = np.empty((n if with_rows else 0, self.rows.shape[1]), np.int32)
+        cell, quota = np.empty(n, np.int32), np.empty(n, np.int64)
+        given = (self.rows, self.quota, self.cell, self.starts, *cuts, bounds, rows, quota, cell)
+        share_out(lambda a, b: write_halves(*given, a, b), work)
+        return rows, cell, quota, bounds
 
     def grouping(self) -> Grouping:
         """All finished groups, pieces sorted by cell."""

@@ -1,0 +1,55 @@
+# Everything runs in a project-local environment; `make demo` and `make test` need nothing but Python 3.11+ and a package index.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+DEV_STAMP := $(VENV)/.installed-dev
+
+.PHONY: help demo test test-full lint format types docs examples bench clean
+
+help:  ## list the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+$(BIN)/python:
+	$(PYTHON) -c 'import sys; sys.exit("Tarnkappe needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv $(VENV)
+
+$(STAMP): $(BIN)/python pyproject.toml constraints.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	@touch $@
+
+$(DEV_STAMP): $(BIN)/python pyproject.toml constraints.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@ $(STAMP)
+
+demo: $(STAMP)  ## generate a census, anonymise it, verify it, write the report
+	$(BIN)/tarnkappe demo --overwrite
+
+test: $(DEV_STAMP)  ## the test suite
+	$(BIN)/python -m pytest -m "not full" -n 2 --dist loadfile
+
+test-full: $(DEV_STAMP)  ## the test suite with the large grids, and its coverage
+	$(BIN)/python -m pytest -n 2 --dist loadfile --cov --cov-report=term --cov-fail-under=95
+
+lint: $(DEV_STAMP)  ## style, format and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(DEV_STAMP)  ## rewrite the code in the project's format
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+docs: $(DEV_STAMP)  ## the documentation site in site/
+	$(BIN)/python docs/generate.py
+	$(BIN)/mkdocs build --strict --quiet
+
+examples: $(STAMP)  ## run every example
+	@for f in examples/*.py; do echo "== $$f"; $(BIN)/python $$f || exit 1; done
+
+bench: $(DEV_STAMP)  ## benchmarks with their peers side by side; writes bench/RESULTS.md
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
+	$(BIN)/python bench/run.py
+
+clean:  ## remove the environment and everything generated
+	rm -rf $(VENV) site demo build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,227 @@
+"""Writes the reference pages from the code, so that they cannot disagree with it.
+
+Run before MkDocs::
+
+    python docs/generate.py
+
+The pages are docs/reference/generated-*.md. They are not kept in version control.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from code_pages import cli_page, modules_page, python_page
+from markdown_text import code, docstring, parameter_table, table
+
+from tarnkappe.algorithms import all_algorithms
+from tarnkappe.criteria import all_criteria
+from tarnkappe.errors import CODES, TarnkappeError
+from tarnkappe.job import files
+from tarnkappe.metrics import all_metrics
+from tarnkappe.params import Declared
+from tarnkappe.registry import registered
+from tarnkappe.schema import ROLE_MEANINGS
+from tarnkappe.taxonomy import TaxonomyBuilder
+
+REFERENCE = Path(__file__).parent / "reference"
+NOTE = "<!-- Written by docs/generate.py. Do not edit: change the code instead. -->\n\n"
+
+_YES = {True: "yes", False: "no"}
+
+
+def criteria_page() -> str:
+    """All criteria: what they promise, their parameters, and the facts searches rely on."""
+    known = all_criteria()
+    out = ["# Criteria", "Every group of a release must satisfy every criterion of the job."]
+    out.append(
+        table(
+            ("Criterion", "Level of a group must be", "Monotone", "Absorbing"),
+            (
+                (f"[{code(name)}](#{name})", f"{c.sense} the threshold", _YES[c.monotone], _YES[c.absorbing])
+                for name, c in known.items()
+            ),
+        )
+    )
+    out.append(
+        "*Monotone*: pooling two groups that satisfy it gives a group that satisfies it. "
+        "*Absorbing*: a group that satisfies it still does whatever is pooled into it. "
+        "[What follows from them](../theory/index.md#monotone-and-absorbing)."
+    )
+    for name, c in known.items():
+        card = c.card
+        out += [
+            f"## {name}",
+            docstring(c),
+            table(
+                ("", ""),
+                (
+                    ("**Protects from**", card.protects_from),
+                    ("**Does not**", card.does_not),
+                    ("**Typical value**", card.typical),
+                    ("**Cost**", card.cost),
+                ),
+            ),
+            parameter_table(c),
+            f"In Python: {code(c.__name__)}." + _theory(name),
+        ]
+    return "\n\n".join(out)
+
+
+def _theory(name: str) -> str:
+    page = Path(__file__).parent / "theory" / f"{name}.md"
+    return f" Theory and a worked example: [{name}](../theory/{name}.md)." if page.exists() else ""
+
+
+def algorithms_page() -> str:
+    """All algorithms."""
+    known = all_algorithms()
+    out = ["# Algorithms", "An algorithm decides which records form a group. Every one works with every criterion."]
+    out.append(
+        table(
+            ("Algorithm", "Scheme", "In one sentence", "Missing values as wildcards", "Criteria that are not monotone"),
+            (
+                (
+                    f"[{code(name)}](#{name})",
+                    a.scheme,
+                    a.summary,
+                    _YES[a.handles_wildcards],
+                    _YES[a.handles_non_monotone],
+                )
+                for name, a in known.items()
+            ),
+        )
+    )
+    for name, a in known.items():
+        out += [f"## {name}", docstring(a), parameter_table(a), f"In Python: {code(a.__name__)}." + _theory(name)]
+    return "\n\n".join(out)
+
+
+def taxonomies_page() -> str:
+    """All kinds of taxonomy."""
+    known = registered("tarnkappe.taxonomy", TaxonomyBuilder)  # type: ignore[type-abstract]
+    out = [
+        "# Taxonomy kinds",
+        "A taxonomy says how the values of a column may be coarsened. It is declared under `taxonomies` of a job file, "
+        "or directly at a column: `taxonomy: {kind: prefix, keep: [4, 3]}`. "
+        "[Examples of all kinds](../how-to/taxonomies.md).",
+    ]
+    for name, cls in known.items():
+        out += [f"## {name}", docstring(cls), parameter_table(cls)]
+    return "\n\n".join(out)
+
+
+def metrics_page() -> str:
+    """All loss metrics."""
+    out = [
+        "# Metrics",
+        "Every release is scored by all of them. Metrics of like name differ in the literature: "
+        "[how ours are defined and how they differ](../theory/metrics.md).",
+    ]
+    for name, metric in all_metrics().items():
+        out += [f"## {name}", f"**{metric.title}** ({metric.goal} it)", docstring(type(metric))]
+        out.append(f'In the report: "{metric.say(0.123 if "%" in metric.sentence else 1234.0)}"')
+    return "\n\n".join(out)
+
+
+def job_file_page() -> str:
+    """The keys of a job file, from the classes that read it."""
+    sections: list[tuple[str, str, type[Declared]]] = [
+        ("Top level", "The keys of a job file.", files._Top),
+        ("data", "Where the data are and how to read them. What is not said is detected.", files._Data),
+        (
+            "columns",
+            "One entry per column of the data. `name: drop` is short for `name: {role: drop}`. "
+            "Every column of the data must be named.",
+            files._Column,
+        ),
+        ("limits", "How much may be given up.", files._Limits),
+        ("output", "Where the release goes.", files._Output),
+    ]
+    out = [
+        "# Job file",
+        "A job file is YAML. Unknown and repeated keys are errors, so that a typo cannot weaken a release. "
+        "Values such as `NO`, `01234` and `12:30` stay text. Paths are relative to the job file. "
+        "`tarnkappe schema` prints a JSON schema for editors.",
+    ]
+    for title, words, cls in sections:
+        out += [f"## {title}", words, parameter_table(cls)]
+    out += [
+        "### Roles",
+        table(("Role", "Meaning"), ((code(r), meaning) for r, meaning in ROLE_MEANINGS.items())),
+        "## taxonomies",
+        "Taxonomies by name; columns refer to them. Each has a `kind` and the parameters of that kind: "
+        "[Taxonomy kinds](generated-taxonomies.md).",
+        "## criteria",
+        "A list; each item is one criterion with its parameters: [Criteria](generated-criteria.md).",
+        "## algorithm",
+        "A name, or a mapping with `name` and parameters: [Algorithms](generated-algorithms.md). "
+        "Mondrian if not given.",
+    ]
+    return "\n\n".join(out)
+
+
+def codes_page() -> str:
+    """All codes with their meaning, and the exit codes of the command line."""
+    kinds = {cls.__doc__.split("\n")[0]: cls for cls in TarnkappeError.__subclasses__() if cls.__doc__}
+    out = [
+        "# Codes and exit codes",
+        "Every error and warning has a code. `tarnkappe explain E204` says what it means. "
+        "Errors also say where, and give a fix that works when pasted.",
+        "## Exit codes",
+        table(
+            ("Exit code", "Meaning", "Exception"),
+            [
+                ("0", "Success.", ""),
+                ("1", "A bug in Tarnkappe.", ""),
+                *((c.exit_code, words, code(c.__name__)) for words, c in _by_exit_code(kinds)),
+                ("130", "Interrupted.", ""),
+            ],
+        ),
+    ]
+    titles = {
+        "E1": "Job and options",
+        "E2": "Taxonomies",
+        "E3": "No solution",
+        "E4": "Data",
+        "E5": "Verification",
+        "E6": "Guard rails",
+        "E7": "Limits",
+        "W6": "Warnings",
+    }
+    for prefix, title in titles.items():
+        found = {c: words for c, words in CODES.items() if c.startswith(prefix)}
+        if found:
+            out.append(f"## {title} ({prefix}xx)")
+            out.append(table(("Code", "Meaning"), ((f'<span id="{c}"></span>{code(c)}', w) for c, w in found.items())))
+    out.append("Warnings do not stop a run. They travel with the result: on the screen, in both reports, in `--json`.")
+    return "\n\n".join(out)
+
+
+def _by_exit_code(kinds: dict[str, type[TarnkappeError]]) -> Iterable[tuple[str, type[TarnkappeError]]]:
+    return sorted(kinds.items(), key=lambda pair: pair[1].exit_code)
+
+
+PAGES: dict[str, Callable[[], str]] = {
+    "algorithms": algorithms_page,
+    "cli": cli_page,
+    "codes": codes_page,
+    "criteria": criteria_page,
+    "job-file": job_file_page,
+    "metrics": metrics_page,
+    "modules": modules_page,
+    "python": python_page,
+    "taxonomies": taxonomies_page,
+}
+
+
+def main() -> None:
+    """Write all pages."""
+    for name, page in PAGES.items():
+        (REFERENCE / f"generated-{name}.md").write_text(NOTE + page() + "\n", encoding="utf-8")
+    print(f"wrote {len(PAGES)} reference pages to {REFERENCE}")
+
+
+if __name__ == "__main__":
+    main()

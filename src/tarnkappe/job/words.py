@@ -1,0 +1,102 @@
+"""What column names tell, in English and German: the words by which roles are suggested."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal
+
+from tarnkappe.schema import Role
+
+#: Of what kind values are: amounts, names of things, or codes whose first characters mean most.
+Nature = Literal["number", "category", "code"]
+
+#: Shorter words are only recognised when they stand alone; longer ones also end a compound (Hauptdiagnose).
+_SHORTEST_HEAD = 5
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """What a word in a column's name says about the column."""
+
+    role: Role
+    nature: Nature
+    reason: str
+
+
+_AGE = Meaning("quasi", "number", "others know a person's age, at least roughly")
+_BIRTH = Meaning("quasi", "number", "registers and acquaintances know when a person was born")
+_VISIBLE = Meaning("quasi", "category", "visible to everybody who meets the person")
+_POSTCODE = Meaning("quasi", "code", "where a person lives is in every directory")
+_PLACE = Meaning("quasi", "category", "where a person lives is known to many")
+_ORIGIN = Meaning("quasi", "category", "acquaintances know it, and a small country points at few people")
+_SCHOOLING = Meaning("quasi", "category", "public on many profiles")
+_FAMILY = Meaning("quasi", "category", "recorded in registers, known to acquaintances")
+_EMPLOYER = Meaning("quasi", "category", "colleagues and acquaintances know it")
+_HOURS = Meaning("quasi", "number", "colleagues know it")
+_HEALTH = Meaning("sensitive", "category", "says something about a person's health")
+_MONEY = Meaning("sensitive", "number", "says what a person earns or owns")
+_WORK = Meaning("sensitive", "category", "says what a person does")
+_BELIEF = Meaning("sensitive", "category", "says what a person believes or belongs to")
+_OFFENCE = Meaning("sensitive", "category", "says what a person was accused of")
+_AMOUNT = Meaning("drop", "number", "a rare exact amount points at one person; keep it only if the users need it")
+_WEIGHT = Meaning("drop", "number", "a sampling weight tells how a person was chosen")
+
+_WORDS: dict[Meaning, str] = {
+    _AGE: "age alter lebensalter",
+    _BIRTH: "birth birthdate birthday birthyear dob born geburt geburtsdatum geburtstag geburtsjahr gebdat",
+    _VISIBLE: "sex gender geschlecht race ethnicity ethnic ethnie hautfarbe",
+    _POSTCODE: "zip zipcode postcode postal plz postleitzahl",
+    _PLACE: "city town village municipality county district state region province canton "
+    "stadt ort wohnort gemeinde kreis landkreis bundesland bezirk kanton",
+    _ORIGIN: "country nationality citizenship citizen birthplace origin "
+    "land herkunft herkunftsland heimatland geburtsland geburtsort nationalitaet staatsangehoerigkeit",
+    _SCHOOLING: "education degree school schooling qualification bildung schulabschluss ausbildung abschluss",
+    _FAMILY: "marital married spouse relationship household children "
+    "familienstand zivilstand haushalt haushaltsgroesse kinder kinderzahl",
+    _EMPLOYER: "workclass employer employment industry sector branche arbeitgeber beschaeftigung",
+    _HOURS: "hours arbeitszeit wochenstunden stunden",
+    _HEALTH: "diagnosis diagnoses disease illness icd icd10 symptom symptoms medication drug therapy treatment surgery "
+    "disability erkrankung krankheit diagnose befund medikament therapie behandlung operation behinderung",
+    _MONEY: "income salary wage wages earnings debt credit balance wealth "
+    "gehalt einkommen lohn nettolohn bruttolohn verdienst schulden vermoegen",
+    _WORK: "occupation profession beruf",
+    _BELIEF: "religion faith party union vote konfession partei gewerkschaft",
+    _OFFENCE: "crime offence offense conviction straftat vorstrafe",
+    _AMOUNT: "gain loss gewinn verlust",
+    _WEIGHT: "fnlwgt wgt pweight stratum stichprobengewicht",
+}
+
+_UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
+
+
+@cache
+def _meanings() -> dict[str, Meaning]:
+    return {word: meaning for meaning, words in _WORDS.items() for word in words.split()}
+
+
+def words_of(name: str) -> list[str]:
+    """The words of a column name, in lower case.
+
+    >>> words_of("maritalStatus"), words_of("DATE_OF_BIRTH"), words_of("Staatsangehörigkeit")
+    (['marital', 'status'], ['date', 'of', 'birth'], ['staatsangehoerigkeit'])
+    """
+    apart = re.sub(r"(?<=[a-zäöüß0-9])(?=[A-ZÄÖÜ])", " ", name)
+    return re.findall(r"[^\W_]+", apart.casefold().translate(_UMLAUTS))
+
+
+def meaning_of(name: str) -> Meaning | None:
+    """What the first telling word of a column name says, or nothing.
+
+    >>> meaning_of("native-country").role, meaning_of("Hauptdiagnose").role, meaning_of("notes")
+    ('quasi', 'sensitive', None)
+    """
+    known = _meanings()
+    for word in words_of(name):
+        if word in known:
+            return known[word]
+        heads = [head for head in known if len(head) >= _SHORTEST_HEAD and word.endswith(head)]
+        if heads:
+            return known[max(heads, key=len)]
+    return None

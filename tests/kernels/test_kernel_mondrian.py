@@ -1,0 +1,191 @@
+"""The cutting kernels against plain Python twins."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from itertools import pairwise
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from strategies import domains, taxonomies
+from tarnkappe.kernels.mondrian import (
+    _gap_depth,
+    _present,
+    divide,
+    find_cuts,
+    find_halves,
+    segment_boxes,
+    take_rows,
+)
+from tarnkappe.tally import Domain
+
+NO_TREE = np.zeros(0, np.int32), np.zeros((0, 0), np.int32)
+
+
+@given(taxonomies(max_nodes=20), st.data())
+@settings(deadline=None)
+def test_gap_depth_is_that_of_the_lowest_common_ancestor(tree, data):
+    b = data.draw(st.integers(0, tree.n_leaves - 1))
+    a = data.draw(st.integers(0, max(0, b - 1)))
+    if a < b:
+        expected = tree.depth[tree.lca(a, b)]
+        assert _gap_depth(a, b, tree.splits[0], tree.split_minima, -1) == expected
+
+
+def test_gaps_of_a_scale_are_alike_but_for_the_missing_value():
+    assert _gap_depth(0, 7, *NO_TREE, 9) == _gap_depth(7, 8, *NO_TREE, 9) == 1
+    assert _gap_depth(8, 9, *NO_TREE, 9) == 0
+    assert _gap_depth(8, 9, *NO_TREE, -1) == 1
+
+
+codes_and_quotas = st.lists(st.tuples(st.integers(0, 9), st.integers(1, 5)), min_size=1, max_size=20)
+
+
+@given(codes_and_quotas, st.booleans(), st.sampled_from([-1, 9]))
+@settings(deadline=None)
+def test_present_codes_are_counted_in_order(pieces, sparse, wild):
+    """A code far off makes the range too wide for counting in an array, so that it sorts instead."""
+    codes = [v * 1000 if sparse else v for v, _ in pieces]
+    wild = wild * 1000 if sparse and wild >= 0 else wild
+    quota = np.array([q for _, q in pieces], np.int64)
+    expected: Counter[int] = Counter()
+    for v, q in zip(codes, quota.tolist(), strict=True):
+        expected[v] += q
+    wild_records = expected.pop(wild, 0)
+    rows = np.array(codes, np.int32).reshape(-1, 1)
+    lo, hi, _ = segment_boxes(rows, quota, np.array([0, len(rows)]), np.array([wild], np.int32))
+    n = len(rows)
+    dense, values, counts = np.zeros(2 * n + 16, np.int64), np.empty(n, np.int32), np.empty(n, np.int64)
+    found, wild_found = _present(rows, quota, 0, n, 0, lo[0, 0], hi[0, 0], wild, dense, values, counts)
+    assert wild_found == wild_records
+    assert list(zip(values[:found].tolist(), counts[:found].tolist(), strict=True)) == sorted(expected.items())
+    assert not dense.any()
+
+
+@st.composite
+def segments(draw: st.DrawFn) -> tuple[Domain, np.ndarray, np.ndarray, np.ndarray]:
+    """Codes of one attribute, their quotas, and segments of them."""
+    domain = draw(domains())
+    n = draw(st.integers(1, 25))
+    codes = draw(st.lists(st.integers(0, domain.size - 1), min_size=n, max_size=n))
+    quota = draw(st.lists(st.integers(1, 4), min_size=n, max_size=n))
+    inner = draw(st.lists(st.integers(1, n - 1), max_size=3, unique=True)) if n > 1 else []
+    starts = np.array([0, *sorted(inner), n], np.int64)
+    return domain, np.array(codes, np.int32).reshape(-1, 1), np.array(quota, np.int64), starts
+
+
+def histogram(rows: np.ndarray, quota: np.ndarray, wild: int) -> tuple[dict[int, int], int]:
+    """Records per known code in ascending order, and records whose code is the wildcard."""
+    counts: Counter[int] = Counter()
+    for v, q in zip(rows[:, 0].tolist(), quota.tolist(), strict=True):
+        counts[v] += q
+    wild_records = counts.pop(wild, 0)
+    return dict(sorted(counts.items())), wild_records
+
+
+def strict_twin(domain: Domain, counts: dict[int, int], wild_records: int, torn: bool) -> list[tuple[int, int]]:
+    """The cuts ``x <= median`` and ``x < median`` as (code, records on the left), the tighter one first."""
+    values = list(counts)
+    total = sum(counts.values())
+    if not torn and len(values) > 1:
+        depths = []
+        for a, b in pairwise(values):
+            if domain.taxonomy.ranges.any():
+                depths.append(0 if b == domain.missing else 1)
+            else:
+                depths.append(int(domain.taxonomy.depth[domain.taxonomy.lca(a, b)]))
+        gaps = [t for t, d in enumerate(depths) if d == min(depths)]
+    else:
+        gaps = list(range(len(values) - 1))
+    below = {t: sum(counts[v] for v in values[: t + 1]) for t in gaps}
+    at_or_after = [t for t in gaps if 2 * below[t] >= total][:1]
+    before = [t for t in gaps if 2 * below[t] < total][-1:]
+
+    def tightness(t: int) -> float:
+        place = domain.positions
+        return below[t] * (place[values[t]] - place[values[0]]) + (total - below[t]) * (
+            place[values[-1]] - place[values[t + 1]]
+        )
+
+    chosen = at_or_after + before
+    if len(chosen) == 2 and tightness(chosen[1]) < tightness(chosen[0]):
+        chosen.reverse()
+    return [(values[t + 1], below[t] + wild_records) for t in chosen]
+
+
+@given(segments(), st.booleans())
+@settings(deadline=None, max_examples=300)
+def test_strict_cuts(case, torn):
+    domain, rows, quota, starts = case
+    wild = domain.missing if domain.wildcard else -1
+    tree = domain.taxonomy
+    lo, hi, _ = segment_boxes(rows, quota, starts, np.array([wild], np.int32))
+    gaps = NO_TREE if tree.ranges.any() else (tree.splits[0], tree.split_minima)
+    chosen = np.arange(len(starts) - 1)[::-1].copy()
+    code, left = find_cuts(rows, quota, starts, chosen, 0, lo, hi, domain.positions, *gaps, domain.missing, wild, torn)
+    for k, s in enumerate(chosen):
+        here = slice(starts[s], starts[s + 1])
+        found = [(int(c), int(n)) for c, n in zip(code[k], left[k], strict=True) if c >= 0]
+        assert found == strict_twin(domain, *histogram(rows[here], quota[here], wild), torn)
+
+
+@given(segments())
+@settings(deadline=None)
+def test_relaxed_cuts_halve_the_records(case):
+    domain, rows, quota, starts = case
+    wild = domain.missing if domain.wildcard else -1
+    lo, hi, size = segment_boxes(rows, quota, starts, np.array([wild], np.int32))
+    chosen = np.arange(len(starts) - 1)
+    code, ties, left = find_halves(rows, quota, starts, chosen, 0, lo, hi, wild)
+    for s in chosen:
+        counts, wild_records = histogram(rows[starts[s] : starts[s + 1]], quota[starts[s] : starts[s + 1]], wild)
+        line = [v for v, c in counts.items() for _ in range(c)]
+        half = int(size[s]) // 2
+        if not line or wild_records > half:
+            assert code[s] == -1
+            continue
+        assert left[s] == half
+        assert code[s] == line[half - wild_records]
+        assert ties[s] == line[: half - wild_records].count(int(code[s]))
+
+
+@given(segments(), st.data())
+@settings(deadline=None)
+def test_divide_sends_records_left_and_right(case, data):
+    domain, rows, quota, starts = case
+    wild = domain.missing if domain.wildcard else -1
+    n = len(starts) - 1
+    code = np.array(data.draw(st.lists(st.integers(0, domain.size), min_size=n, max_size=n)), np.int32)
+    ties = np.array(data.draw(st.lists(st.integers(0, 6), min_size=n, max_size=n)), np.int64)
+    chosen = np.arange(n)
+    source, records, bounds = divide(
+        rows, quota, starts, chosen, np.zeros(n, np.int64), code, ties, np.array([wild], np.int32)
+    )
+    expected: list[tuple[int, int]] = []
+    ends = [0]
+    for s in chosen:
+        sides: tuple[list[tuple[int, int]], list[tuple[int, int]]] = ([], [])
+        left_over = int(ties[s])
+        for i in range(starts[s], starts[s + 1]):
+            v, q = int(rows[i, 0]), int(quota[i])
+            goes_left = q if v == wild or v < code[s] else 0
+            if v != wild and v == code[s]:
+                goes_left = min(q, left_over)
+                left_over -= goes_left
+            sides[0].append((i, goes_left))
+            sides[1].append((i, q - goes_left))
+        for side in sides:
+            expected += [piece for piece in side if piece[1]]
+            ends.append(len(expected))
+    assert list(zip(source.tolist(), records.tolist(), strict=True)) == expected
+    assert bounds.tolist() == ends
+    assert math.fsum(records) == math.fsum(quota)
+
+
+def test_take_rows():
+    rows = np.arange(12, dtype=np.int32).reshape(4, 3)
+    assert take_rows(rows, np.array([3, 0, 3])).tolist() == rows[[3, 0, 3]].tolist()
+    assert take_rows(rows, np.zeros(0, np.int64)).shape == (0, 3)

@@ -1,0 +1,49 @@
+"""The sorting kernels against numpy."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tarnkappe.kernels.sorting import dense_ranks, pack, radix_argsort
+
+keys_of_bits = st.integers(0, 63).flatmap(
+    lambda bits: st.tuples(st.just(bits), st.lists(st.integers(0, 2**bits - 1), max_size=60))
+)
+
+
+@given(keys_of_bits)
+@settings(deadline=None)
+def test_radix_argsort_is_a_stable_argsort(case):
+    bits, values = case
+    keys = np.array(values, np.uint64)
+    assert radix_argsort(keys, bits).tolist() == np.argsort(keys, kind="stable").tolist()
+
+
+def test_radix_argsort_of_many_keys_with_many_ties():
+    rng = np.random.default_rng(0)
+    for high in (2, 2000, 2**40, 2**63):
+        keys = rng.integers(0, high, 100_000, dtype=np.uint64)
+        assert np.array_equal(radix_argsort(keys, (high - 1).bit_length()), np.argsort(keys, kind="stable"))
+
+
+@given(st.lists(st.integers(0, 2**63 - 1) | st.integers(0, 3), max_size=60))
+@settings(deadline=None)
+def test_dense_ranks_number_the_distinct_keys_in_order(values):
+    keys = np.array(values, np.uint64)
+    rank, first = dense_ranks(keys, np.argsort(keys, kind="stable").astype(np.int32))
+    distinct, inverse = np.unique(keys, return_inverse=True)
+    assert rank.tolist() == inverse.tolist()
+    assert keys[first].tolist() == distinct.tolist()
+    assert first.tolist() == [values.index(int(d)) for d in distinct]
+
+
+@given(st.lists(st.tuples(st.integers(0, 2**31 - 1), st.integers(0, 6)), max_size=30))
+@settings(deadline=None)
+def test_pack_appends_a_digit(pairs):
+    keys = np.array([k for k, _ in pairs], np.uint64)
+    for dtype in (np.int32, np.int64, np.uint8):
+        packed = keys.copy()
+        pack(packed, np.array([c for _, c in pairs], dtype), 7)
+        assert packed.tolist() == [k * 7 + c for k, c in pairs]

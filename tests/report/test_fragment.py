@@ -1,0 +1,68 @@
+import pytest
+
+from tarnkappe.criteria import Verdict
+from tarnkappe.errors import Notice
+from tarnkappe.release import ColumnSummary
+from tarnkappe.report import render_fragment
+
+from .conftest import PRIVATE, make_job, make_release
+from .test_page import ATTACKS, Reader
+
+
+def test_a_fragment_changes_nothing_around_it(release):
+    reader = Reader(render_fragment(release))
+    assert {t for t, _ in reader.tags} <= {
+        *("div", "p", "strong", "span", "table", "thead", "tbody", "tr", "th", "td", "details", "summary")
+    }
+    assert not [k for _, attrs in reader.tags for k in attrs if k in ("class", "id")]
+
+
+def test_a_fragment_tells_the_story(release):
+    words = Reader(render_fragment(release)).words
+    for part in (
+        "✓ Verified: every record shares its quasi-identifiers with at least 4 others.",
+        "26,010 of 26,071 records published in 4,012 groups, the smallest of 5 records, 61 records suppressed.",
+        "Distinct l-diversity on salary-class≥ 22✓ satisfied",
+        "W605 In 212 groups",
+        "Removed: ssn, fnlwgt.",
+        "55.1%",
+        "lower is better",
+    ):
+        assert part in words
+
+
+def test_notebooks_show_it(release):
+    assert release._repr_html_() == render_fragment(release)
+
+
+def test_a_fragment_is_public():
+    shown = render_fragment(make_release(unique_before=98_765))
+    assert str(PRIVATE["seed"]) not in shown
+    assert "canary" not in shown
+    assert "98,765" not in shown
+
+
+def test_a_broken_promise_is_not_called_verified():
+    shown = render_fragment(make_release(verdicts=(Verdict("k-anonymity", None, "k-anonymity ≥ 5", 3.0, False, 7),)))
+    assert "✗ Not verified" in shown
+    assert "Verified:" not in shown
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_whatever_comes_from_data_or_job_is_text(attack):
+    release = make_release(
+        job=make_job(title=attack),
+        columns=(ColumnSummary(attack, "quasi", attack, None, 0.5), ColumnSummary(attack, "drop", "")),
+        notices=(Notice("W601", attack),),
+        verdicts=(Verdict(attack, attack, attack, 5.0, True, 0),),
+    )
+    reader = Reader(render_fragment(release))
+    assert not {"script", "img", "b", "style"} & {t for t, _ in reader.tags}
+    assert attack in reader.words
+
+
+def test_a_fragment_stays_compact():
+    columns = tuple(ColumnSummary(f"q{i}", "quasi", "intervals", None, 0.5) for i in range(200))
+    shown = render_fragment(make_release(columns=columns))
+    assert len(shown) < 30_000
+    assert "170 more columns not shown here." in shown
