@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 from pathlib import Path
 from typing import Any
 
@@ -19,17 +20,16 @@ _LONGEST_SIGNATURE = 90
 
 def cli_page() -> str:
     """Usage, help and options of every command."""
-    try:
-        import typer
-        from tarnkappe.cli import app
-    except ModuleNotFoundError:
-        return "# Command line\n\nThis build has no command line."
+    import typer
+
+    from tarnkappe.cli.app import app
+
     root: Any = typer.main.get_command(app)
     context = root.make_context("tarnkappe", [], resilient_parsing=True)
     out = [
         "# Command line",
         _help(root),
-        _options(root, context),
+        _options(root),
         "Exit codes: [Codes and exit codes](generated-codes.md#exit-codes).",
     ]
     for name in root.list_commands(context):
@@ -43,7 +43,7 @@ def _command(command: Any, name: str, parent: Any, title: str) -> list[str]:
     context = type(parent)(command, info_name=name, parent=parent)
     usage = " ".join([title, *command.collect_usage_pieces(context)])
     depth = "##" if title.count(" ") == 1 else "###"
-    out = [f"{depth} {title}", f"```text\n{usage}\n```", _help(command), _options(command, context)]
+    out = [f"{depth} {title}", f"```text\n{usage}\n```", _help(command), _options(command)]
     if hasattr(command, "list_commands"):
         for sub in command.list_commands(context):
             out += _command(command.get_command(context, sub), sub, context, f"{title} {sub}")
@@ -51,24 +51,28 @@ def _command(command: Any, name: str, parent: Any, title: str) -> list[str]:
 
 
 def _help(command: Any) -> str:
-    """The help text; examples keep their lines."""
-    text = inspect.cleandoc(command.help or "").replace("\b\n", "").replace("\f", "")
-    blocks = []
-    for block in text.split("\n\n"):
-        is_example = block.strip() and all(line.startswith((" ", "tarnkappe", "$")) for line in block.splitlines())
-        blocks.append(f"```console\n{inspect.cleandoc(block)}\n```" if is_example else block)
-    return "\n\n".join(blocks)
+    """The help text as Markdown; examples are set as code."""
+    text = inspect.cleandoc(command.help or "")
+    text = re.sub(r"\[bold\]Example:\[/bold\]\s+(.*)", r"```console\n\1\n```", text)
+    return re.sub(r"(?<!console\n)(tarnkappe (?:init|run) \S+)", r"`\1`", text) if command.name == "tarnkappe" else text
 
 
-def _options(command: Any, context: Any) -> str:
+def _options(command: Any) -> str:
     rows = []
     for p in command.params:
         if getattr(p, "hidden", False) or p.name == "help":
             continue
         if p.param_type_name == "argument":
-            rows.append((code(p.make_metavar(ctx=context)), getattr(p, "help", None) or ""))
-        elif record := p.get_help_record(context):
-            rows.append((code(record[0]), record[1]))
+            name = p.metavar or p.name.upper()
+        else:
+            taken = "" if p.is_flag else " " + (p.metavar or p.name.upper())
+            name = ", ".join([*p.opts, *p.secondary_opts]) + taken
+        words = inspect.cleandoc(p.help or "")
+        if p.required:
+            words += " Required."
+        elif p.show_default and p.default not in (None, False):
+            words += f" Default: `{p.default}`."
+        rows.append((code(name), words))
     return table(("Argument or option", "What it does"), rows) if rows else ""
 
 
@@ -132,24 +136,33 @@ def _class(name: str, cls: type) -> list[str]:
 def modules_page() -> str:
     """The layers of the package, read from its import statements."""
     needs = _imports()
-    layer: dict[str, int] = {}
+    below = {name: _reached(name, needs) for name in needs}
+    # Packages that need each other (through different files) share a layer.
+    peers = {name: {n for n in below[name] if name in below[n]} | {name} for name in needs}
 
-    def rank(name: str, above: tuple[str, ...] = ()) -> int:
-        if name in above:
-            raise SystemExit("import cycle: " + " → ".join([*above, name]))
-        if name not in layer:
-            layer[name] = 1 + max((rank(n, (*above, name)) for n in needs[name]), default=-1)
-        return layer[name]
+    def layer(name: str) -> int:
+        return 1 + max((layer(n) for peer in peers[name] for n in needs[peer] - peers[name]), default=-1)
 
     rows = [
-        (rank(name), code(name), _module_sentence(name), ", ".join(code(n) for n in sorted(needs[name])) or "nothing")
+        (layer(name), code(name), _module_sentence(name), ", ".join(code(n) for n in sorted(needs[name])) or "nothing")
         for name in needs
     ]
     intro = (
-        "Read from the import statements of `src/tarnkappe`: a module imports only from lower layers, and there is no "
-        "cycle. Imports inside functions are left out. [Why the house is built this way](../architecture.md)."
+        "Read from the import statements of `src/tarnkappe`: a module imports only from lower layers, or from its own. "
+        "Imports inside functions are left out, except for the command line. [Why the house is built this way](../architecture.md)."
     )
     return "\n\n".join(["# Modules", intro, table(("Layer", "Module", "What it holds", "Imports"), sorted(rows))])
+
+
+def _reached(start: str, needs: dict[str, set[str]]) -> set[str]:
+    """Everything that a module imports, directly or not."""
+    found: set[str] = set()
+    waiting = [start]
+    while waiting:
+        new = needs[waiting.pop()] - found
+        found |= new
+        waiting += new
+    return found
 
 
 def _imports() -> dict[str, set[str]]:
@@ -160,7 +173,9 @@ def _imports() -> dict[str, set[str]]:
         if room.startswith("_"):
             continue
         found = needs.setdefault(room, set())
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        # The command line imports what a command needs when it runs.
+        for node in ast.walk(tree) if room == "cli" else tree.body:
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("tarnkappe."):
                 found.add(str(node.module).split(".")[1])
     return {room: {n for n in found if n in needs and n != room} for room, found in needs.items()}
@@ -169,4 +184,4 @@ def _imports() -> dict[str, set[str]]:
 def _module_sentence(name: str) -> str:
     file = SOURCE / f"{name}.py"
     text = (file if file.exists() else SOURCE / name / "__init__.py").read_text(encoding="utf-8")
-    return " ".join((ast.get_docstring(ast.parse(text)) or "").split("\n\n")[0].split())
+    return " ".join((ast.get_docstring(ast.parse(text)) or "").split("\n\n")[0].split()).replace("``", "`")

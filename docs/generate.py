@@ -9,13 +9,14 @@ The pages are docs/reference/generated-*.md. They are not kept in version contro
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 
 from code_pages import cli_page, modules_page, python_page
 from markdown_text import code, docstring, parameter_table, table
 
 from tarnkappe.algorithms import all_algorithms
+from tarnkappe.cli.root import EXIT_CODES
 from tarnkappe.criteria import all_criteria
 from tarnkappe.errors import CODES, TarnkappeError
 from tarnkappe.job import files
@@ -54,15 +55,8 @@ def criteria_page() -> str:
         out += [
             f"## {name}",
             docstring(c),
-            table(
-                ("", ""),
-                (
-                    ("**Protects from**", card.protects_from),
-                    ("**Does not**", card.does_not),
-                    ("**Typical value**", card.typical),
-                    ("**Cost**", card.cost),
-                ),
-            ),
+            f"* **Protects from** {card.protects_from}\n* **Does not** {card.does_not}\n"
+            f"* **Typical value**: {card.typical}\n* **Cost**: {card.cost}",
             parameter_table(c),
             f"In Python: {code(c.__name__)}." + _theory(name),
         ]
@@ -164,20 +158,17 @@ def job_file_page() -> str:
 
 def codes_page() -> str:
     """All codes with their meaning, and the exit codes of the command line."""
-    kinds = {cls.__doc__.split("\n")[0]: cls for cls in TarnkappeError.__subclasses__() if cls.__doc__}
+    raised = {}
+    for cls in TarnkappeError.__subclasses__():
+        raised.setdefault(cls.exit_code, []).append(code(cls.__name__))
     out = [
         "# Codes and exit codes",
         "Every error and warning has a code. `tarnkappe explain E204` says what it means. "
         "Errors also say where, and give a fix that works when pasted.",
         "## Exit codes",
         table(
-            ("Exit code", "Meaning", "Exception"),
-            [
-                ("0", "Success.", ""),
-                ("1", "A bug in Tarnkappe.", ""),
-                *((c.exit_code, words, code(c.__name__)) for words, c in _by_exit_code(kinds)),
-                ("130", "Interrupted.", ""),
-            ],
+            ("Exit code", "Meaning", "Exception in Python"),
+            ((number, meaning, ", ".join(raised.get(number, ()))) for number, meaning in EXIT_CODES.items()),
         ),
     ]
     titles = {
@@ -197,10 +188,6 @@ def codes_page() -> str:
             out.append(table(("Code", "Meaning"), ((f'<span id="{c}"></span>{code(c)}', w) for c, w in found.items())))
     out.append("Warnings do not stop a run. They travel with the result: on the screen, in both reports, in `--json`.")
     return "\n\n".join(out)
-
-
-def _by_exit_code(kinds: dict[str, type[TarnkappeError]]) -> Iterable[tuple[str, type[TarnkappeError]]]:
-    return sorted(kinds.items(), key=lambda pair: pair[1].exit_code)
 
 
 PAGES: dict[str, Callable[[], str]] = {

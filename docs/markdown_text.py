@@ -112,7 +112,7 @@ def _block(block: str) -> str:
         return f'<p class="formula">{plain_math(" ".join(block[9:].split()))}</p>'
     if block.startswith("References\n---"):
         entries = re.findall(r"\.\. \[\w+\] (.*?)(?=\n\.\. \[|\Z)", block, re.DOTALL)
-        return "\n".join(f"* {' '.join(entry.split())}" for entry in entries)
+        return "\n\n".join(f"Reference: {' '.join(entry.split())}" for entry in entries)
     if "::\n\n" in block:
         lead, _, literal = block.partition("::\n\n")
         intro = _inline(lead) + ":\n\n" if lead.strip() else ""

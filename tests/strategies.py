@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from hypothesis import strategies as st
 
@@ -30,17 +32,18 @@ def taxonomies(draw: st.DrawFn, max_nodes: int = 14) -> Taxonomy:
 
 @st.composite
 def scales(draw: st.DrawFn, name: str = "x", max_size: int = 12, missing: bool = True) -> Domain:
-    """Numeric or ordered ranges, with or without a missing value."""
+    """Numeric or ordered ranges, or sets, with or without a missing value."""
     size = draw(st.integers(1, max_size))
     values = None
     if draw(st.booleans()):
         values = np.cumsum(draw(st.lists(st.integers(1, 9), min_size=size, max_size=size))).astype(np.float64)
     labels = [f"{v:g}" for v in values] if values is not None else [f"{name}{i}" for i in range(size)]
     tree = Taxonomy.scale(labels)
+    sets = values is None and draw(st.booleans())
     if not (missing and draw(st.booleans())):
-        return Domain(name, tree, values)
+        return Domain(name, tree, values, sets=sets)
     values = None if values is None else np.append(values, np.nan)
-    return Domain(name, tree.with_missing("?"), values, missing=size, wildcard=draw(st.booleans()))
+    return Domain(name, tree.with_missing("?"), values, missing=size, wildcard=draw(st.booleans()), sets=sets)
 
 
 @st.composite
@@ -68,7 +71,7 @@ def tallies(
     one = scales if scales_only else domains
     quasi = [draw(one(f"q{j}", missing=missing)) for j in range(draw(st.integers(1, 3)))]
     if not wildcards:
-        quasi = [Domain(d.name, d.taxonomy, d.values, d.missing) for d in quasi]
+        quasi = [replace(d, wildcard=False) for d in quasi]
     sensitive = [Domain(f"s{j}", draw(taxonomies(max_nodes=8))) for j in range(n_sensitive)]
     n = draw(st.integers(1, max_records))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import brute
 from strategies import groupings, tallies
-from tarnkappe.groups import SUPPRESSED, Boxes, Grouping, GroupStats, Histogram, JointHistogram
+from tarnkappe.groups import SUPPRESSED, Grouping, GroupStats, Histogram, JointHistogram
 from tarnkappe.tally import Domain, Tally, count_cells
 from tarnkappe.taxonomy.tree import Taxonomy
 
@@ -189,6 +189,8 @@ def test_boxes_are_tight_and_publish_the_lowest_node(case):
             node, tree = boxes.node[g, j], d.taxonomy
             assert tree.lo[node] <= min(codes)
             assert max(codes) <= tree.hi[node]
+            if d.sets:
+                assert boxes.members[j][g] == sum(1 << c for c in set(codes))
             below = [v for v in range(tree.n_nodes) if v and tree.parent[v] == node]
             assert not any(tree.lo[v] <= min(codes) and max(codes) <= tree.hi[v] for v in below)
 
@@ -215,8 +217,3 @@ def test_the_joint_distribution_must_be_there_to_be_used():
     tally = small_tally()
     with pytest.raises(AssertionError, match="joint"):
         GroupStats.of(tally, Grouping.of_cells(tally, np.zeros(4, np.int32), 1), ["s"]).refined("s")
-
-
-def test_tight_boxes_of_nothing():
-    empty = np.zeros((0, 1), np.int32)
-    assert Boxes.tight(empty, empty, [domain("q", 2)]).n_groups == 0

@@ -88,6 +88,21 @@ def test_cells_are_the_distinct_records_with_their_number(records):
     assert tally.tuple_sizes.tolist() == [per_tuple[key] for key in sorted(per_tuple)]
 
 
+def test_cells_of_columns_that_do_not_fit_into_one_key():
+    """Eight columns of a thousand values: 80 bits."""
+    rng = np.random.default_rng(0)
+    domains = [scale(f"c{j}", 1000) for j in range(8)]
+    columns = [rng.choice([0, 1, 511, 512, 999], 300) for _ in domains]
+    again = [np.concatenate([c, c[:50]]) for c in columns]
+    tally, cell = count_cells(again[:6], again[6:], domains[:6], domains[6:])
+    records = list(zip(*(c.tolist() for c in again), strict=True))
+    expected = Counter(records)
+    found = [(*q, *v) for q, v in zip(tally.quasi.tolist(), tally.sensitive.tolist(), strict=True)]
+    assert found == sorted(expected)
+    assert tally.count.tolist() == [expected[key] for key in found]
+    assert [found[c] for c in cell] == records
+
+
 def test_an_empty_table():
     none = np.zeros(0, np.int32)
     tally, cell = count_cells([none], [none], [scale("a", 3)], [scale("s", 2)])

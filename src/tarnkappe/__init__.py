@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         prefix,
         suppress,
         tree,
+        value_set,
     )
 
 _HOMES = {
@@ -68,6 +69,7 @@ _HOMES = {
     "run_job": "pipeline",
     "suppress": "taxonomy",
     "tree": "taxonomy",
+    "value_set": "taxonomy",
     "verify": "pipeline",
 }
 
@@ -94,6 +96,7 @@ __all__ = [
     "run_job",
     "suppress",
     "tree",
+    "value_set",
     "verify",
 ]
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tarnkappe.kernels.boxes import group_boxes
+from tarnkappe.kernels.boxes import group_boxes, group_sets
 from tarnkappe.kernels.histograms import csr_histogram, group_order
-from tarnkappe.tally import Codes, Counts, Domain, Tally
+from tarnkappe.tally import Codes, Counts, Domain, Floats, Tally
 
 #: The group of records that are not published.
 SUPPRESSED = -1
@@ -22,25 +22,40 @@ SUPPRESSED = -1
 class Boxes:
     """What each group covers: ``lo .. hi`` per quasi-identifier, and the taxonomy node it publishes.
 
-    ``lo > hi`` means that the group has no known value there (all its cells are missing wildcards).
+    ``lo > hi`` means that the group has no known value there (all its cells are missing wildcards). For domains that
+    publish sets, `members` holds the values that occur in each group, as bits.
     """
 
     lo: Codes
     hi: Codes
     node: Codes
+    members: Mapping[int, NDArray[np.uint64]] = field(default_factory=dict)
 
     @property
     def n_groups(self) -> int:
         """Number of groups."""
         return len(self.lo)
 
-    @classmethod
-    def tight(cls, lo: Codes, hi: Codes, domains: Iterable[Domain]) -> Boxes:
-        """Boxes that publish the lowest node covering them."""
-        node = np.empty_like(lo)
-        for j, domain in enumerate(domains):
-            node[:, j] = domain.nodes(lo[:, j], hi[:, j])
-        return cls(lo, hi, node)
+    def publishes_range(self, j: int, domain: Domain) -> NDArray[np.bool_]:
+        """Which groups publish an interval of values, or a set of them, instead of a node."""
+        return (
+            domain.is_range[self.node[:, j]] & (self.lo[:, j] < self.hi[:, j]) & (not domain.sets or j in self.members)
+        )
+
+    def covered(self, j: int, domain: Domain) -> Counts:
+        """How many values of the domain each group's label stands for."""
+        leaves = domain.taxonomy.leaf_counts[self.node[:, j]].astype(np.int64)
+        in_range = self.publishes_range(j, domain)
+        if j in self.members:
+            return np.where(in_range, np.bitwise_count(self.members[j]), leaves)
+        return np.where(in_range, self.hi[:, j] - self.lo[:, j] + 1, leaves)
+
+    def extent(self, j: int, domain: Domain) -> Floats:
+        """``max - min`` of each group on a numeric scale; 0 where nothing is known."""
+        lo, hi = self.lo[:, j], self.hi[:, j]
+        known = lo <= hi
+        span = domain.positions[np.where(known, hi, 0)] - domain.positions[np.where(known, lo, 0)]
+        return np.where(known, span, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +115,13 @@ class Grouping:
             return Boxes(lo, hi, self.node)
         wild = np.array([d.missing if d.wildcard else -1 for d in tally.quasi_domains], np.int32)
         lo, hi = group_boxes(tally.quasi, self.cell, self.group, self.n_groups, wild)
-        return Boxes.tight(lo, hi, tally.quasi_domains)
+        node = np.empty_like(lo)
+        members = {}
+        for j, domain in enumerate(tally.quasi_domains):
+            node[:, j] = domain.nodes(lo[:, j], hi[:, j])
+            if domain.sets:
+                members[j] = group_sets(tally.quasi, j, self.cell, self.group, self.n_groups, int(wild[j]))
+        return Boxes(lo, hi, node, members)
 
 
 @dataclass(frozen=True, eq=False)

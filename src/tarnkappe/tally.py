@@ -27,6 +27,8 @@ class Domain:
     A missing value is the last leaf, a child of the root (`missing` is its code, -1 if none). A numeric column
     without a taxonomy is one range of its distinct values, whose positions are in `values`.
 
+    If `sets` is true, a group publishes the set of its values instead of a range; at most 64 codes are then possible.
+
     Under ``missing_rule: wildcard`` (`wildcard`) a missing cell is compatible with everything: it does not widen its
     group's box, and is published with its group's value.
     """
@@ -37,6 +39,7 @@ class Domain:
     missing: int = -1
     wildcard: bool = False
     weight: float = 1.0
+    sets: bool = False
 
     @property
     def size(self) -> int:
@@ -72,11 +75,12 @@ class Domain:
         return np.arange(self.size, dtype=np.float64) if self.values is None else self.values
 
     def nodes(self, lo: Codes, hi: Codes) -> Codes:
-        """The lowest node covering each interval of codes; the root for an empty one (``lo > hi``)."""
+        """The lowest node covering each interval of codes.
+
+        An empty interval (``lo > hi``) has nothing but missing wildcards: it publishes the missing value.
+        """
         empty = lo > hi
-        found = self.taxonomy.lca(np.where(empty, 0, lo), np.where(empty, 0, hi))
-        found[empty] = 0
-        return found
+        return self.taxonomy.lca(np.where(empty, self.missing, lo), np.where(empty, self.missing, hi))
 
     def widths(self, lo: Codes, hi: Codes, node: Codes) -> Floats:
         """How much of the domain each box covers: 0 for one value, 1 for everything.

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tarnkappe.kernels.boxes import group_boxes
+from tarnkappe.kernels.boxes import group_boxes, group_sets
 from tarnkappe.kernels.mondrian import segment_boxes
 
 WILD = 4
@@ -45,9 +45,30 @@ def test_segment_boxes(case, wild):
     cuts = np.sort(np.abs(group[:3]) * len(rows) // 4) if len(rows) else np.zeros(0, np.int64)
     starts = np.array([0, *cuts, len(rows)], np.int64)
     quota = np.arange(1, len(rows) + 1, dtype=np.int64)
-    lo, hi, size = segment_boxes(rows, quota, starts, np.array(wild, np.int32))
+    n = len(starts) - 1
+    lo, hi, size = np.empty((n, 2), np.int32), np.empty((n, 2), np.int32), np.empty(n, np.int64)
+    for begin, end in ((0, n // 2), (n // 2, n)):  # as two threads would share the work
+        segment_boxes(rows, quota, starts, np.array(wild, np.int32), lo, hi, size, begin, end)
     for s in range(len(starts) - 1):
         here = slice(starts[s], starts[s + 1])
         assert size[s] == quota[here].sum()
         for j in range(2):
             assert (lo[s, j], hi[s, j]) == box(rows[here, j].tolist(), wild[j])
+
+
+@given(pieces(), st.sampled_from([-1, WILD]))
+@settings(deadline=None)
+def test_group_sets(case, wild):
+    rows, group = case
+    cell = np.arange(len(rows), dtype=np.int32)
+    for j in range(2):
+        found = group_sets(rows, j, cell, group, 4, wild)
+        for g in range(4):
+            values = {int(row[j]) for row, its_group in zip(rows, group, strict=True) if its_group == g} - {wild}
+            assert int(found[g]) == sum(1 << v for v in values)
+
+
+def test_a_set_has_room_for_64_values():
+    rows = np.array([[0], [31], [63]], np.int32)
+    found = group_sets(rows, 0, np.arange(3, dtype=np.int32), np.zeros(3, np.int32), 1, -1)
+    assert int(found[0]) == 1 | 1 << 31 | 1 << 63

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from itertools import pairwise
 
@@ -14,15 +13,27 @@ from strategies import domains, taxonomies
 from tarnkappe.kernels.mondrian import (
     _gap_depth,
     _present,
-    divide,
+    count_halves,
     find_cuts,
     find_halves,
     segment_boxes,
-    take_rows,
+    write_halves,
 )
 from tarnkappe.tally import Domain
 
 NO_TREE = np.zeros(0, np.int32), np.zeros((0, 0), np.int32)
+
+
+def boxes_of(rows: np.ndarray, quota: np.ndarray, starts: np.ndarray, wild: int) -> tuple[np.ndarray, ...]:
+    n = len(starts) - 1
+    lo, hi, size = np.empty((n, 1), np.int32), np.empty((n, 1), np.int32), np.empty(n, np.int64)
+    segment_boxes(rows, quota, starts, np.array([wild], np.int32), lo, hi, size, 0, n)
+    return lo, hi, size
+
+
+def shares(n: int) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Two ranges of the work, as two threads would share it."""
+    return (0, n // 2), (n // 2, n)
 
 
 @given(taxonomies(max_nodes=20), st.data())
@@ -56,7 +67,7 @@ def test_present_codes_are_counted_in_order(pieces, sparse, wild):
         expected[v] += q
     wild_records = expected.pop(wild, 0)
     rows = np.array(codes, np.int32).reshape(-1, 1)
-    lo, hi, _ = segment_boxes(rows, quota, np.array([0, len(rows)]), np.array([wild], np.int32))
+    lo, hi, _ = boxes_of(rows, quota, np.array([0, len(rows)]), wild)
     n = len(rows)
     dense, values, counts = np.zeros(2 * n + 16, np.int64), np.empty(n, np.int32), np.empty(n, np.int64)
     found, wild_found = _present(rows, quota, 0, n, 0, lo[0, 0], hi[0, 0], wild, dense, values, counts)
@@ -122,10 +133,13 @@ def test_strict_cuts(case, torn):
     domain, rows, quota, starts = case
     wild = domain.missing if domain.wildcard else -1
     tree = domain.taxonomy
-    lo, hi, _ = segment_boxes(rows, quota, starts, np.array([wild], np.int32))
+    lo, hi, _ = boxes_of(rows, quota, starts, wild)
     gaps = NO_TREE if tree.ranges.any() else (tree.splits[0], tree.split_minima)
     chosen = np.arange(len(starts) - 1)[::-1].copy()
-    code, left = find_cuts(rows, quota, starts, chosen, 0, lo, hi, domain.positions, *gaps, domain.missing, wild, torn)
+    code, left = np.full((len(chosen), 2), 77, np.int32), np.zeros((len(chosen), 2), np.int64)
+    shape = (domain.positions, *gaps, domain.missing, wild, torn)
+    for begin, end in shares(len(chosen)):
+        find_cuts(rows, quota, starts, chosen, 0, lo, hi, *shape, code, left, begin, end)
     for k, s in enumerate(chosen):
         here = slice(starts[s], starts[s + 1])
         found = [(int(c), int(n)) for c, n in zip(code[k], left[k], strict=True) if c >= 0]
@@ -137,9 +151,15 @@ def test_strict_cuts(case, torn):
 def test_relaxed_cuts_halve_the_records(case):
     domain, rows, quota, starts = case
     wild = domain.missing if domain.wildcard else -1
-    lo, hi, size = segment_boxes(rows, quota, starts, np.array([wild], np.int32))
+    lo, hi, size = boxes_of(rows, quota, starts, wild)
     chosen = np.arange(len(starts) - 1)
-    code, ties, left = find_halves(rows, quota, starts, chosen, 0, lo, hi, wild)
+    code, ties, left = (
+        np.full(len(chosen), 77, np.int32),
+        np.zeros(len(chosen), np.int64),
+        np.zeros(len(chosen), np.int64),
+    )
+    for begin, end in shares(len(chosen)):
+        find_halves(rows, quota, starts, chosen, 0, lo, hi, wild, code, ties, left, begin, end)
     for s in chosen:
         counts, wild_records = histogram(rows[starts[s] : starts[s + 1]], quota[starts[s] : starts[s + 1]], wild)
         line = [v for v, c in counts.items() for _ in range(c)]
@@ -154,16 +174,24 @@ def test_relaxed_cuts_halve_the_records(case):
 
 @given(segments(), st.data())
 @settings(deadline=None)
-def test_divide_sends_records_left_and_right(case, data):
+def test_halves_are_the_records_left_and_right(case, data):
     domain, rows, quota, starts = case
     wild = domain.missing if domain.wildcard else -1
     n = len(starts) - 1
     code = np.array(data.draw(st.lists(st.integers(0, domain.size), min_size=n, max_size=n)), np.int32)
     ties = np.array(data.draw(st.lists(st.integers(0, 6), min_size=n, max_size=n)), np.int64)
     chosen = np.arange(n)
-    source, records, bounds = divide(
-        rows, quota, starts, chosen, np.zeros(n, np.int64), code, ties, np.array([wild], np.int32)
-    )
+    cuts = (chosen, np.zeros(n, np.int64), code, ties, np.array([wild], np.int32))
+    pieces = np.empty(2 * n, np.int64)
+    for begin, end in shares(n):
+        count_halves(rows, quota, starts, *cuts, pieces, begin, end)
+    bounds = np.concatenate([[0], np.cumsum(pieces)])
+    m = int(bounds[-1])
+    cell = np.arange(100, 100 + len(rows), dtype=np.int32)
+    new_rows, records, new_cell = np.empty((m, 1), np.int32), np.empty(m, np.int64), np.empty(m, np.int32)
+    for begin, end in shares(n):
+        write_halves(rows, quota, cell, starts, *cuts, bounds, new_rows, records, new_cell, begin, end)
+    source = new_cell - 100
     expected: list[tuple[int, int]] = []
     ends = [0]
     for s in chosen:
@@ -182,10 +210,8 @@ def test_divide_sends_records_left_and_right(case, data):
             ends.append(len(expected))
     assert list(zip(source.tolist(), records.tolist(), strict=True)) == expected
     assert bounds.tolist() == ends
-    assert math.fsum(records) == math.fsum(quota)
-
-
-def test_take_rows():
-    rows = np.arange(12, dtype=np.int32).reshape(4, 3)
-    assert take_rows(rows, np.array([3, 0, 3])).tolist() == rows[[3, 0, 3]].tolist()
-    assert take_rows(rows, np.zeros(0, np.int64)).shape == (0, 3)
+    assert records.sum() == quota.sum()
+    assert np.array_equal(new_rows, rows[source])
+    no_rows, again = np.empty((0, 1), np.int32), np.empty(m, np.int64)
+    write_halves(rows, quota, cell, starts, *cuts, bounds, no_rows, again, new_cell, 0, n)  # without codes
+    assert np.array_equal(again, records)

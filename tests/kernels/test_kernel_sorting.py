@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tarnkappe.kernels.sorting import dense_ranks, pack, radix_argsort
+from tarnkappe.kernels.sorting import dense_ranks, pack, radix_argsort, unpack
 
 keys_of_bits = st.integers(0, 63).flatmap(
     lambda bits: st.tuples(st.just(bits), st.lists(st.integers(0, 2**bits - 1), max_size=60))
@@ -41,9 +41,34 @@ def test_dense_ranks_number_the_distinct_keys_in_order(values):
 
 @given(st.lists(st.tuples(st.integers(0, 2**31 - 1), st.integers(0, 6)), max_size=30))
 @settings(deadline=None)
-def test_pack_appends_a_digit(pairs):
+def test_pack_appends_a_column(pairs):
     keys = np.array([k for k, _ in pairs], np.uint64)
     for dtype in (np.int32, np.int64, np.uint8):
         packed = keys.copy()
-        pack(packed, np.array([c for _, c in pairs], dtype), 7)
-        assert packed.tolist() == [k * 7 + c for k, c in pairs]
+        pack(packed, np.array([c for _, c in pairs], dtype), 3)
+        assert packed.tolist() == [k * 8 + c for k, c in pairs]
+
+
+@given(st.lists(st.integers(0, 20), min_size=1, max_size=4), st.lists(st.integers(0, 2**63 - 1), max_size=20))
+@settings(deadline=None)
+def test_unpack_reads_the_last_columns_off(bits, values):
+    keys = np.array(values, np.uint64)
+    out = np.empty((len(values), len(bits)), np.int32)
+    unpack(keys, np.array(bits, np.int64), out)
+    assert keys.tolist() == [v >> sum(bits) for v in values]
+    for j in range(len(bits)):
+        below = sum(bits[j + 1 :])
+        assert out[:, j].tolist() == [v >> below & (1 << bits[j]) - 1 for v in values]
+
+
+@given(st.lists(st.tuples(st.integers(0, 999), st.integers(0, 0), st.integers(0, 2**31 - 1)), max_size=30))
+@settings(deadline=None)
+def test_unpack_undoes_pack(table):
+    bits = [10, 0, 31]
+    keys = np.zeros(len(table), np.uint64)
+    for j, width in enumerate(bits):
+        pack(keys, np.array([row[j] for row in table], np.int64), width)
+    out = np.empty((len(table), 3), np.int32)
+    unpack(keys, np.array(bits, np.int64), out)
+    assert [tuple(row) for row in out.tolist()] == table
+    assert not keys.any()

@@ -222,7 +222,7 @@ class Placed(dict):
 
 def test_all_kinds_are_known():
     known = registered("tarnkappe.taxonomy", TaxonomyBuilder)
-    assert set(known) == {"dates", "file", "frequency", "intervals", "order", "prefix", "suppress", "tree"}
+    assert set(known) == {"dates", "file", "frequency", "intervals", "order", "prefix", "set", "suppress", "tree"}
     assert all(cls.kind == name for name, cls in known.items())
 
 

@@ -116,6 +116,7 @@ def _encode(
         tree = tree.with_missing(MISSING_LABEL)
         place = np.append(place, np.int32(missing)).astype(np.int32)
         positions = None if positions is None else np.append(positions, np.nan)
-    domain = Domain(column.name, tree, positions, missing, wildcard and missing >= 0, weight)
+    sets = column.taxonomy is not None and column.taxonomy.sets and bool(texts)
+    domain = Domain(column.name, tree, positions, missing, wildcard and missing >= 0, weight, sets)
     unchanged = bool(np.array_equal(place, np.arange(len(place))))
     return (values.code if unchanged else place[values.code]), domain

@@ -48,7 +48,6 @@ class MemoryEngine:
 
         quasi = map_threads(encode, schema.quasi)
         sensitive = map_threads(encode, schema.sensitive)
-        del frame
         tally, self._cell = count_cells(
             [codes for codes, _ in quasi],
             [codes for codes, _ in sensitive],

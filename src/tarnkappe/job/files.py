@@ -239,7 +239,7 @@ def job_to_yaml(job: Job, folder: str | Path | None = None) -> str:
     if job.rest is not None:
         raise JobError(
             "E101",
-            f"the job says {job.rest}=\"rest\", but a job file names every column",
+            f'the job says {job.rest}="rest", but a job file names every column',
             hint="A release knows them all:  release.job.to_yaml()",
         )
     beside = None if folder is None else Path(folder)

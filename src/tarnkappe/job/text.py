@@ -15,7 +15,8 @@ _NUMBER = re.compile(r"[-+]?([0-9]+\.[0-9]*|\.?[0-9]+)([eE][-+]?[0-9]+)?")
 
 #: Under these keys every scalar is a value or a name of the data and stays the text that is written.
 _TEXT_KEYS = frozenset(
-    "attribute because column decimal delimiter folder label missing path purpose quote title tree values".split()
+    {"attribute", "because", "column", "decimal", "delimiter", "folder", "label", "missing", "path", "purpose", "quote"}
+    | {"title", "tree", "values"}
 )
 
 #: Under these keys stand names that the user chose; a column may well be called "title".
@@ -167,6 +168,12 @@ def dump_yaml(data: Any) -> str:
 
     Dumper.add_representer(PlacedDict, lambda d, value: d.represent_dict(value))
     Dumper.add_representer(tuple, lambda d, value: d.represent_list(value))
+    Dumper.add_representer(str, _represent_text)
     # Texts that other YAML readers take for numbers, dates or truth values are quoted by the dumper itself.
     text: str = yaml.dump(data, Dumper=Dumper, sort_keys=False, allow_unicode=True, default_flow_style=None, width=110)
     return text
+
+
+def _represent_text(dumper: Any, text: str) -> Any:
+    """Unusual line breaks and control characters are only safe as escapes, which need double quotes."""
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=None if text.isprintable() else '"')

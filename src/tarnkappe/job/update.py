@@ -73,10 +73,10 @@ def _end_of_columns(text: str, path: str) -> tuple[int, str]:
         # A reference to an earlier node ends where that one does, but no earlier than its own key.
         end = max(_last_leaf(section).end_mark.index, section.value[-1][0].end_mark.index)
         return _next_line(text, end + shift), " " * section.start_mark.column
-    if isinstance(section, yaml.MappingNode):
+    if section.value != "":
         raise JobError(
             "E110",
-            "'columns' is an empty pair of braces, so no line can be added to it",
+            "'columns' is said to be empty, so no line can be added to it",
             where=f"{path}:{section.start_mark.line + 1}",
             hint="Write only  columns:  there.",
         )

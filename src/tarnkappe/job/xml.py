@@ -119,7 +119,7 @@ def _algorithm(found: _Config) -> tuple[Algorithm, tuple[Notice, ...]]:
     notice = Notice(
         "W608",
         f"the method '{method}' of the configuration is not known, mondrian takes its place",
-        hint=f"Known algorithms: {', '.join(known.values() and all_algorithms())}.",
+        hint=f"Known algorithms: {', '.join(all_algorithms())}.",
     )
     return Mondrian(), (notice,)
 
@@ -132,9 +132,9 @@ def _criteria(found: _Config) -> list[Criterion]:
         criteria.append(KAnonymity(values["k"]))  # type: ignore[arg-type]
     for name in sensitive:
         if "l" in values:
-            criteria.append(FrequencyLDiversity(name, values["l"]))
+            criteria.append(FrequencyLDiversity(column=name, l=values["l"]))
         if "t" in values:
-            criteria.append(TCloseness(name, values["t"]))
+            criteria.append(TCloseness(column=name, t=values["t"]))
     if not criteria:
         raise JobError(
             "E109",

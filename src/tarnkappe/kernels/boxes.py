@@ -1,4 +1,4 @@
-"""Smallest and largest code of every group in every quasi-identifier."""
+"""What every group covers: smallest and largest code, or the set of codes, per quasi-identifier."""
 
 from __future__ import annotations
 
@@ -26,3 +26,13 @@ def group_boxes(quasi: Codes, cell: Codes, group: Codes, n_groups: int, wild: Co
             lo[g, j] = min(lo[g, j], v)
             hi[g, j] = max(hi[g, j], v)
     return lo, hi
+
+
+@njit(cache=True, nogil=True)
+def group_sets(quasi: Codes, j: int, cell: Codes, group: Codes, n_groups: int, wild: int) -> NDArray[np.uint64]:
+    """The codes of column `j` that occur in each group, as bits; codes are below 64, and `wild` does not count."""
+    out = np.zeros(n_groups, np.uint64)
+    for i in range(cell.size):
+        if group[i] >= 0 and quasi[cell[i], j] != wild:
+            out[group[i]] |= np.uint64(1) << np.uint64(quasi[cell[i], j])
+    return out

@@ -6,16 +6,14 @@ from abc import ABC, abstractmethod
 from typing import ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tarnkappe.groups import Boxes
 from tarnkappe.plan import Plan
-from tarnkappe.tally import Domain
-
-Floats = NDArray[np.float64]
+from tarnkappe.tally import Domain, Floats
 
 
 class Metric(ABC):
-    """A number that says what a release cost. Metrics of like name differ in the literature: each states its formula."""
+    """A number that says what a release cost. Metrics of like name differ in the literature: each says its formula."""
 
     name: ClassVar[str]
     title: ClassVar[str]
@@ -39,17 +37,15 @@ class CellLoss(Metric):
     """
 
     @abstractmethod
-    def cell_loss(
-        self, domain: Domain, lo: NDArray[np.int32], hi: NDArray[np.int32], node: NDArray[np.int32]
-    ) -> Floats:
-        """The loss of one quasi-identifier for each group, between 0 and 1."""
+    def cell_loss(self, boxes: Boxes, j: int, domain: Domain) -> Floats:
+        """The loss of quasi-identifier `j` for each group, between 0 and 1."""
 
     def column_scores(self, plan: Plan) -> dict[str, float]:
         """The mean loss of each quasi-identifier over all records of the input."""
         n = plan.tally.n_records
         out = {}
         for j, domain in enumerate(plan.tally.quasi_domains):
-            loss = self.cell_loss(domain, plan.boxes.lo[:, j], plan.boxes.hi[:, j], plan.boxes.node[:, j])
+            loss = self.cell_loss(plan.boxes, j, domain)
             out[domain.name] = float((loss * plan.sizes).sum() + plan.grouping.suppressed) / n
         return out
 
@@ -57,10 +53,3 @@ class CellLoss(Metric):
         """The weighted mean of the columns' losses."""
         weights = [d.weight for d in plan.tally.quasi_domains]
         return float(np.average(list(self.column_scores(plan).values()), weights=weights))
-
-    @staticmethod
-    def extent(domain: Domain, lo: NDArray[np.int32], hi: NDArray[np.int32]) -> Floats:
-        """``max - min`` of each box on the scale; 0 where nothing is known."""
-        known = lo <= hi
-        span = domain.positions[np.where(known, hi, 0)] - domain.positions[np.where(known, lo, 0)]
-        return np.where(known, span, 0.0)

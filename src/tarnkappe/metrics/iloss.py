@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tarnkappe.metrics.base import CellLoss, Floats
-from tarnkappe.tally import Domain
+from tarnkappe.groups import Boxes
+from tarnkappe.metrics.base import CellLoss
+from tarnkappe.tally import Domain, Floats
 
 
 class ILoss(CellLoss):
@@ -16,8 +16,9 @@ class ILoss(CellLoss):
 
     .. math:: \mathrm{ILoss}(v) = (|v| - 1) / |D|
 
-    where :math:`|v|` counts the leaves under the published node and :math:`|D|` all leaves. A numeric range counts by
-    extent: whole numbers :math:`|v| = max - min + 1` of :math:`|D|` likewise, decimals ``(max - min) / (MAX - MIN)``.
+    where :math:`|v|` counts the values the published label stands for and :math:`|D|` all leaves. A numeric range counts
+    by extent: whole numbers :math:`|v| = max - min + 1` of :math:`|D|` likewise, decimals
+    ``(max - min) / (MAX - MIN)``.
 
     References
     ----------
@@ -29,13 +30,11 @@ class ILoss(CellLoss):
     goal: ClassVar = "minimise"
     sentence: ClassVar = "An average cell now stands for {value:.1%} more of its column than before (ILoss)."
 
-    def cell_loss(
-        self, domain: Domain, lo: NDArray[np.int32], hi: NDArray[np.int32], node: NDArray[np.int32]
-    ) -> Floats:
+    def cell_loss(self, boxes: Boxes, j: int, domain: Domain) -> Floats:
         """``(|v| - 1) / |D|`` of each group."""
-        by_leaves = (domain.taxonomy.leaf_counts[node] - 1) / domain.size
-        if not domain.is_range.any():
-            return by_leaves
-        unit = 1.0 if domain.values is None or domain.is_integer else 0.0
-        by_extent = self.extent(domain, lo, hi) / max(domain.extent + unit, 1e-300)
-        return np.where(domain.is_range[node], by_extent, by_leaves)
+        by_count = (boxes.covered(j, domain) - 1) / domain.size
+        if domain.values is None:
+            return by_count
+        unit = 1.0 if domain.is_integer else 0.0
+        by_extent = boxes.extent(j, domain) / ((domain.extent + unit) or 1.0)
+        return np.where(domain.is_range[boxes.node[:, j]], by_extent, by_count)

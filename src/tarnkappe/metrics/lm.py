@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tarnkappe.metrics.base import CellLoss, Floats
-from tarnkappe.tally import Domain
+from tarnkappe.groups import Boxes
+from tarnkappe.metrics.base import CellLoss
+from tarnkappe.tally import Domain, Floats
 
 
 class LossMetric(CellLoss):
@@ -16,7 +16,7 @@ class LossMetric(CellLoss):
 
     .. math:: (max - min) / (MAX - MIN) \quad\text{or}\quad (c - 1) / (M - 1)
 
-    for a numeric range, and for a node that covers :math:`c` of :math:`M` leaves; averaged over columns and records.
+    for a numeric range, and for a label that covers :math:`c` of :math:`M` leaves; averaged over columns and records.
 
     References
     ----------
@@ -28,8 +28,10 @@ class LossMetric(CellLoss):
     goal: ClassVar = "minimise"
     sentence: ClassVar = "On average a cell has lost {value:.1%} of its detail (loss metric)."
 
-    def cell_loss(
-        self, domain: Domain, lo: NDArray[np.int32], hi: NDArray[np.int32], node: NDArray[np.int32]
-    ) -> Floats:
+    def cell_loss(self, boxes: Boxes, j: int, domain: Domain) -> Floats:
         """The loss of each group, between 0 and 1."""
-        return domain.widths(lo, hi, node)
+        by_count = (boxes.covered(j, domain) - 1) / max(domain.size - 1, 1)
+        if domain.values is None:
+            return by_count
+        by_extent = boxes.extent(j, domain) / (domain.extent or 1.0)
+        return np.where(domain.is_range[boxes.node[:, j]], by_extent, by_count)

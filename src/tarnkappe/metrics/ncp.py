@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tarnkappe.metrics.base import CellLoss, Floats
-from tarnkappe.tally import Domain
+from tarnkappe.groups import Boxes
+from tarnkappe.metrics.base import CellLoss
+from tarnkappe.tally import Domain, Floats
 
 
 class GlobalCertaintyPenalty(CellLoss):
@@ -16,7 +16,7 @@ class GlobalCertaintyPenalty(CellLoss):
 
     .. math:: \mathrm{NCP} = (max - min) / (MAX - MIN) \quad\text{or}\quad c / M \;(0 \text{ if } c = 1)
 
-    for a numeric range, and for a node that covers :math:`c` of :math:`M` leaves. GCP is
+    for a numeric range, and for a label that covers :math:`c` of :math:`M` leaves. GCP is
     :math:`\sum_G |G| \, \mathrm{NCP}(G) / (n d)`.
 
     References
@@ -30,13 +30,11 @@ class GlobalCertaintyPenalty(CellLoss):
     goal: ClassVar = "minimise"
     sentence: ClassVar = "On average a cell covers {value:.1%} of its column (global certainty penalty)."
 
-    def cell_loss(
-        self, domain: Domain, lo: NDArray[np.int32], hi: NDArray[np.int32], node: NDArray[np.int32]
-    ) -> Floats:
+    def cell_loss(self, boxes: Boxes, j: int, domain: Domain) -> Floats:
         """The normalised certainty penalty of each group."""
-        leaves = domain.taxonomy.leaf_counts[node]
-        by_leaves = np.where(leaves > 1, leaves / domain.size, 0.0)
-        if not domain.is_range.any():
-            return by_leaves
-        by_extent = self.extent(domain, lo, hi) / (domain.extent or 1.0)
-        return np.where(domain.is_range[node], by_extent, by_leaves)
+        covered = boxes.covered(j, domain)
+        by_count = np.where(covered > 1, covered / domain.size, 0.0)
+        if domain.values is None:
+            return by_count
+        by_extent = boxes.extent(j, domain) / (domain.extent or 1.0)
+        return np.where(domain.is_range[boxes.node[:, j]], by_extent, by_count)

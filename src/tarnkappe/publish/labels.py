@@ -38,24 +38,32 @@ class Labels:
         return physical.cat.to(pl.Enum(self.texts))
 
 
-def labels_of(domain: Domain, lo: Codes, hi: Codes, node: Codes) -> Labels:
-    """The labels of one quasi-identifier for all groups.
+def labels_of(boxes: Boxes, j: int, domain: Domain) -> Labels:
+    """The labels of quasi-identifier `j` for all groups.
 
-    One value publishes itself, an interval of a range ``[min max]``, anything else the label of its node. A group whose
-    cells are all missing publishes the missing value.
+    One value publishes itself, an interval of a range ``[min max]``, a set its values ``{a, b}``, anything else the
+    label of its node. A group whose cells are all missing publishes the missing value.
     """
-    tree = domain.taxonomy
+    tree, lo, hi, node = domain.taxonomy, boxes.lo[:, j], boxes.hi[:, j], boxes.node[:, j]
     missing = (lo > hi) | ((lo == hi) & (lo == domain.missing))
-    interval = domain.is_range[node] & (lo < hi)
-    # A key for each way of being published: interval of codes, node, or missing (node -1).
-    low = np.where(interval, lo, np.where(missing, 0, node + 1))
-    high = np.where(interval, hi, 0)
-    way, first = distinct_rows([interval, low, high], [2, tree.n_nodes + 1, domain.size])
+    spread = boxes.publishes_range(j, domain)
+    texts = np.array([*tree.labels, None], dtype=object)
     leaves = np.array(tree.leaves, dtype=object)
-    texts = np.array([None, *tree.labels], dtype=object)[low[first]]
-    at = first[interval[first]]
-    texts[interval[first]] = [f"[{a} {b}]" for a, b in zip(leaves[lo[at]], leaves[hi[at]], strict=True)]
-    return _distinct(texts, way)
+    # A key for each way of being published: the node (the last one stands for missing), then what is inside it.
+    outer = np.where(missing, tree.n_nodes, node)
+    if j in boxes.members:
+        sets, inner = np.unique(np.where(spread, boxes.members[j], 0), return_inverse=True)
+        way, first = distinct_rows([outer, inner], [tree.n_nodes + 1, len(sets)])
+        inside = [_set_text(leaves, int(sets[i])) for i in inner[first]]
+    else:
+        low, high = np.where(spread, lo, 0), np.where(spread, hi, 0)
+        way, first = distinct_rows([outer, low, high], [tree.n_nodes + 1, domain.size, domain.size])
+        inside = [f"[{a} {b}]" for a, b in zip(leaves[low[first]], leaves[high[first]], strict=True)]
+    return _distinct(np.where(spread[first], np.array(inside, dtype=object), texts[outer[first]]), way)
+
+
+def _set_text(leaves: NDArray[Any], bits: int) -> str:
+    return "{" + ", ".join(leaves[i] for i in range(bits.bit_length()) if bits >> i & 1) + "}"
 
 
 def _distinct(texts: NDArray[Any], way: Codes) -> Labels:
@@ -67,4 +75,4 @@ def _distinct(texts: NDArray[Any], way: Codes) -> Labels:
 
 def publish_boxes(boxes: Boxes, domains: tuple[Domain, ...]) -> tuple[Labels, ...]:
     """The labels of all quasi-identifiers."""
-    return tuple(labels_of(d, boxes.lo[:, j], boxes.hi[:, j], boxes.node[:, j]) for j, d in enumerate(domains))
+    return tuple(labels_of(boxes, j, domain) for j, domain in enumerate(domains))

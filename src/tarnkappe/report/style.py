@@ -79,6 +79,7 @@ dl.facts dt{color:var(--muted)}
 dl.facts dd{margin:0;min-width:0}
 code,pre{font-family:var(--mono);font-size:.84375em;font-variant-ligatures:none}
 code{overflow-wrap:anywhere}
+pre code{font-size:inherit;overflow-wrap:normal}
 pre{margin:0 0 1rem;padding:1rem;background:var(--panel);overflow-x:auto;line-height:1.5}
 pre.wrap{white-space:pre-wrap}
 pre.wrap span{white-space:pre}
@@ -130,7 +131,7 @@ p,li{orphans:3;widows:3}
 .columns,.columns td:last-child{min-width:0}
 .v,td .v,th .v{overflow-wrap:anywhere}
 table,td .small,th .small{font-size:9pt}
-pre,pre.wrap span{white-space:pre-wrap;overflow-wrap:anywhere;font-size:8.5pt}
+pre,pre code,pre.wrap span{white-space:pre-wrap;overflow-wrap:anywhere;font-size:8pt}
 details::details-content{content-visibility:visible;block-size:auto}
 rect{print-color-adjust:exact;-webkit-print-color-adjust:exact}
 footer.internal{display:table-footer-group;break-inside:avoid;font-size:9pt}

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tarnkappe.taxonomy.base import TaxonomyBuilder
-from tarnkappe.taxonomy.builders import File, Frequency, Order, Suppress, Tree, builder_from
+from tarnkappe.taxonomy.builders import File, Frequency, Order, Set, Suppress, Tree, builder_from
 from tarnkappe.taxonomy.computed import Dates, Intervals, Prefix
 from tarnkappe.taxonomy.coverage import check_coverage
 from tarnkappe.taxonomy.files import read_taxonomies_xml, read_taxonomy, write_taxonomy
@@ -36,6 +36,7 @@ __all__ = [
     "read_taxonomy",
     "suppress",
     "tree",
+    "value_set",
     "write_taxonomy",
 ]
 
@@ -49,6 +50,15 @@ def intervals(
     ('*', '20-29', '20-24', '21', '30-39', '30-34', '33')
     """
     return Intervals(widths=widths, start=start, bottom=bottom, top=top)
+
+
+def value_set(*values: str) -> Set:
+    """Few values without a taxonomy: groups publish sets such as ``{red, blue}``; sorted unless an order is given.
+
+    >>> value_set("red", "blue").build(["blue"], "colour").leaves
+    ('red', 'blue')
+    """
+    return Set(values=values or None)
 
 
 def prefix(*keep: int) -> Prefix:

@@ -30,6 +30,10 @@ _TRIM_DOC = "Ignore blanks around values; the trimmed value is published."
 _UNKNOWN_DOC = "What to do with values the taxonomy lacks: error, or top to hang them under its root."
 
 
+#: Sets are kept as 64 bits, one of which is for the missing value.
+_MOST_IN_A_SET = 63
+
+
 @dataclass(frozen=True)
 class Tree(TaxonomyBuilder):
     """A tree written out as nested mappings and lists.
@@ -220,6 +224,41 @@ class Order(TaxonomyBuilder):
                 row.append(run[0] if len(run) == 1 else f"{run[0]} to {run[-1]}")
             rows.append((*row, ANY))
         return Taxonomy.from_paths(rows)
+
+
+@dataclass(frozen=True)
+class Set(Order):
+    """Few values without a taxonomy: a group publishes the set of those it has, such as ``{red, blue}``.
+
+    The order of the values still matters: neighbours are pooled first, so put like beside like.
+
+    >>> Set(values=["red", "orange", "blue"]).build(["red"], "colour").leaves
+    ('red', 'orange', 'blue')
+    """
+
+    kind: ClassVar[str] = "set"
+    name: ClassVar[str] = kind
+    sets: ClassVar[bool] = True
+
+    groups: tuple[int, ...] = ()
+
+    def build(
+        self,
+        values: Values,
+        column: str,
+        counts: Counts | None = None,
+        *,
+        others: Mapping[str, Sequence[str]] | None = None,
+    ) -> Taxonomy:
+        """The values in their order, of which there may be 63."""
+        scale = super().build(values, column, counts, others=others)
+        if scale.n_leaves > _MOST_IN_A_SET:
+            raise TaxonomyError(
+                "E203",
+                f"column '{column}' has {scale.n_leaves} values, too many for sets (at most {_MOST_IN_A_SET})",
+                hint=f"{column}: {{role: quasi, taxonomy: {{kind: tree, tree: ...}}}}",
+            )
+        return scale
 
 
 @dataclass(frozen=True)

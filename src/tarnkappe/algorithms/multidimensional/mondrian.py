@@ -72,7 +72,7 @@ class _Front:
         self.tally = tally
         self.relaxed = relaxed
         self.tables = goal.table_distributions(tally)
-        self.can_tear = [not d.taxonomy.ranges.any() and d.taxonomy.height > 1 for d in tally.quasi_domains]
+        self.can_tear = [d.taxonomy.height > 1 for d in tally.quasi_domains]  # else all gaps are alike
         self.wild = np.array([d.missing if d.wildcard else -1 for d in tally.quasi_domains], np.int32)
         self.rows = np.ascontiguousarray(tally.quasi)
         self.cell = np.arange(tally.n_cells, dtype=np.int32)

@@ -1,0 +1,25 @@
+"""Decide step of Mondrian: anonypy, k = 5."""
+
+from __future__ import annotations
+
+import sys
+
+import anonypy
+import polars as pl
+from measure import report, timed
+from tables import SENSITIVE, named, set_loss
+
+frame, quasi = named(sys.argv[1])
+table = frame.select(*quasi, SENSITIVE).to_pandas()
+for name in (*quasi, SENSITIVE):
+    if not frame[name].dtype.is_numeric():
+        table[name] = table[name].astype("category")
+preserver = anonypy.Preserver(table, list(quasi), SENSITIVE)
+partitions, seconds, cpu = timed(lambda: preserver.mondrian.partition(5))
+group = pl.Series("group", [0] * frame.height)
+owner = [0] * frame.height
+for number, members in enumerate(partitions):
+    for row in members:
+        owner[row] = number
+loss = set_loss(frame.select(quasi).with_columns(pl.Series("group", owner)), frame, quasi)
+report(seconds=seconds, cpu=cpu, groups=len(partitions), loss=loss, smallest=min(len(p) for p in partitions))

@@ -1,0 +1,6 @@
+"""``python -m tarnkappe``."""
+
+from tarnkappe.cli import main
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,63 @@
+"""All commands, in the order in which they are needed."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from tarnkappe._version import __version__
+from tarnkappe.cli import taxonomy
+from tarnkappe.cli.check import check
+from tarnkappe.cli.demo import demo
+from tarnkappe.cli.explain import explain
+from tarnkappe.cli.init import init
+from tarnkappe.cli.inspect import inspect
+from tarnkappe.cli.options import ANONYMISE, CONFIGURE, START, TOOLS, TRUST
+from tarnkappe.cli.root import EXIT_CODES, Root
+from tarnkappe.cli.run import run
+from tarnkappe.cli.schema import schema
+from tarnkappe.cli.verify import verify
+
+_EPILOG = "Exit codes: " + " · ".join(f"{code} {meaning}" for code, meaning in EXIT_CODES.items())
+
+app = typer.Typer(
+    name="tarnkappe",
+    cls=Root,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog=_EPILOG,
+)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"tarnkappe {__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def start(
+    ctx: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", metavar="", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Release microdata without exposing the people in it.
+
+    Two commands make a release:  tarnkappe init census.csv  and  tarnkappe run census.yaml
+    """
+    if ctx.invoked_subcommand is None:
+        typer.echo(ctx.get_help())
+
+
+app.command(rich_help_panel=START)(demo)
+app.command(rich_help_panel=START)(inspect)
+app.command(rich_help_panel=START)(init)
+app.add_typer(taxonomy.app, name="taxonomy", rich_help_panel=CONFIGURE)
+app.command(rich_help_panel=CONFIGURE)(check)
+app.command(rich_help_panel=ANONYMISE)(run)
+app.command(rich_help_panel=TRUST)(verify)
+app.command(rich_help_panel=TRUST)(explain)
+app.command(rich_help_panel=TOOLS)(schema)

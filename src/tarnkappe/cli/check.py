@@ -1,0 +1,49 @@
+"""``tarnkappe check``."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from tarnkappe.cli import screen
+from tarnkappe.cli.options import AsJson, Debug, JobFile, MaybeData, Settings
+
+
+def check(
+    job: JobFile, data: MaybeData = None, settings: Settings = None, as_json: AsJson = False, debug: Debug = False
+) -> None:
+    """Validate a job with its data and taxonomies, and say whether a release exists.
+
+    Nothing is written. A job that passes can be run.
+
+    [bold]Example:[/bold]  tarnkappe check census.yaml
+    """
+    from tarnkappe import pipeline
+    from tarnkappe.cli.jobs import fixes_for, job_for
+    from tarnkappe.cli.progress import Working
+    from tarnkappe.cli.summary import checked_rows
+
+    loaded = job_for(job, data, settings)
+    with Working("read") as progress, fixes_for(job, loaded.data.path):
+        progress("read")
+        checked = pipeline.check(loaded, loaded.data.path)
+    tally = checked.tally
+    if as_json:
+        screen.print_json(
+            {
+                "ok": True,
+                "data": checked.source.description,
+                "rows": tally.n_records,
+                "roles": {c.name: c.role for c in checked.schema.columns},
+                "criteria": [{"name": c.name, **c.get_params()} for c in loaded.goal.criteria],
+                "unique": int((tally.tuple_sizes == 1).sum()),
+                "combinations": tally.n_tuples,
+                "cells": tally.n_cells,
+                "notices": [asdict(n) for n in checked.notices],
+            }
+        )
+        return
+    console = screen.stdout()
+    screen.rows(console, checked_rows(checked, loaded.goal))
+    screen.notices(console, checked.notices)
+    command = f"tarnkappe run {screen.shown_path(job)}" + (f" {data}" if data else "")
+    screen.rows(console, [("Next", command)])

@@ -1,0 +1,47 @@
+"""Loading a job for a command, with hints that name the files the user gave."""
+
+from __future__ import annotations
+
+import dataclasses
+import shlex
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tarnkappe.errors import JobError
+
+if TYPE_CHECKING:
+    from tarnkappe.job import Job
+
+
+def job_for(path: Path, data: Path | None, settings: Iterable[str] | None) -> Job:
+    """The job in a file, with settings changed and perhaps another data file."""
+    from tarnkappe.job.files import load_job
+    from tarnkappe.job.model import replace_job
+
+    job = load_job(path, settings or ())
+    if data is not None:
+        job = replace_job(job, data=dataclasses.replace(job.data, path=str(data)))
+    if job.data.path is None:
+        raise JobError(
+            "E103",
+            "the job names no data file",
+            where=str(path),
+            hint=f"Add  data: {{path: DATA.csv}}  or give the file:  tarnkappe check {shlex.quote(str(path))} DATA.csv",
+        )
+    return job
+
+
+@contextmanager
+def fixes_for(path: Path, data: str | None) -> Iterator[None]:
+    """Let errors about columns without a role say which command adds them."""
+    try:
+        yield
+    except JobError as error:
+        if error.code == "E101" and data:
+            error.where = str(path)
+            error.hint = (
+                shlex.join(["tarnkappe", "init", data, "--update", str(path)]) + "   adds them with suggestions"
+            )
+        raise

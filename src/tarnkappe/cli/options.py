@@ -1,0 +1,88 @@
+"""Arguments and options that several commands share, and what a shell completes for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+START, CONFIGURE, ANONYMISE, TRUST, TOOLS = "Start", "Configure", "Anonymise", "Trust", "Tools"
+
+
+def complete_topics(incomplete: str) -> list[str]:
+    """Words that `tarnkappe explain` knows."""
+    from tarnkappe.cli.topics import all_topics
+
+    return [name for name in all_topics() if name.casefold().startswith(incomplete.casefold())]
+
+
+def complete_criteria(incomplete: str) -> list[str]:
+    """Criteria with the beginning of their parameters, such as ``k-anonymity:k=``."""
+    from tarnkappe.criteria import all_criteria
+    from tarnkappe.params import parameters
+
+    starts = [
+        f"{name}:" + ",".join(f"{p.name}=" for p in parameters(cls) if p.required)
+        for name, cls in all_criteria().items()
+    ]
+    return [s for s in starts if s.startswith(incomplete)]
+
+
+def complete_settings(incomplete: str) -> list[str]:
+    """Settings that are often changed."""
+    from tarnkappe.algorithms import all_algorithms
+
+    starts = ["criteria.k=", "criteria.l=", "limits.suppressed_rows=", "output.format="]
+    starts += [f"algorithm.name={name}" for name in all_algorithms()]
+    return [s for s in starts if s.startswith(incomplete)]
+
+
+DataFile = Annotated[Path, typer.Argument(help="A CSV or Parquet file.", metavar="DATA", show_default=False)]
+MaybeData = Annotated[
+    Path | None,
+    typer.Argument(help="A data file to use instead of the job's.", metavar="DATA", show_default=False),
+]
+JobFile = Annotated[Path, typer.Argument(help="A job file.", metavar="JOB", show_default=False)]
+AsJson = Annotated[bool, typer.Option("--json", metavar="", help="Print one JSON document instead of text.")]
+Debug = Annotated[bool, typer.Option("--debug", metavar="", help="Show the traceback of an error.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", metavar="", help="Replace earlier output of Tarnkappe.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", metavar="", help="Print errors only.")]
+Seed = Annotated[
+    int | None,
+    typer.Option("--seed", min=0, metavar="N", help="Makes the run repeatable. Keep it secret.", show_default=False),
+]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="Change a setting of the job, such as criteria.k=10.",
+        autocompletion=complete_settings,
+        show_default=False,
+    ),
+]
+Quasi = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--quasi",
+        "--qi",
+        metavar="A,B,C",
+        help="The quasi-identifiers, separated by commas.",
+        show_default=False,
+    ),
+]
+
+
+def split_names(given: Iterable[str] | None, known: Iterable[str]) -> list[str]:
+    """Column names from comma-separated words; a word that is a column as a whole is not split.
+
+    >>> split_names(["age,sex", "city, state"], ["age", "sex", "city, state"])
+    ['age', 'sex', 'city, state']
+    """
+    columns = set(known)
+    out: list[str] = []
+    for word in given or ():
+        out += [word] if word in columns else [name.strip() for name in word.split(",") if name.strip()]
+    return list(dict.fromkeys(out))

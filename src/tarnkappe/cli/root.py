@@ -1,0 +1,126 @@
+"""The one place where everything that can go wrong becomes a message and an exit code."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+from typer.core import TyperGroup
+
+from tarnkappe.cli import screen
+from tarnkappe.errors import JobError, LimitError, TarnkappeError, did_you_mean
+
+#: What each exit code means, for ``--help``.
+EXIT_CODES = {
+    0: "ok",
+    1: "internal error",
+    2: "usage or job file wrong",
+    3: "data or taxonomy wrong",
+    4: "no solution",
+    5: "verification failed",
+    6: "refused by a guard rail",
+    7: "out of disk or memory",
+    130: "interrupted",
+    143: "terminated",
+}
+
+
+class Stopped(BaseException):
+    """The user or the system asked the program to end."""
+
+    def __init__(self, word: str, exit_code: int) -> None:
+        super().__init__(word)
+        self.word = word
+        self.exit_code = exit_code
+
+
+class Root(TyperGroup):
+    """All commands; turns exceptions into messages and exit codes."""
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        windows_expand_args: bool = True,
+        **extra: Any,
+    ) -> NoReturn:
+        """Run a command and exit."""
+        words = list(sys.argv[1:] if args is None else args)
+        code = 0
+        try:
+            result = super().main(words, prog_name, complete_var, False, windows_expand_args, **extra)
+            code = result if isinstance(result, int) else 0
+        except Stopped as stop:
+            code = stop.exit_code
+            what = "no release was written" if "demo" in words else "nothing was written"
+            screen.stderr().print(f"{stop.word}, {what}.")
+        except Exception as error:
+            code = _report(error, words)
+        sys.exit(code)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; an interruption passes through without being taken for anything else."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise Stopped("Interrupted", 130) from None
+
+
+def _report(error: Exception, words: Sequence[str]) -> int:
+    """Tell the user what happened; which words they gave decides how."""
+    debug, as_json = "--debug" in words, "--json" in words
+    if debug:
+        traceback.print_exception(error, file=sys.stderr)
+    known = _as_known(error)
+    if known is not None:
+        if as_json:
+            screen.print_json({"error": known.as_dict()})
+        else:
+            screen.failure(screen.stderr(), known)
+        return known.exit_code
+    # The words of a foreign exception may quote a value of the data, so only its kind and place are told.
+    message = f"internal error: {type(error).__name__} in {_place(error)}. This is a bug in Tarnkappe"
+    if as_json:
+        screen.print_json({"error": {"code": "internal", "message": message, "exit_code": 1}})
+    else:
+        end = "." if debug else "; run with --debug to see more."
+        screen.stderr().print(message + end, soft_wrap=True)
+    return 1
+
+
+def _as_known(error: Exception) -> TarnkappeError | None:
+    """The error as one of ours, if it is one a user can act on."""
+    if isinstance(error, TarnkappeError):
+        return error
+    if isinstance(error, MemoryError):
+        return LimitError(
+            "E702",
+            "not enough memory",
+            hint="Close other programs, declare fewer quasi-identifiers, or use a machine with more memory.",
+        )
+    if getattr(error, "exit_code", None) == 2 and hasattr(error, "format_message"):
+        return _usage_error(error)
+    return None
+
+
+def _usage_error(error: Any) -> JobError:
+    """What the command line parser complains about, in our words."""
+    path = error.ctx.command_path if getattr(error, "ctx", None) is not None else "tarnkappe"
+    message = str(error.format_message()).strip()
+    if getattr(error, "option_name", None) and hasattr(error, "possibilities"):
+        known = [o for p in error.ctx.command.params for o in getattr(p, "opts", [])] if error.ctx else []
+        message = f"no such option: {error.option_name}{did_you_mean(error.option_name, known)}"
+    message = (message[:1].lower() + message[1:]).rstrip(".")
+    return JobError("E108", message, hint=f"{path} --help")
+
+
+def _place(error: Exception) -> str:
+    """The file and line of ours in which an exception was raised."""
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = [f for f in frames if "tarnkappe" in Path(f.filename).parts] or frames
+    return f"{Path(ours[-1].filename).name}:{ours[-1].lineno}" if ours else "unknown place"

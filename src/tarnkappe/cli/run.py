@@ -1,0 +1,57 @@
+"""``tarnkappe run``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tarnkappe.cli import screen
+from tarnkappe.cli.options import AsJson, Debug, JobFile, MaybeData, Overwrite, Quiet, Seed, Settings
+
+
+def run(
+    job: JobFile,
+    data: MaybeData = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Folder of the release, instead of the job's.", show_default=False),
+    ] = None,
+    seed: Seed = None,
+    settings: Settings = None,
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", metavar="", help="Do everything in memory and say what came out; write nothing."),
+    ] = False,
+    overwrite: Overwrite = False,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Anonymise, verify, and write the release with its reports.
+
+    The written file is read back and checked; a release that does not keep its promise never appears.
+
+    [bold]Example:[/bold]  tarnkappe run census.yaml --set criteria.k=10
+    """
+    from tarnkappe.cli.jobs import fixes_for, job_for
+    from tarnkappe.cli.progress import Working
+    from tarnkappe.cli.summary import release_rows, wrote_rows
+    from tarnkappe.pipeline import anonymize, run_job
+
+    loaded = job_for(job, data, settings)
+    with Working(quiet=quiet) as progress, fixes_for(job, loaded.data.path):
+        if dry_run:
+            release = anonymize(loaded, loaded.data.path, seed=seed, progress=progress)
+        else:
+            release = run_job(loaded, None, output, seed=seed, overwrite=overwrite, progress=progress)
+    if as_json:
+        screen.print_json({**release.as_dict(), "dry_run": dry_run})
+        return
+    if quiet:
+        return
+    console = screen.stdout()
+    screen.rows(console, release_rows(release))
+    screen.rows(console, [("Wrote", "nothing: this was a dry run")] if dry_run else wrote_rows(release))
+    screen.notices(console, release.notices)

@@ -1,0 +1,217 @@
+"""What goes to the screen, and how: plain words, no markup from data, no colours when piped."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+    from tarnkappe.errors import Notice, TarnkappeError
+
+#: Least width of the labels on the left.
+_LABEL = 10
+
+#: What is to be pasted looks like this, or stands apart from other text by two spaces and looks like that.
+_COMMAND = re.compile(r"^tarnkappe |\{.*:.*\}")
+_SNIPPET = re.compile(r"[{}\[\]=<>/\"']|--|: ")
+
+#: Spaces at which no line is broken: inside figures and before percentages, after a tick, before a dot or an arrow.
+_GLUE = re.compile(r"(?<=\d) (?=\d{3}\b|%)| (?=[<>]? ?\d+(\.\d)? %)|(?<=[<>✓✗]) | (?=[·→])")
+_GLUED = "\0"
+
+
+def stdout() -> Console:
+    """Where results go."""
+    from rich.console import Console
+
+    return Console(highlight=False, markup=False, emoji=False)
+
+
+def stderr() -> Console:
+    """Where progress, warnings and errors go."""
+    from rich.console import Console
+
+    return Console(stderr=True, highlight=False, markup=False, emoji=False)
+
+
+def clean(text: str) -> str:
+    """A text with nothing in it that a terminal would act on; names of columns and files may hold anything.
+
+    >>> clean("a" + chr(27) + "[31mb") == "a" + chr(92) + "x1b[31mb"
+    True
+    """
+    return "".join(c if c.isprintable() or c == "\n" else f"\\x{ord(c):02x}" for c in text)
+
+
+def count(number: int) -> str:
+    """A number for people.
+
+    >>> count(30162)
+    '30 162'
+    """
+    return f"{number:,}".replace(",", " ")
+
+
+def plural(number: int, noun: str, nouns: str | None = None) -> str:
+    """A number with its noun.
+
+    >>> plural(1, "row"), plural(2, "row")
+    ('1 row', '2 rows')
+    """
+    return f"{count(number)} {noun if number == 1 else nouns or noun + 's'}"
+
+
+def percent(share: float) -> str:
+    """A share for people; only what is nothing or everything is called 0 or 100 per cent.
+
+    >>> percent(0.0699), percent(0.00001), percent(1.0), percent(0.99999)
+    ('7.0 %', '< 0.1 %', '100 %', '> 99.9 %')
+    """
+    if share in (0.0, 1.0):
+        return f"{100 * share:.0f} %"
+    if share < 0.0005:
+        return "< 0.1 %"
+    return "> 99.9 %" if share > 0.9995 else f"{100 * share:.1f} %"
+
+
+def figure(number: float) -> str:
+    """A level that was reached: whole numbers without decimals, others short.
+
+    >>> figure(10.0), figure(0.28713)
+    ('10', '0.287')
+    """
+    if math.isnan(number):
+        return "nothing"
+    return count(int(number)) if float(number).is_integer() else f"{number:.3g}"
+
+
+def fill(text: str, width: int | None) -> list[str]:
+    """The lines of a text for a screen of a width; what is to be pasted stays in one piece.
+
+    Pieces are separated by two or more spaces. Without a width nothing is broken.
+
+    >>> fill("Set  missing_rule: own-value  in the job file.", 26)
+    ['Set', 'missing_rule: own-value', 'in the job file.']
+    """
+    lines: list[str] = []
+    for paragraph in text.split("\n"):
+        if width is None or len(paragraph) <= width:
+            lines.append(paragraph)
+            continue
+        start = " " * (len(paragraph) - len(paragraph.lstrip(" ")))
+        line = start
+        pieces = re.split(r" {2,}", paragraph.strip())
+        for piece in pieces:
+            gap = "  " if line.strip() else ""
+            whole = _COMMAND.search(piece) or (len(pieces) > 1 and _SNIPPET.search(piece))
+            for word in [piece] if whole else _GLUE.sub(_GLUED, piece).split(" "):
+                if line.strip() and len(line) + len(gap) + len(word) > width:
+                    lines.append(line)
+                    line, gap = start, ""
+                line += gap + word.replace(_GLUED, " ")
+                gap = " "
+        lines.append(line)
+    return lines
+
+
+def _width(console: Console, used: int) -> int | None:
+    return max(20, console.width - used) if console.is_terminal else None
+
+
+def _styled(line: str, style: str = "") -> Text:
+    from rich.text import Text
+
+    text = Text(line, style=style)
+    text.highlight_regex("✓", "green")
+    text.highlight_regex("✗", "bold red")
+    return text
+
+
+def rows(console: Console, lines: Iterable[tuple[str, str]]) -> None:
+    """Print labels and what belongs to them; an empty label continues the one above."""
+    from rich.text import Text
+
+    given = list(lines)
+    widest = max([_LABEL, *(len(label) for label, _ in given)])
+    for label, text in given:
+        left = Text("  ").append(f"{label:<{widest}}", style="bold cyan").append(" ")
+        for at, line in enumerate(fill(clean(text), _width(console, len(left)))):
+            before = left if at == 0 else Text(" " * len(left))
+            console.print(before + _styled(line), soft_wrap=True)
+
+
+def notices(console: Console, given: Iterable[Notice]) -> None:
+    """Print warnings with what to do about them."""
+    for notice in given:
+        _coded(console, notice.code, notice.message, "yellow", [], notice.hint, "Hint:")
+
+
+def failure(console: Console, error: TarnkappeError) -> None:
+    """Print an error: its code, what happened, where, and how to fix it."""
+    above = [error.where] if error.where else []
+    _coded(console, error.code, error.message, "bold red", [*above, *error.details], error.hint, "Fix:", above=above)
+
+
+def _coded(
+    console: Console,
+    code: str,
+    message: str,
+    style: str,
+    details: list[str],
+    hint: str | None,
+    word: str,
+    above: Iterable[str] = (),
+) -> None:
+    from rich.text import Text
+
+    indent = " " * (len(code) + 2)
+    width = _width(console, len(indent))
+    for at, line in enumerate(fill(clean(message), width)):
+        start = Text(code, style=style) + Text("  ") if at == 0 else Text(indent)
+        console.print(start + _styled(line, "bold"), soft_wrap=True)
+    dim = set(above)
+    for detail in details:
+        for line in fill(clean(detail), width):
+            console.print(Text(indent) + _styled(line, "dim" if detail in dim else ""), soft_wrap=True)
+    if hint:
+        lead = f"{word}  "
+        inner = _width(console, len(indent) + len(lead))
+        for at, line in enumerate(fill(clean(hint), inner)):
+            start = Text(indent) + (Text(lead, style="green") if at == 0 else Text(" " * len(lead)))
+            console.print(start + _styled(line), soft_wrap=True)
+
+
+def print_json(data: Any) -> None:
+    """Print one JSON document; what JSON has no word for becomes null or text."""
+    import typer
+
+    typer.echo(json.dumps(_plain(data), indent=2, allow_nan=False))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if value is None or isinstance(value, (str, bool, int)):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return str(value)
+
+
+def shown_path(path: str | Path) -> str:
+    """A path as one would type it from here: relative if that is shorter."""
+    full = Path(path)
+    try:
+        inside = full.resolve().relative_to(Path.cwd())
+    except (ValueError, OSError):
+        return str(full)
+    return str(inside)

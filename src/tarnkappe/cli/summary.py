@@ -1,0 +1,127 @@
+"""The block of lines that says what a run or a check found."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tarnkappe.cli.screen import count, figure, percent, plural, shown_path
+
+if TYPE_CHECKING:
+    from tarnkappe.criteria.base import Verdict
+    from tarnkappe.goal import Goal
+    from tarnkappe.pipeline import Checked
+    from tarnkappe.release import Release
+
+Rows = list[tuple[str, str]]
+
+
+def checked_rows(checked: Checked, goal: Goal) -> Rows:
+    """What `tarnkappe check` says."""
+    tally, schema = checked.tally, checked.schema
+    unique = int((tally.tuple_sizes == 1).sum())
+    return [
+        ("Data", checked.source.description),
+        ("Roles", roles(c.role for c in schema.columns)),
+        ("Before", _before(unique, tally.n_records, len(schema.quasi))),
+        ("", f"{plural(tally.n_tuples, 'combination')} of them, {plural(tally.n_cells, 'cell')} to decide about"),
+        ("Goal", goal_words(goal)),
+        ("Feasible", "✓ " + _feasible(goal)),
+    ]
+
+
+def _feasible(goal: Goal) -> str:
+    if goal.max_suppressed:
+        return f"nothing speaks against it; up to {percent(goal.max_suppressed)} of the rows may be removed"
+    return "a release exists: at worst everybody is in one group"
+
+
+def release_rows(release: Release) -> Rows:
+    """What `tarnkappe run` says at its end."""
+    kept = 1 - release.score("lm")
+    private = release.private_manifest.get("input", {})
+    return [
+        ("Data", str(private.get("description", private.get("name", "")))),
+        ("Roles", roles(c.role for c in release.columns)),
+        ("Before", _before(release.unique_before, release.n_input, sum(c.role == "quasi" for c in release.columns))),
+        ("Goal", goal_words(release.job.goal)),
+        (
+            "Result",
+            f"{plural(release.n_groups, 'group')} · smallest {count(release.smallest_group)} · "
+            f"{plural(release.n_suppressed, 'row')} removed · detail kept {percent(kept)}",
+        ),
+        ("", _columns(release)),
+        ("Verify", _verified(release)),
+    ]
+
+
+def _before(unique: int, records: int, quasi: int) -> str:
+    people = "1 person is" if unique == 1 else f"{count(unique)} people are"
+    columns = plural(quasi, "quasi-identifier")
+    return f"{people} unique on the {columns} ({percent(unique / max(records, 1))})"
+
+
+def roles(given: Iterable[str]) -> str:
+    """The columns by role, in words.
+
+    >>> roles(["quasi", "quasi", "identifier", "drop"])
+    '1 direct identifier + 1 other dropped · 2 quasi-identifiers'
+    """
+    n = Counter(given)
+    dropped = []
+    if n["identifier"]:
+        dropped.append(plural(n["identifier"], "direct identifier"))
+    if n["drop"]:
+        dropped.append(f"{n['drop']} other" if dropped else plural(n["drop"], "column"))
+    parts = [" + ".join(dropped) + " dropped"] if dropped else []
+    parts.append(plural(n["quasi"], "quasi-identifier"))
+    if n["sensitive"]:
+        parts.append(f"{n['sensitive']} sensitive")
+    if n["keep"]:
+        parts.append(f"{n['keep']} kept")
+    return " · ".join(parts)
+
+
+def goal_words(goal: Goal) -> str:
+    """What is asked for."""
+    asked = [c.asked + (f" ({c.sensitive_column})" if c.sensitive_column else "") for c in goal.criteria]
+    limit = f"at most {percent(goal.max_suppressed)} rows removed" if goal.max_suppressed else "no row removed"
+    return " · ".join([*asked, limit])
+
+
+def _columns(release: Release) -> str:
+    """How much of each quasi-identifier is left."""
+    parts = [f"{c.name} {percent(1 - c.loss)}" for c in release.columns if c.loss is not None]
+    return "by column: " + " · ".join(parts)
+
+
+def _verified(release: Release) -> str:
+    """What was found when the released table was read back."""
+    what = "re-counted the table in memory"
+    if release.folder is not None:
+        what = f"re-read {shown_path(release.folder / 'public' / release.public_manifest['file'])}"
+    return " ".join([what, *(f"✓ {verdict_words(v)}" for v in release.verdicts), "✓ no identifiers ✓ order shuffled"])
+
+
+def verdict_words(verdict: Verdict) -> str:
+    """A verdict in short: what was asked and what the worst group reached."""
+    on = f" ({verdict.column})" if verdict.column else ""
+    return f"{verdict.asked}{on}: {figure(verdict.reached)}"
+
+
+def wrote_rows(release: Release) -> Rows:
+    """Which files may be shared, and which not."""
+    folder = release.folder
+    assert folder is not None
+    public, internal = folder / "public", folder / "internal"
+    name = release.public_manifest["file"]
+    return [
+        ("Wrote", f"{_folder(public)} (may be shared): {name}, report.html, manifest.json"),
+        ("", f"{_folder(internal)} (stays with you): report.html, job.yaml, groups.parquet, manifest.json"),
+    ]
+
+
+def _folder(path: Path) -> str:
+    return shown_path(path) + "/"

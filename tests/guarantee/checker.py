@@ -1,0 +1,207 @@
+"""Checks a release from outside: reads what was written with other libraries, regroups it in plain Python, compares.
+
+Nothing here uses the package's readers, its groups or its taxonomies. A failed check is an `AssertionError`.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+import math
+import os
+import tempfile
+from collections import Counter
+from collections.abc import Hashable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from whole_jobs import ROW, Case, Field
+
+import brute
+from tarnkappe.criteria import Criterion
+from tarnkappe.errors import InfeasibleError, JobError
+from tarnkappe.pipeline import run_job
+
+PUBLIC = {"manifest.json", "report.html"}
+INTERNAL = {"manifest.json", "report.html", "job.yaml", "groups.parquet"}
+
+#: Thousands of small releases are written faster to memory, where there is such a folder; None is the usual one.
+IN_MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+
+Cells = tuple[str | None, ...]
+
+
+@dataclass(frozen=True)
+class Written:
+    """A release folder as it lies on the disk: the table as texts, and the manifests."""
+
+    names: list[str]
+    rows: list[Cells]
+    public: dict[str, object]
+    private: dict[str, object]
+    path: Path
+
+
+def read_release(folder: Path, missing: tuple[str, ...] = ("",), delimiter: str = ",") -> Written:
+    """Read a release folder; it must hold exactly the files it should."""
+    public = json.loads((folder / "public/manifest.json").read_text("utf-8"))
+    private = json.loads((folder / "internal/manifest.json").read_text("utf-8"))
+    path = folder / "public" / str(public["file"])
+    assert {p.name for p in (folder / "public").iterdir()} == PUBLIC | {path.name}
+    assert {p.name for p in (folder / "internal").iterdir()} == INTERNAL
+    assert {p.name for p in folder.iterdir()} == {"public", "internal"}
+    assert public["sha256"] == hashlib.sha256(path.read_bytes()).hexdigest(), "the manifest has another hash"
+    if path.suffix == ".parquet":
+        table = pq.read_table(path)
+        names, columns = table.column_names, [[None if v is None else str(v) for v in c.to_pylist()] for c in table]
+        rows = list(zip(*columns, strict=True))
+    else:
+        with path.open(encoding="utf-8", newline="") as file:
+            names, *rows = csv.reader(file, delimiter=delimiter, strict=True)
+        rows = [tuple(row) or ("",) for row in rows]  # a blank line is a record of one empty cell
+        assert all(len(row) == len(names) for row in rows), "records of different lengths"
+    rows = [tuple(None if v is None or v in missing else v for v in row) for row in rows]
+    return Written(names, rows, public, private, path)
+
+
+def meaning(case: Case, field: Field, text: str | None) -> Hashable:
+    """A cell as a value that can be compared across formats: numbers as numbers, the rest as text."""
+    if text is not None and field.kind.numeric and case.delimiter == ";":
+        text = text.replace(",", ".")
+    return field.kind.read(text)
+
+
+def rows_by_role(case: Case, written: Written) -> list[brute.Row]:
+    """Released records as (quasi texts, sensitive values)."""
+    at = {name: i for i, name in enumerate(written.names)}
+    quasi = [at[f.name] for f in case.having("quasi")]
+    sensitive = [(f, at[f.name]) for f in case.having("sensitive")]
+    return [
+        (tuple(row[i] for i in quasi), tuple(meaning(case, f, row[i]) for f, i in sensitive)) for row in written.rows
+    ]
+
+
+def keeps(case: Case, criterion: Criterion, rows: list[brute.Row]) -> bool:
+    """Whether rows keep the promise of a criterion, in exact arithmetic."""
+    asked = criterion.get_params()
+    name = asked.pop("column", None)
+    if name is None:
+        return brute.meets(rows, criterion.name, **asked)
+    fields = case.having("sensitive")
+    column = [f.name for f in fields].index(name)
+    values = [sensitive[column] for _, sensitive in rows]
+    kind = fields[column].kind
+    return brute.meets(
+        rows, criterion.name, column, order=kind.order(values), parent=kind.parents(values), **asked
+    )
+
+
+def reached(case: Case, criterion: Criterion, rows: list[brute.Row]) -> float:
+    """The level of the most exposed class, as a criterion's verdict states it."""
+    if criterion.name == "k-anonymity":
+        return brute.k(rows)
+    fields = case.having("sensitive")
+    asked = criterion.get_params()
+    column = [f.name for f in fields].index(asked["column"])
+    values, kind, others = [s[column] for _, s in rows], fields[column].kind, asked["know_others"]
+    if criterion.name == "l-diversity":
+        return brute.distinct_l(rows, column, others)
+    if criterion.name == "entropy-l-diversity":
+        return brute.entropy_l(rows, column, others)
+    if criterion.name == "frequency-l-diversity":
+        return float(brute.largest_share(rows, column, others))
+    if criterion.name == "recursive-cl-diversity":
+        return float(brute.recursive_infimum(rows, column, asked["l"], others))
+    order, parents = kind.order(values), kind.parents(values)
+    return float(brute.t(rows, column, asked["distance"], order, parents, others))
+
+
+def check_release(case: Case, folder: Path) -> Written:
+    """Check everything that a release promises, on the written files."""
+    written = read_release(folder, case.missing, case.delimiter if case.source == "csv" else ",")
+    assert written.names == [f.name for f in case.published], "columns"
+    suppressed = case.n - len(written.rows)
+    assert 0 <= suppressed <= case.budget, f"{suppressed} records suppressed, {case.budget} allowed"
+    assert written.public["records"] == len(written.rows)
+    assert written.public["suppressed"] == suppressed
+    rows = rows_by_role(case, written)
+    for criterion in case.criteria:
+        assert keeps(case, criterion, rows), f"the written table violates {criterion}"
+    _check_verdicts(case, written, rows)
+    _check_carried(case, written)
+    if ROW in written.names:
+        _check_labels(case, written)
+    return written
+
+
+def _check_verdicts(case: Case, written: Written, rows: list[brute.Row]) -> None:
+    """The published verdicts tell the truth."""
+    verdicts = written.public["verdicts"]
+    assert isinstance(verdicts, list)
+    assert len(verdicts) == len(case.criteria)
+    for verdict, criterion in zip(verdicts, case.criteria, strict=True):
+        assert verdict["ok"] is True
+        truth = reached(case, criterion, rows)
+        same = math.isclose(float(verdict["reached"]), truth, rel_tol=1e-9, abs_tol=1e-12)
+        assert same, f"{criterion} is said to reach {verdict['reached']}, in truth {truth}"
+
+
+def _check_carried(case: Case, written: Written) -> None:
+    """Sensitive and kept values are those of the input, record by record, but for what was suppressed."""
+    carried = [f for f in case.published if f.role != "quasi"]
+    at = [written.names.index(f.name) for f in carried]
+    inputs = [[f.name for f in case.fields].index(f.name) for f in carried]
+    released = Counter(tuple(meaning(case, f, row[i]) for f, i in zip(carried, at, strict=True)) for row in written.rows)
+    given = Counter(tuple(f.kind.read(row[i]) for f, i in zip(carried, inputs, strict=True)) for row in case.rows)
+    assert released <= given, "a released record has values that no record of the input has"
+    if len(written.rows) == case.n:
+        assert released == given
+
+
+def _check_labels(case: Case, written: Written) -> None:
+    """Every record is published under labels that are true of it."""
+    original = dict(zip(case.column(ROW), case.rows, strict=True))
+    names = [f.name for f in case.fields]
+    for row in written.rows:
+        values = original[row[written.names.index(ROW)]]
+        for field in case.having("quasi"):
+            label, value = row[written.names.index(field.name)], values[names.index(field.name)]
+            assert is_true(case, field, label, value), f"{field.name!r}: {value!r} is published as {label!r}"
+
+
+def is_true(case: Case, field: Field, label: str | None, value: str | None) -> bool:
+    """Whether a label may be published for a value."""
+    if value is None:
+        return case.missing_rule == "wildcard" or label in (None, field.kind.root)
+    return label is not None and field.kind.covers(label, value)
+
+
+def together(case: Case) -> list[brute.Row]:
+    """The input as if all records were in one group."""
+    fields = [(f, [g.name for g in case.fields].index(f.name)) for f in case.having("sensitive")]
+    return [((), tuple(f.kind.read(row[i]) for f, i in fields)) for row in case.rows]
+
+
+def run_and_check(case: Case, seed: int = 1) -> Written | None:
+    """Run a job into a folder and check what is there; None if there is no release, and rightly so."""
+    with tempfile.TemporaryDirectory(dir=IN_MEMORY) as parent:
+        folder = Path(parent, "release")
+        data = case.write(Path(parent))
+        if case.refused:
+            with pytest.raises(JobError, match="E111"):
+                run_job(case.job(), data, folder, seed=seed)
+        else:
+            try:
+                run_job(case.job(), data, folder, seed=seed)
+            except InfeasibleError:
+                rows = together(case)
+                possible = all(keeps(case, c, rows) for c in case.criteria)
+                assert not possible, "gave up, although all records in one group satisfy the goal"
+            else:
+                return check_release(case, folder)
+        left = [p.name for p in Path(parent).iterdir() if not p.name.startswith("data.")]
+        assert left == [], f"no release, but {left} is left behind"
+        return None

@@ -1,0 +1,264 @@
+"""Whole jobs: a random table, what each of its columns is, and a goal, written out as a file that a job can read."""
+
+from __future__ import annotations
+
+import csv
+import math
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+from column_kinds import ColumnKind, quasi_kinds, sensitive_kinds, text_pool
+from hypothesis import strategies as st
+
+from tarnkappe import (
+    EntropyLDiversity,
+    FrequencyLDiversity,
+    Job,
+    KAnonymity,
+    LDiversity,
+    RecursiveCLDiversity,
+    TCloseness,
+)
+from tarnkappe.algorithms import Algorithm, all_algorithms
+from tarnkappe.criteria import Criterion
+from tarnkappe.io import CsvDialect
+from tarnkappe.job.model import DataSettings, OutputSettings
+from tarnkappe.params import parameters
+from tarnkappe.schema import Column
+
+#: A column that names the row of the input each released record comes from, declared harmless.
+ROW = "row id"
+
+
+def algorithm_variants() -> list[Algorithm]:
+    """Every registered algorithm with every choice of its parameters."""
+    out: list[Algorithm] = []
+    for cls in all_algorithms().values():
+        chosen = [p for p in parameters(cls) if p.choices]
+        for values in product(*(p.choices or () for p in chosen)):
+            out.append(cls(**dict(zip((p.name for p in chosen), values, strict=True))))
+    return out
+
+
+@dataclass(frozen=True)
+class Field:
+    """One column of a case."""
+
+    name: str
+    role: str
+    kind: ColumnKind
+    weight: float = 1.0
+
+
+@dataclass(frozen=True)
+class Case:
+    """A table and what is asked of it. Rows hold texts, None where a value is missing."""
+
+    fields: tuple[Field, ...]
+    rows: tuple[tuple[str | None, ...], ...]
+    criteria: tuple[Criterion, ...]
+    algorithm: Algorithm
+    limit: float = 0.0
+    missing_rule: str | None = None
+    missing: tuple[str, ...] = ("",)
+    source: str = "csv"
+    output: str | None = None
+    delimiter: str = ","
+
+    def __repr__(self) -> str:
+        names = [f"{f.name!r}: {f.role}, {type(f.kind).__name__}, {f.kind.taxonomy!r}" for f in self.fields]
+        settings = {k: getattr(self, k) for k in ("criteria", "algorithm", "limit", "missing_rule", "missing")}
+        return f"Case({names}, {settings}, {self.source} to {self.output}, rows={self.rows!r})"
+
+    @property
+    def n(self) -> int:
+        return len(self.rows)
+
+    @property
+    def budget(self) -> int:
+        return math.floor(Fraction(str(self.limit)) * self.n)
+
+    @property
+    def published(self) -> list[Field]:
+        return [f for f in self.fields if f.role in ("quasi", "sensitive", "keep")]
+
+    def having(self, role: str) -> list[Field]:
+        return [f for f in self.fields if f.role == role]
+
+    def column(self, name: str) -> list[str | None]:
+        at = [f.name for f in self.fields].index(name)
+        return [row[at] for row in self.rows]
+
+    @property
+    def refused(self) -> bool:
+        """Whether the algorithm says itself that it cannot do this: missing values as wildcards."""
+        missing = any(None in self.column(f.name) for f in self.having("quasi"))
+        return missing and self.missing_rule == "wildcard" and not self.algorithm.handles_wildcards
+
+    def job(self) -> Job:
+        decimal = "," if self.delimiter == ";" else "."
+        dialect = CsvDialect(delimiter=self.delimiter, encoding="utf-8", quote='"', decimal=decimal)
+        return Job(
+            columns=[
+                Column(
+                    f.name,
+                    f.role,  # type: ignore[arg-type]
+                    "numeric" if f.kind.numeric else "categorical",
+                    f.kind.taxonomy if f.role in ("quasi", "sensitive") else None,
+                    f.weight,
+                    because="random values",
+                )
+                for f in self.fields
+            ],
+            criteria=self.criteria,
+            max_suppressed=self.limit,
+            algorithm=self.algorithm,
+            missing_rule=self.missing_rule,  # type: ignore[arg-type]
+            data=DataSettings(dialect=dialect, missing=self.missing),
+            output=OutputSettings(format=self.output),
+        )
+
+    def write(self, folder: Path) -> Any:
+        """The table as a file in a folder, or as a data frame; what `run_job` takes as data."""
+        names = [f.name for f in self.fields]
+        if self.source == "csv":
+            path = folder / "data.csv"
+            with path.open("w", encoding="utf-8", newline="") as file:
+                # Without quotes a carriage return at the end of a line belongs to the line end.
+                quoting = csv.QUOTE_ALL if any("\r" in (v or "") for row in self.rows for v in row) else csv.QUOTE_MINIMAL
+                writer = csv.writer(file, delimiter=self.delimiter, lineterminator="\n", quoting=quoting)
+                writer.writerow(names)
+                writer.writerows([self._cell(f, v) for f, v in zip(self.fields, row, strict=True)] for row in self.rows)
+            return path
+        table = pa.table([self._typed(f) for f in self.fields], names=names)
+        if self.source == "frame":
+            return pl.from_arrow(table)
+        pq.write_table(table, folder / "data.parquet")
+        return folder / "data.parquet"
+
+    def _cell(self, field: Field, value: str | None) -> str:
+        if value is None:
+            return self.missing[-1]
+        return value.replace(".", ",") if field.kind.numeric and self.delimiter == ";" else value
+
+    def _typed(self, field: Field) -> pa.Array:
+        """Numbers as numbers, the rest as text."""
+        values = self.column(field.name)
+        if not field.kind.numeric:
+            return pa.array(values, pa.string())
+        whole = all(v is None or "." not in v for v in values)
+        return pa.array([None if v is None else int(v) if whole else float(v) for v in values])
+
+
+@st.composite
+def criteria(draw: st.DrawFn, sensitive: tuple[Field, ...]) -> Criterion:
+    """Any criterion with parameters that small tables have a chance to satisfy."""
+    kinds = ["k", *(["distinct", "entropy", "recursive", "frequency", "t", "t"] if sensitive else [])]
+    kind = draw(st.sampled_from(kinds))
+    if kind == "k":
+        return KAnonymity(draw(st.integers(1, 9)))
+    field = draw(st.sampled_from(sensitive))
+    know = draw(st.sampled_from([False, False, True]))
+    if kind == "distinct":
+        return LDiversity(field.name, draw(st.integers(1, 3)), know_others=know)
+    if kind == "recursive":
+        c = draw(st.sampled_from([0.75, 1.1, 1.5, 2, 4]))
+        return RecursiveCLDiversity(field.name, c, draw(st.integers(1, 3)), know_others=know)
+    if kind == "t":
+        distances = ["equal", "ordered", *(["hierarchical"] if field.kind.taxonomy else [])]
+        t = draw(st.sampled_from([0.05, 0.1, 0.2, 0.25, 0.3, 0.5, 0.7]))
+        return TCloseness(field.name, t, draw(st.sampled_from(distances)), know_others=know)
+    l = draw(st.sampled_from([1, 1.2, 1.5, 2, 2.5, 3]))  # noqa: E741
+    cls = EntropyLDiversity if kind == "entropy" else FrequencyLDiversity
+    return cls(field.name, l, know_others=know)
+
+
+def rows_of(
+    fields: tuple[Field, ...], n: int, rng: random.Random, shape: str, nulls: dict[str, float]
+) -> tuple[tuple[str | None, ...], ...]:
+    """Records in which values are skewed and depend on each other, all equal, or as different as the values allow."""
+    if shape == "equal":
+        return (tuple(rng.choice(f.kind.values) if rng.random() >= nulls[f.name] else None for f in fields),) * n
+    skew = {f.name: [rng.random() ** 3 + 0.01 for _ in f.kind.values] for f in fields}
+    rows: list[tuple[str | None, ...]] = []
+    for i in range(n):
+        row: list[str | None] = []
+        hidden = rng.random()
+        for f in fields:
+            values = f.kind.values
+            if f.name == ROW:
+                row.append(f"row {i}")
+            elif rng.random() < nulls[f.name]:
+                row.append(None)
+            elif shape == "distinct":
+                row.append(values[(i // (1 + len(row))) % len(values)])
+            elif shape == "dependent":
+                row.append(values[min(int((hidden + rng.random() / 5) * len(values)), len(values) - 1)])
+            else:
+                row.append(rng.choices(values, skew[f.name])[0])
+        rows.append(tuple(row))
+    return tuple(rows)
+
+
+def _names(prefix: str, draw: st.DrawFn) -> Iterator[str]:
+    """Names of columns, some of them awkward, none of them twice."""
+    awkward = ["records", "_quasi0", "_value0", 'say "x", y', "two\nlines", "é;", "*x", "literal", "0"]
+    taken: set[str] = set()
+    i = 0
+    while True:
+        name = draw(st.sampled_from([f"{prefix}{i}"] * 4 + [f"{prefix} {a}" for a in awkward] + awkward))
+        i += 1
+        if name not in taken:
+            taken.add(name)
+            yield name
+
+
+@st.composite
+def cases(
+    draw: st.DrawFn, algorithm: Algorithm | None = None, max_rows: int = 60, linked: bool | None = None
+) -> Case:
+    """Any job there may be, on a small table."""
+    missing = draw(st.sampled_from([("",), ("",), ("",), ("NA",), ("", "NA"), ("?", "-")]))
+    taken = frozenset(missing)
+    names = _names("q", draw)
+    fields = [
+        Field(next(names), "quasi", draw(quasi_kinds(taken)), draw(st.sampled_from([1.0, 1.0, 0.1, 7.5])))
+        for _ in range(draw(st.integers(1, 4)))
+    ]
+    secret = [Field(next(names), "sensitive", draw(sensitive_kinds(taken))) for _ in range(draw(st.integers(0, 2)))]
+    fields += secret
+    for role in ("keep", "drop", "identifier"):
+        if draw(st.integers(0, 2)) == 0:
+            fields.append(Field(next(names), role, ColumnKind(draw(text_pool(taken)))))
+    if draw(st.integers(0, 4)) > 0 if linked is None else linked:
+        fields.append(Field(ROW, "keep", ColumnKind(("row 0",))))
+    fields = draw(st.permutations(fields))
+    rule = draw(st.sampled_from([None, "own-value", "own-value", "wildcard"]))
+    gaps = st.sampled_from([0.0, 0.0, 0.0, 0.1, 0.5, 1.0])
+    nulls = {f.name: 0.0 if f.name == ROW or (f.role == "quasi" and rule is None) else draw(gaps) for f in fields}
+    n = draw(st.one_of(st.integers(1, max_rows), st.integers(min(15, max_rows), max_rows)))
+    shape = draw(st.sampled_from(["skewed", "skewed", "dependent", "dependent", "distinct", "equal"]))
+    if shape == "equal":
+        fields = [f for f in fields if f.name != ROW]
+    rng = random.Random(draw(st.integers(0, 2**32 - 1)))
+    source = draw(st.sampled_from(["csv", "csv", "parquet", "frame"]))
+    return Case(
+        tuple(fields),
+        rows_of(tuple(fields), n, rng, shape, nulls),
+        tuple(draw(st.lists(criteria(tuple(secret)), min_size=1, max_size=3))),
+        algorithm or draw(st.sampled_from(algorithm_variants())),
+        draw(st.sampled_from([0.0, 0.0, 0.02, 0.1, 0.29, 0.5, 0.5, 1.0])),
+        rule,
+        missing,
+        source,
+        draw(st.sampled_from([None, "csv", "parquet"])),
+        draw(st.sampled_from([",", ",", ";", "\t"])) if source == "csv" else ",",
+    )

@@ -1,0 +1,58 @@
+"""Every Python block of the documentation runs. Blocks of one page share a namespace, as a reader would run them."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+#: A fenced Python block: its title, if it is a file, and its code; indented blocks stand inside tabs or notes.
+_BLOCK = re.compile(
+    r"^(?P<indent> *)```python(?: title=\"(?P<title>[^\"]+)\")?\n(?P<code>.*?)^ *```$", re.DOTALL | re.MULTILINE
+)
+
+
+def pages() -> list[Path]:
+    """All pages written by hand that hold Python."""
+    written = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    return [p for p in written if not p.name.startswith("generated-") and "```python" in p.read_text(encoding="utf-8")]
+
+
+def blocks(page: Path) -> list[tuple[str | None, str]]:
+    """Title and code of each block, padded so that tracebacks show the line of the page."""
+    text = page.read_text(encoding="utf-8")
+    found = []
+    for match in _BLOCK.finditer(text):
+        code = re.sub(f"^{match['indent']}", "", match["code"], flags=re.MULTILINE)
+        found.append((match["title"], "\n" * text[: match.start("code")].count("\n") + code))
+    return found
+
+
+def module_name(title: str | None, page: Path) -> str:
+    """The module that a block is: that of its file if it has one, else one for the whole page."""
+    if title is None:
+        return "docs_page_" + re.sub(r"\W", "_", page.stem)
+    return title.removeprefix("src/").removesuffix(".py").replace("/", ".")
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
+def test_python_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    for title, code in blocks(page):
+        name = module_name(title, page)
+        if name not in sys.modules:
+            monkeypatch.setitem(sys.modules, name, ModuleType(name))  # dataclasses look their module up
+        namespace = vars(sys.modules[name])
+        exec(compile(code, str(page), "exec"), namespace)
+        for test in [thing for word, thing in namespace.items() if word.startswith("test_")]:
+            test()
+
+
+def test_every_python_block_is_found():
+    for page in pages():
+        assert len(blocks(page)) == page.read_text(encoding="utf-8").count("```python")
