@@ -48,7 +48,8 @@ examples: $(STAMP)  ## run every example
 	@for f in examples/*.py; do echo "== $$f"; $(BIN)/python $$f || exit 1; done
 
 bench: $(DEV_STAMP)  ## benchmarks with their peers side by side; writes bench/RESULTS.md
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
+	$(PYTHON) -m venv .venv-peers  # the peers pin exact versions of numpy and pandas
+	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check -e . anonypy anjana pycanon
 	$(BIN)/python bench/run.py
 
 clean:  ## remove the environment and everything generated

@@ -1,4 +1,4 @@
-"""anjana's greedy full-domain generalisation on Adult, k = 5, 2 % suppression, and what pycanon says about the result."""
+"""anjana's greedy full-domain generalisation on Adult, k = 5, 2 % suppression; pycanon checks the result."""
 
 from __future__ import annotations
 
@@ -27,6 +27,11 @@ released, seconds, cpu = timed(lambda: anjana.anonymity.k_anonymity(table, [], l
 k, check_seconds, check_cpu = timed(lambda: pycanon.anonymity.k_anonymity(released, list(quasi)))
 t, t_seconds, t_cpu = timed(lambda: pycanon.anonymity.t_closeness(released, list(quasi), ["occupation"]))
 report(
-    seconds=seconds, cpu=cpu, suppressed=len(table) - len(released), k=int(k), groups=int(released.groupby(list(quasi)).ngroups),
-    check_seconds=check_seconds + t_seconds, check_cpu=check_cpu + t_cpu,
+    seconds=seconds,
+    cpu=cpu,
+    suppressed=len(table) - len(released),
+    k=int(k),
+    groups=int(released.groupby(list(quasi)).ngroups),
+    check_seconds=check_seconds + t_seconds,
+    check_cpu=check_cpu + t_cpu,
 )

@@ -31,6 +31,11 @@ table = job.anonymize(frame).table
 check = [tk.KAnonymity(5), tk.TCloseness("occupation", 1.0)]
 found, check_seconds, check_cpu = timed(lambda: tk.verify(table, check, quasi, ["occupation"]), repeat=3)
 report(
-    seconds=seconds, cpu=cpu, suppressed=grouping.suppressed, k=int(found.verdicts[0].reached), groups=grouping.n_groups,
-    check_seconds=check_seconds, check_cpu=check_cpu,
+    seconds=seconds,
+    cpu=cpu,
+    suppressed=grouping.suppressed,
+    k=int(found.verdicts[0].reached),
+    groups=grouping.n_groups,
+    check_seconds=check_seconds,
+    check_cpu=check_cpu,
 )

@@ -17,11 +17,21 @@ DATA = Path(os.environ.get("TARNKAPPE_DATA", ROOT.parents[1] / "shared")) / "dat
 SCRATCH = ROOT / "data"
 
 
-def in_process(script: str, *arguments: str, timeout: float = 1800) -> dict[str, Any]:
+#: The peers pin exact versions of numpy and pandas, so they live in an environment of their own.
+PEERS = os.environ.get("TARNKAPPE_PEERS", str(ROOT.parent / ".venv-peers" / "bin" / "python"))
+
+
+def in_process(script: str, *arguments: str, python: str = sys.executable, timeout: float = 1800) -> dict[str, Any]:
     """Run ``bench/<script>`` and return the JSON object it prints last; an error becomes a row that says so."""
+    if not Path(python).exists():
+        return {"error": "not installed"}
     try:
         done = subprocess.run(
-            [sys.executable, str(ROOT / script), *arguments], capture_output=True, text=True, timeout=timeout, check=False
+            [python, str(ROOT / script), *arguments],
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            check=False,
         )
     except subprocess.TimeoutExpired:
         return {"error": f"stopped after {timeout:.0f} s"}
@@ -36,10 +46,15 @@ def command(*arguments: str, repeat: int = 3) -> dict[str, Any]:
     best: dict[str, Any] = {}
     for _ in range(repeat):
         start = time.perf_counter()
-        pid = os.posix_spawn(arguments[0], list(arguments), os.environ, file_actions=[
-            (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
-            (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
-        ])
+        pid = os.posix_spawn(
+            arguments[0],
+            list(arguments),
+            os.environ,
+            file_actions=[
+                (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
+                (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
+            ],
+        )
         _, status, usage = os.wait4(pid, 0)
         wall = time.perf_counter() - start
         if os.waitstatus_to_exitcode(status):

@@ -30,4 +30,11 @@ rng = np.random.default_rng(1)
 grouping, seconds, cpu = timed(lambda: job.algorithm.decide(tally, job.goal, rng=rng), repeat=3)
 group = assign_records(engine._cell, grouping, rng)
 loss = set_loss(frame.select(quasi).with_columns(pl.Series("group", group)), frame, quasi)
-report(seconds=seconds, cpu=cpu, count=count_seconds, groups=grouping.n_groups, loss=loss, smallest=int(np.bincount(group).min()))
+report(
+    seconds=seconds,
+    cpu=cpu,
+    count=count_seconds,
+    groups=grouping.n_groups,
+    loss=loss,
+    smallest=int(np.bincount(group).min()),
+)

@@ -21,6 +21,10 @@ job = tk.Job(
 path = census_file(rows)
 release, seconds, cpu = timed(lambda: tk.run_job(job, path, SCRATCH / "release", overwrite=True))
 report(
-    seconds=seconds, cpu=cpu, groups=release.n_groups, loss=release.score("gcp"),
-    phases=release.private_manifest["seconds"], verified=all(v.ok for v in release.verdicts),
+    seconds=seconds,
+    cpu=cpu,
+    groups=release.n_groups,
+    loss=release.score("gcp"),
+    phases=release.private_manifest["seconds"],
+    verified=all(v.ok for v in release.verdicts),
 )

@@ -106,7 +106,7 @@ def _call(name: str, thing: Any) -> str:
         elif p.kind is p.KEYWORD_ONLY and not only_by_name:
             shown.append("*")
             only_by_name = True
-        shown.append(str(p.replace(annotation=p.empty)))
+        shown.append(str(p.replace(annotation=p.empty)).replace("'", '"'))
     line = f"{name}({', '.join(shown)})"
     if len(line) <= _LONGEST_SIGNATURE:
         return line
@@ -149,7 +149,8 @@ def modules_page() -> str:
     ]
     intro = (
         "Read from the import statements of `src/tarnkappe`: a module imports only from lower layers, or from its own. "
-        "Imports inside functions are left out, except for the command line. [Why the house is built this way](../architecture.md)."
+        "Imports inside functions are left out, except for the command line. "
+        "[Why the house is built this way](../architecture.md)."
     )
     return "\n\n".join(["# Modules", intro, table(("Layer", "Module", "What it holds", "Imports"), sorted(rows))])
 

@@ -140,10 +140,10 @@ def job_file_page() -> str:
         "`tarnkappe schema` prints a JSON schema for editors.",
     ]
     for title, words, cls in sections:
-        out += [f"## {title}", words, parameter_table(cls)]
+        out += [f"## {title}", words, parameter_table(cls, "Key")]
+        if title == "columns":
+            out.append(table(("Role", "Meaning"), ((code(r), meaning) for r, meaning in ROLE_MEANINGS.items())))
     out += [
-        "### Roles",
-        table(("Role", "Meaning"), ((code(r), meaning) for r, meaning in ROLE_MEANINGS.items())),
         "## taxonomies",
         "Taxonomies by name; columns refer to them. Each has a `kind` and the parameters of that kind: "
         "[Taxonomy kinds](generated-taxonomies.md).",

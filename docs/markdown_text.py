@@ -72,14 +72,16 @@ def code(text: object) -> str:
     return f"`{text}`"
 
 
-def parameter_table(cls: type) -> str:
+def parameter_table(cls: type, what: str = "Parameter") -> str:
     """The declared parameters of a class."""
     rows = []
     for p in parameters(cls):
-        default = "required" if p.default is MISSING else code("none" if p.default is None else _plain(p.default))
+        default = "required" if p.default is MISSING else "–" if p.default is None else code(_plain(p.default))
         expected = "" if p.expected == "a value" else p.expected
+        if p.ge is not None and p.ge == p.le:
+            expected = f"{p.ge:g}"
         rows.append((code(p.name), p.doc, expected, default))
-    return table(("Parameter", "What it does", "Values", "Default"), rows) if rows else "It has no parameters."
+    return table((what, "What it does", "Values", "Default"), rows) if rows else "It has no parameters."
 
 
 def _plain(value: Any) -> str:

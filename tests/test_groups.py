@@ -183,7 +183,7 @@ def test_boxes_are_tight_and_publish_the_lowest_node(case):
             codes = [c for c in tally.quasi[cells, j].tolist() if not (d.wildcard and c == d.missing)]
             if not codes:
                 assert boxes.lo[g, j] > boxes.hi[g, j]
-                assert boxes.node[g, j] == 0
+                assert boxes.node[g, j] == d.taxonomy.leaf_nodes[d.missing]
                 continue
             assert (boxes.lo[g, j], boxes.hi[g, j]) == (min(codes), max(codes))
             node, tree = boxes.node[g, j], d.taxonomy

@@ -29,7 +29,7 @@ from tarnkappe.plan import Plan
 from tarnkappe.release import Release, describe, groups_table
 from tarnkappe.schema import Column, Schema
 from tarnkappe.tally import Tally
-from tarnkappe.verify import Verification, require_release, verify_table
+from tarnkappe.verification import Verification, require_release, verify_table
 
 #: Called with the name of each phase as it begins.
 Progress = Callable[[str], None]

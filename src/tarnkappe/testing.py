@@ -65,7 +65,7 @@ def check_criterion(criterion: Criterion, *, seed: int = 0, merges: int = 4000) 
         f"the min_size of {name} must be a whole number of at least 1, not {criterion.min_size!r}",
     )
     _require(
-        criterion.monotone or not criterion.absorbing,
+        criterion.monotone or not criterion.is_absorbing,
         f"{name} is declared absorbing but not monotone; a criterion that absorbs any group absorbs satisfied ones",
     )
     rng = np.random.default_rng(seed)
@@ -90,7 +90,7 @@ def check_criterion(criterion: Criterion, *, seed: int = 0, merges: int = 4000) 
     )
     if criterion.monotone:
         sample.check_merges(satisfied, satisfied, merges, "monotone", "two groups that satisfy it")
-    if criterion.absorbing:
+    if criterion.is_absorbing:
         everyone = np.arange(len(ok))
         sample.check_merges(satisfied, everyone, merges, "absorbing", "a group that satisfies it and any other")
 

@@ -106,7 +106,7 @@ class TestByHand:
         )
         found = set(texts(table((x, list(range(9)))), k(2)))
         assert len(found) >= 3
-        assert ("[0 1]",) in found
+        assert len(found - {("*",)}) == len(found) - 1
 
     def test_wildcards_go_with_any_group(self):
         x = Domain(
@@ -151,7 +151,7 @@ def members(tally: Tally, grouping: Grouping) -> list[list[list[int]]]:
     return out
 
 
-@given(tallies(wildcards=False, missing=False), st.integers(1, 8))
+@given(tallies(wildcards=False), st.integers(1, 8))
 @settings(deadline=None)
 def test_strict_groups_cannot_be_cut_any_further(tally, number):
     """Minimal in the sense of the paper: no cut of any group leaves k records on both sides."""

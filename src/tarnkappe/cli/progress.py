@@ -34,6 +34,7 @@ class Working:
         self._bar: Progress | None = None
         self._task: TaskID | None = None
         self._begun = 0
+        self._phase = ""
         self._prepared = False
 
     def __enter__(self) -> Self:
@@ -55,14 +56,20 @@ class Working:
 
     def __call__(self, phase: str) -> None:
         """A phase begins."""
-        self._say(PHASES.get(phase, phase), self._begun)
+        self._phase = PHASES.get(phase, phase)
+        self._say(self._phase, self._begun)
         self._begun += 1
 
     def preparing(self) -> None:
-        """Kernels are being compiled, which takes a while and happens once."""
-        if not self._prepared:
+        """Kernels are being compiled, which takes a while and happens once; a bar says so as long as it lasts."""
+        if self._bar is not None or not self._prepared:
             self._prepared = True
             self._say(PREPARING, max(self._begun - 1, 0))
+
+    def prepared(self) -> None:
+        """A kernel is ready."""
+        if self._bar is not None:
+            self._say(self._phase, max(self._begun - 1, 0))
 
     def _say(self, words: str, done: int) -> None:
         if self.quiet:
@@ -82,7 +89,7 @@ def _compilations(working: Working) -> ExitStack:
             working.preparing()
 
         def on_end(self, event: object) -> None:
-            pass
+            working.prepared()
 
     stack = ExitStack()
     stack.enter_context(event.install_listener("numba:compile", Listener()))

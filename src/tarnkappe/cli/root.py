@@ -57,7 +57,7 @@ class Root(TyperGroup):
             code = result if isinstance(result, int) else 0
         except Stopped as stop:
             code = stop.exit_code
-            what = "no release was written" if "demo" in words else "nothing was written"
+            what = "no release was written" if words[:1] == ["demo"] else "nothing was written"
             screen.stderr().print(f"{stop.word}, {what}.")
         except Exception as error:
             code = _report(error, words)

@@ -49,7 +49,7 @@ def verify(
     [bold]Example:[/bold]  tarnkappe verify release/public/census.csv --quasi age,sex --criterion k-anonymity:k=5
     """
     from tarnkappe.cli.progress import Working
-    from tarnkappe.verify import verify_table
+    from tarnkappe.verification import verify_table
 
     manifest = _manifest(file)
     with Working("verify") as progress:

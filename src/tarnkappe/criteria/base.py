@@ -85,6 +85,11 @@ class Criterion(Declared, ABC):
         """Whether the attacker is assumed to know the other sensitive columns."""
         return bool(getattr(self, "know_others", False))
 
+    @property
+    def is_absorbing(self) -> bool:
+        """Whether this criterion, with its parameters, is absorbing: whoever knows the others sees new parts appear."""
+        return self.absorbing and not self.others_known
+
     def holds(self, stats: GroupStats) -> BoolArray:
         """Which groups satisfy the criterion; overridden where integers decide more exactly than floats."""
         level = self.level(stats)

@@ -58,7 +58,8 @@ _WORDS: dict[Meaning, str] = {
     _EMPLOYER: "workclass employer employment industry sector branche arbeitgeber beschaeftigung",
     _HOURS: "hours arbeitszeit wochenstunden stunden",
     _HEALTH: "diagnosis diagnoses disease illness icd icd10 symptom symptoms medication drug therapy treatment surgery "
-    "disability erkrankung krankheit diagnose befund medikament therapie behandlung operation behinderung",
+    "disability hiv cancer diabetes depression pregnancy "
+    "erkrankung krankheit diagnose befund medikament therapie behandlung operation behinderung",
     _MONEY: "income salary wage wages earnings debt credit balance wealth "
     "gehalt einkommen lohn nettolohn bruttolohn verdienst schulden vermoegen",
     _WORK: "occupation profession beruf",

@@ -50,7 +50,7 @@ def render_report(release: Release, audience: str = "public") -> str:
                 "main",
                 sections.verdict(release),
                 sections.alerts(release, advice=internal),
-                sections.what_was_done(release),
+                sections.what_was_done(release, counts=internal),
                 sections.group_sizes(release),
                 sections.cost(release),
                 sections.protection(release),

@@ -143,8 +143,11 @@ def alerts(release: Release, *, advice: bool) -> Html:
     return section("alerts", "Alerts", el("ul", *items, class_="alerts"))
 
 
-def what_was_done(release: Release) -> Html:
-    """One row per published column; removed columns by name only."""
+def what_was_done(release: Release, *, counts: bool) -> Html:
+    """One row per published column; removed columns by name only.
+
+    How many records an example stands for is not in the release, so only the internal edition gives `counts`.
+    """
     published = [c for c in release.columns if c.role not in REMOVED]
     removed = [c.name for c in release.columns if c.role in REMOVED]
     head = ("Column", "Role", "What was done", join(["Labels", el("br"), "before → after"]), "Commonest values")
@@ -153,10 +156,10 @@ def what_was_done(release: Release) -> Html:
         "done",
         "What was done",
         el("p", _flow(release.columns)),
-        table("Columns of the release", head, (_column_row(c) for c in published), class_="columns"),
+        table("Columns of the release", head, (_column_row(c, counts) for c in published), class_="columns"),
         el(
             "p",
-            "Examples are the commonest values, what most of their records became, and how many these are. "
+            "Examples are the commonest values and what most of their records became. "
             "Values that few records share are not shown.",
             class_="small",
         ),
@@ -183,23 +186,24 @@ def _flow(columns: tuple[ColumnSummary, ...]) -> str:
     return f"The input had {counted(len(columns), 'column')}: {'; '.join(p for p in parts if p)}."
 
 
-def _column_row(column: ColumnSummary) -> tuple[object, ...]:
+def _column_row(column: ColumnSummary, counts: bool) -> tuple[object, ...]:
     labels: object = "–"
     if column.labels_before is not None and column.labels_after is not None:
         labels = join([count(column.labels_before), _arrow(), count(column.labels_after)])
     why = el("span", "Because: ", value(column.because), class_="small") if column.because else None
     done = join([column.done, why])
-    return value(column.name), ROLE_NAMES.get(column.role, column.role), done, labels, _examples(column)
+    return value(column.name), ROLE_NAMES.get(column.role, column.role), done, labels, _examples(column, counts)
 
 
-def _examples(column: ColumnSummary) -> Html:
+def _examples(column: ColumnSummary, counts: bool) -> Html:
     if not column.examples:
         return Html("–")
     items = []
     for e in column.examples:
         kept = e.before == e.after
-        records = el("span", f"{counted(e.records, 'record')}{', kept' if kept else ''}", class_="small")
-        items.append(el("li", _label(e.before), *(() if kept else (_arrow(), _label(e.after))), " ", records))
+        remarks = [counted(e.records, "record")] * counts + ["kept"] * kept
+        remark = el("span", ", ".join(remarks), class_="small") if remarks else None
+        items.append(el("li", _label(e.before), *(() if kept else (_arrow(), _label(e.after))), " ", remark))
     return el("ul", *items)
 
 

@@ -1,0 +1,103 @@
+"""Whatever happens, there is one message, the right exit code and no traceback."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from tarnkappe import pipeline
+from tarnkappe.cli.app import app
+from tarnkappe.cli.root import Stopped
+
+
+def failing(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
+    def fail(*args: object, **kwargs: object) -> None:
+        raise error
+
+    monkeypatch.setattr(pipeline, "run_job", fail)
+
+
+@pytest.mark.parametrize(
+    ("error", "exit_code", "says"),
+    [
+        (KeyboardInterrupt(), 130, "Interrupted, nothing was written.\n"),
+        (Stopped("Terminated", 143), 143, "Terminated, nothing was written.\n"),
+        (MemoryError(), 7, "E702  not enough memory\n"),
+        (ValueError("canary: a value of the data"), 1, "internal error: ValueError in "),
+    ],
+)
+def test_each_kind_of_end(cli, monkeypatch, error: BaseException, exit_code: int, says: str) -> None:
+    failing(monkeypatch, error)
+    result = cli("run", "job.yaml")
+    assert result.exit_code == exit_code
+    assert result.stdout == ""
+    assert says in result.stderr
+
+
+def test_an_internal_error_is_one_line_and_json_if_asked(cli, monkeypatch) -> None:
+    failing(monkeypatch, ZeroDivisionError())
+    text = cli("run", "job.yaml").stderr
+    assert text.count("\n") == 1
+    assert "--debug" in text
+    error = json.loads(cli("run", "job.yaml", "--json").stdout)["error"]
+    assert (error["code"], error["exit_code"]) == ("internal", 1)
+
+
+def test_debug_shows_the_traceback(folder: Path, monkeypatch) -> None:
+    failing(monkeypatch, ZeroDivisionError("here"))
+    result = CliRunner().invoke(app, ["run", "job.yaml", "--debug"])
+    assert result.exit_code == 1
+    assert "ZeroDivisionError: here" in result.stderr
+    assert "Traceback" in result.stderr
+
+
+def test_a_reader_who_goes_away_is_no_error(folder: Path) -> None:
+    command = f"{sys.executable} -m tarnkappe explain | head -n 1"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+    assert done.stderr == ""
+    assert "criteria" in done.stdout
+
+
+def test_piped_output_has_no_colours_and_no_color_is_honoured(folder: Path) -> None:
+    command = [sys.executable, "-m", "tarnkappe", "explain", "k-anonymity"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "\x1b" not in done.stdout
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are different there")
+@pytest.mark.parametrize(
+    ("number", "exit_code", "word"), [(signal.SIGTERM, 143, "Terminated"), (signal.SIGINT, 130, "Interrupted")]
+)
+def test_signals_end_a_run_cleanly(folder: Path, number: int, exit_code: int, word: str) -> None:
+    slow = (
+        "import sys, time\n"
+        "from tarnkappe import pipeline\n"
+        "from tarnkappe.io import Staging\n"
+        "def run_job(*a, **k):\n"
+        "    with Staging('release') as stage:\n"
+        "        stage.path('half.csv').write_text('x')\n"
+        "        sys.stderr.write('ready\\n'); sys.stderr.flush()\n"
+        "        time.sleep(30)\n"
+        "pipeline.run_job = run_job\n"
+        "sys.argv = ['tarnkappe', 'run', 'job.yaml', '--quiet']\n"
+        "from tarnkappe.cli import main\n"
+        "main()\n"
+    )
+    before = sorted(folder.iterdir())
+    process = subprocess.Popen([sys.executable, "-c", slow], stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    assert process.stderr.readline() == "ready\n"
+    time.sleep(0.1)
+    process.send_signal(number)
+    _, errors = process.communicate(timeout=20)
+    assert process.returncode == exit_code
+    assert errors == f"{word}, nothing was written.\n"
+    assert sorted(folder.iterdir()) == before

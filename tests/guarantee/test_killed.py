@@ -1,0 +1,163 @@
+"""Whoever kills a run finds the complete old release or the complete new one, never anything between."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from checker import INTERNAL, PUBLIC
+
+from tarnkappe.datasets import write_census
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
+
+ROWS = 200_000
+
+#: Loads everything that takes long to load, then makes a child for every line it reads. A child replaces the release
+#: again and again, alternately with two seeds, and says which phase it is in. Polars must not start before the fork.
+SERVER = """
+import os, sys
+from pathlib import Path
+import numpy as np
+import tarnkappe as tk
+from tarnkappe import pipeline, report
+from tarnkappe.goal import Goal
+from tarnkappe.metrics import score_plan
+from tarnkappe.plan import Plan
+from tarnkappe.tally import Domain, count_cells
+
+data, folder = Path(sys.argv[1]), Path(sys.argv[2])
+quasi = {"age": tk.numeric(), "sex": tk.suppress(), "native-country": tk.suppress()}
+job = tk.Job(quasi=quasi, keep=["relationship"], drop="rest", criteria=[tk.KAnonymity(5)])
+codes = np.arange(64, dtype=np.int32) % 4
+domains = [Domain(name, tk.Taxonomy.from_nested(list("abcd"))) for name in quasi]
+tally, _ = count_cells([codes] * 3, [], domains, [])
+score_plan(Plan.of(tally, job.goal, job.algorithm.decide(tally, job.goal, rng=np.random.default_rng(0))))
+for times in sys.stdin:
+    child = os.fork()
+    if child == 0:
+        print("child", os.getpid(), flush=True)
+        for i in range(int(times)):
+            progress = lambda phase: print(phase, flush=True)
+            pipeline.run_job(job, data, folder, seed=i % 2, overwrite=True, progress=progress)
+            print("done", flush=True)
+        break
+    _, status = os.waitpid(child, 0)
+    print("ended", os.waitstatus_to_exitcode(status), flush=True)
+"""
+
+
+class Server:
+    """Runs in processes of their own, one after another, each ended by a signal."""
+
+    def __init__(self, folder: Path) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", SERVER, folder / "census.parquet", folder / "release"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+
+    def wait_for(self, word: str) -> str:
+        """Read what the processes say until one says a word; what comes after it."""
+        assert self.process.stdout
+        for line in self.process.stdout:
+            said, _, rest = line.strip().partition(" ")
+            if said == word:
+                return rest
+        raise AssertionError(f"the server ended before it said '{word}'")
+
+    def begin(self, times: int = 1000) -> int:
+        """Start to replace the release; the process that does it."""
+        assert self.process.stdin
+        self.process.stdin.write(f"{times}\n")
+        self.process.stdin.flush()
+        return int(self.wait_for("child"))
+
+    def strike(self, how: signal.Signals, phase: str | None, delay: float) -> int:
+        """Start to replace the release, send a signal some time after a phase began; the exit code."""
+        child = self.begin()
+        if phase:
+            self.wait_for(phase)
+        time.sleep(delay)
+        os.kill(child, how)
+        return int(self.wait_for("ended"))
+
+
+@pytest.fixture(scope="module")
+def workshop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Server, set[str], float]]:
+    """A census with a release, who makes more of them, the hashes that two seeds give, and how long a run takes."""
+    folder = tmp_path_factory.mktemp("killed")
+    write_census(folder / "census.parquet", ROWS, seed=1)
+    server = Server(folder)
+    try:
+        hashes = set()
+        server.begin(times=2)
+        for _ in range(2):
+            began = time.perf_counter()
+            server.wait_for("done")
+            seconds = time.perf_counter() - began
+            hashes.add(whole_release(folder / "release"))
+        assert len(hashes) == 2
+        server.wait_for("ended")
+        yield folder, server, hashes, seconds
+    finally:
+        server.process.kill()
+        server.process.communicate()
+
+
+def whole_release(folder: Path) -> str:
+    """The hash of the table of a release folder, which must be complete and agree with its manifest."""
+    manifest = json.loads((folder / "public/manifest.json").read_text("utf-8"))
+    assert {p.name for p in (folder / "public").iterdir()} == PUBLIC | {manifest["file"]}
+    assert {p.name for p in (folder / "internal").iterdir()} == INTERNAL
+    for name in PUBLIC | INTERNAL:
+        home = folder / ("internal" if name in INTERNAL - PUBLIC else "public")
+        assert (home / name).stat().st_size > 0
+    assert (folder / "public/report.html").read_text("utf-8").rstrip().endswith("</html>")
+    assert (folder / "internal/report.html").read_text("utf-8").rstrip().endswith("</html>")
+    digest = hashlib.sha256((folder / "public" / manifest["file"]).read_bytes()).hexdigest()
+    assert digest == manifest["sha256"]
+    assert json.loads((folder / "internal/manifest.json").read_text("utf-8"))["seed"] in (0, 1)
+    return digest
+
+
+def moments(rng: random.Random, n: int, seconds: float) -> Iterator[tuple[str | None, float]]:
+    """When to strike: half at any time of the run, half while it writes its last files and takes its name."""
+    for i in range(n):
+        yield (None, rng.uniform(0, seconds)) if i % 2 else ("report", rng.uniform(0, 0.15))
+
+
+def leftovers(folder: Path) -> list[str]:
+    """What lies beside the release."""
+    return [p.name for p in folder.iterdir() if p.name not in ("census.parquet", "release")]
+
+
+def test_killed_at_random_moments(workshop: tuple[Path, Server, set[str], float]):
+    folder, server, hashes, seconds = workshop
+    for phase, delay in moments(random.Random(7), 12, seconds):
+        assert server.strike(signal.SIGKILL, phase, delay) == -signal.SIGKILL
+        assert whole_release(folder / "release") in hashes
+        assert all(name.startswith(".release.") for name in leftovers(folder))
+    server.begin(times=1)  # the next run that is left alone removes what the killed ones left
+    assert server.wait_for("ended") == "0"
+    assert whole_release(folder / "release") in hashes
+    assert leftovers(folder) == []
+
+
+def test_interrupted_by_hand(workshop: tuple[Path, Server, set[str], float]):
+    folder, server, hashes, seconds = workshop
+    for phase, delay in moments(random.Random(8), 10, seconds):
+        assert server.strike(signal.SIGINT, phase, delay) != 0
+        assert whole_release(folder / "release") in hashes
+        assert leftovers(folder) == [], "whoever is asked to stop tidies up"
