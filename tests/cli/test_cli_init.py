@@ -52,10 +52,14 @@ def test_columns_nobody_knows_are_left_to_the_steward(cli, folder: Path) -> None
     people().with_columns(ward=pl.lit("A") + pl.col("age").mod(3).cast(str)).write_csv("wards.csv")
     result = cli("init", "wards.csv")
     assert "1 column without a role: ward" in result.stdout
-    assert cli("run", "wards.yaml").exit_code == 2
+    stopped = cli("run", "wards.yaml")
+    assert stopped.exit_code == 2
+    assert "Look for DECIDE in wards.yaml" in stopped.stderr
     again = cli("init", "wards.csv", "--update", "wards.yaml")
     assert again.exit_code == 0
     assert "1 column without a role: ward" in again.stdout
+    Path("wards.yaml").write_text(Path("wards.yaml").read_text().replace("  # ward:", "  ward:"))
+    assert cli("run", "wards.yaml").exit_code == 0
 
 
 def test_update_adds_what_is_missing_and_keeps_the_rest(cli, folder: Path) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
-from column_kinds import ColumnKind, quasi_kinds, sensitive_kinds, text_pool
+from column_kinds import Branches, ColumnKind, Numbers, quasi_kinds, sensitive_kinds, text_pool
 from hypothesis import strategies as st
 
 from tarnkappe import (
@@ -33,6 +33,7 @@ from tarnkappe.io import CsvDialect
 from tarnkappe.job.model import DataSettings, OutputSettings
 from tarnkappe.params import parameters
 from tarnkappe.schema import Column
+from tarnkappe.taxonomy import suppress, tree
 
 #: A column that names the row of the input each released record comes from, declared harmless.
 ROW = "row id"
@@ -203,14 +204,14 @@ def rows_of(
             elif shape == "dependent":
                 row.append(values[min(int((hidden + rng.random() / 5) * len(values)), len(values) - 1)])
             else:
-                row.append(rng.choices(values, skew[f.name])[0])
+                row.append(rng.choices(values, skew[f.name] if shape == "skewed" else None)[0])
         rows.append(tuple(row))
     return tuple(rows)
 
 
 def _names(prefix: str, draw: st.DrawFn) -> Iterator[str]:
     """Names of columns, some of them awkward, none of them twice."""
-    awkward = ["records", "_quasi0", "_value0", 'say "x", y', "two\nlines", "é;", "*x", "literal", "0"]
+    awkward = ["records", "_records", "_quasi0", "_value0", 'say "x", y', "two\nlines", "é;", "*x", "literal", "0"]
     taken: set[str] = set()
     i = 0
     while True:
@@ -262,3 +263,34 @@ def cases(
         draw(st.sampled_from([None, "csv", "parquet"])),
         draw(st.sampled_from([",", ",", ";", "\t"])) if source == "csv" else ",",
     )
+
+
+REGIONS = {"North": ("Kiel", "Lübeck", "Husum"), "South": ("Ulm", "Passau"), "Abroad": ("Basel",)}
+ILLNESSES = {"Lungs": ("asthma", "bronchitis"), "Heart": ("infarct", "angina", "arrhythmia"), "none": ()}
+
+
+def hospital(
+    criteria: tuple[Criterion, ...], algorithm: Algorithm, n: int = 150, seed: int = 0, **settings: Any
+) -> Case:
+    """A table of patients that many criteria can be asked of, always the same for a seed."""
+    rng = random.Random(seed)
+    fields = (
+        Field("age", "quasi", Numbers(tuple(str(a) for a in range(20, 80)), numeric=True)),
+        Field("town", "quasi", _tree(REGIONS)),
+        Field("sex", "quasi", ColumnKind(("f", "m"), suppress())),
+        Field("illness", "sensitive", _tree(ILLNESSES)),
+        Field("income", "sensitive", Numbers(("1000", "1500.5", "2200", "4000"), numeric=True)),
+        Field("note", "keep", ColumnKind(("x", "y, z"))),
+        Field(ROW, "keep", ColumnKind(("row 0",))),
+        Field("name", "identifier", ColumnKind(("Ada", "Alan"))),
+    )
+    rows = rows_of(fields, n, rng, "even", dict.fromkeys((f.name for f in fields), 0.0))
+    return Case(fields, rows, criteria, algorithm, **settings)
+
+
+def _tree(branches: dict[str, tuple[str, ...]]) -> Branches:
+    """A tree of two levels; a branch without values is a value itself."""
+    parent = {branch: "*" for branch in branches} | {leaf: b for b, leaves in branches.items() for leaf in leaves}
+    leaves = tuple(leaf for branch, below in branches.items() for leaf in below or (branch,))
+    nested = {"*": {branch: list(below) or None for branch, below in branches.items()}}
+    return Branches(leaves, tree(nested), parent=parent, leaves=leaves)

@@ -46,5 +46,4 @@ ADVICE: dict[str, str] = {
     "W605": "Add  - l-diversity: {column: NAME, l: 2}  under  criteria:",
     "W606": "They are counted in every loss figure. The share allowed stands under  limits: {suppressed_rows: …}",
     "W607": "Nothing: it was asked for.  missing_rule: own-value  leaves missing cells empty.",
-    "W608": "Choose one of the known algorithms under  algorithm: {name: …}",
 }

@@ -40,8 +40,13 @@ def fixes_for(path: Path, data: str | None) -> Iterator[None]:
         yield
     except JobError as error:
         if error.code == "E101" and data:
+            from tarnkappe.job.suggest import UNDECIDED
+
             error.where = str(path)
-            error.hint = (
-                shlex.join(["tarnkappe", "init", data, "--update", str(path)]) + "   adds them with suggestions"
-            )
+            lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+            if any(line.lstrip().startswith("#") and UNDECIDED in line for line in lines):
+                error.hint = f"Look for DECIDE in {path}, remove the # before each of these lines, and choose a role."
+            else:
+                command = shlex.join(["tarnkappe", "init", data, "--update", str(path)])
+                error.hint = f"{command}   adds them with suggestions"
         raise

@@ -24,6 +24,9 @@ _FEW_CODES = 30
 
 _DEFAULT_DATES = ("%Y-%m-%d", "%d.%m.%Y")
 
+#: Marks the entry of a column that somebody has to decide about.
+UNDECIDED = "DECIDE (remove the first #)"
+
 SUGGESTED_K = 5
 SUGGESTED_L = 2
 
@@ -182,7 +185,7 @@ def column_lines(suggestions: Sequence[Suggestion]) -> list[str]:
     """One line per column: its role, and the reason as a comment; a comment only where there is no role."""
     texts = [(f"{_scalar(s.column)}:", _flow(_body(s))) for s in suggestions]
     names = min(max((len(name) for name, _ in texts), default=0), 28)
-    bodies = min(max((len(body) for _, body in texts), default=0), 48)
+    bodies = min(max((len(body) for _, body in texts), default=0), 60)
     return [
         _column_line(s, f"{name:<{names}} {body:<{bodies}}") for s, (name, body) in zip(suggestions, texts, strict=True)
     ]
@@ -195,7 +198,7 @@ def _column_line(suggestion: Suggestion, entry: str) -> str:
     if facts.missing:
         notes.append(f"{facts.missing} missing")
     if suggestion.role is None:
-        return f"  # {entry}  # DECIDE (remove the first #): {'; '.join(notes)}"
+        return f"  # {entry}  # {UNDECIDED}: {'; '.join(notes)}"
     return f"  {entry}  # {'; '.join(notes)}"
 
 
