@@ -177,4 +177,5 @@ CODES: dict[str, str] = {
     "W605": "Some groups share one sensitive value although nobody asked for diversity.",
     "W606": "Rows were suppressed.",
     "W607": "Missing cells were filled with their group's value (missing_rule: wildcard).",
+    "W608": "A method of an imported configuration is not known; another algorithm takes its place.",
 }

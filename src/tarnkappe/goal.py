@@ -102,10 +102,9 @@ class Goal:
             for v, c in zip(self.verdicts(self.stats(tally, everyone)), self.criteria, strict=True):
                 if not v.ok:
                     on = f" on '{v.column}'" if v.column else ""
-                    details.append(
-                        f"All {tally.n_records} records in one group reach {v.reached:.4g}{on}; asked: {v.asked}."
-                    )
-                    fixes.append(f"relax {c.name} to what the whole table reaches ({v.reached:.4g})")
+                    best = f"{v.reached:.0f}" if v.reached % 1 == 0 else f"{v.reached:.4g}"
+                    details.append(f"All {tally.n_records} records in one group reach {best}{on}; asked: {v.asked}.")
+                    fixes.append(f"relax {c.name} to what the whole table reaches ({best})")
         if suppressed is not None:
             share = suppressed / max(tally.n_records, 1)
             details.append(

@@ -62,18 +62,14 @@ def _compact(series: pl.Series) -> pl.Series:
 
 def _recount(keys: pl.DataFrame, values: pl.DataFrame, domains: dict[str, Domain], *, joint: bool) -> GroupStats:
     """Count records per (quasi…, sensitive…) cell, then gather the cells of each group."""
-    if not domains:
-        sizes = keys.group_by(keys.columns).len("_records")["_records"].to_numpy().astype(np.int64)
-        return GroupStats.from_cells(np.arange(len(sizes)), sizes)
-    quasi = [f"_quasi{j}" for j in range(keys.width)]
+    quasi = [f"_quasi{j}" for j in range(keys.width)]  # names of our own, whatever the columns are called
     names = [f"_value{s}" for s in range(values.width)]
-    table = pl.concat(
-        [
-            keys.rename(dict(zip(keys.columns, quasi, strict=True))),
-            values.rename(dict(zip(values.columns, names, strict=True))),
-        ],
-        how="horizontal",
-    )
+    keys.columns = quasi
+    if not domains:
+        sizes = keys.group_by(quasi).len("_records")["_records"].to_numpy().astype(np.int64)
+        return GroupStats.from_cells(np.arange(len(sizes)), sizes)
+    values.columns = names
+    table = pl.concat([keys, values], how="horizontal")
     cells = table.group_by([*quasi, *names]).len("_records")
     groups = cells.group_by(quasi).agg(*names, "_records")
     lengths = groups["_records"].list.len().to_numpy()

@@ -45,5 +45,6 @@ ADVICE: dict[str, str] = {
     "W604": "Keep one row per person, or ask for a k that covers several rows of one person.",
     "W605": "Add  - l-diversity: {column: NAME, l: 2}  under  criteria:",
     "W606": "They are counted in every loss figure. The share allowed stands under  limits: {suppressed_rows: …}",
+    "W608": "Read what  tarnkappe explain  says about the algorithm, or name another one in the job file.",
     "W607": "Nothing: it was asked for.  missing_rule: own-value  leaves missing cells empty.",
 }

@@ -9,7 +9,8 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Iterable, Iterator
+import weakref
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -57,6 +58,7 @@ class Staging:
         self._made_parents: list[Path] = []
         self._folder: Path | None = None
         self._mode = _PRIVATE_FOLDER
+        self._at_exit: weakref.finalize[..., Staging] | None = None
 
     @property
     def folder(self) -> Path:
@@ -83,6 +85,8 @@ class Staging:
             self._check_target()
             self._made_parents = _make_parents(parent)
             folder = parent / f"{self._prefix('tmp')}{temporary_tag()}"
+            # One Ctrl-C may interrupt twice, once from Polars and once from Python, and so cut `__exit__` short.
+            self._at_exit = weakref.finalize(self, _remove, folder, tuple(self._made_parents), os.getpid())
             folder.mkdir()
             self._folder = folder
             self._mode = folder.stat().st_mode & 0o7777  # what the umask allows, for when it is published
@@ -195,13 +199,20 @@ class Staging:
 
     def _discard(self) -> None:
         """Remove everything this run made."""
-        if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
-            self._folder = None
-        for parent in reversed(self._made_parents):
-            with contextlib.suppress(OSError):  # somebody else has put something there
-                parent.rmdir()
-        self._made_parents = []
+        if self._at_exit is not None and self._folder is not None:
+            _remove(self._folder, self._made_parents, os.getpid())
+            self._at_exit.detach()
+        self._folder = None
+
+
+def _remove(folder: Path, parents: Sequence[Path], owner: int) -> None:
+    """Remove a folder with all that is in it, and those above it that were made for it."""
+    if os.getpid() != owner:  # a forked child does not own its parent's folder
+        return
+    shutil.rmtree(folder, ignore_errors=True)
+    for parent in reversed(parents):
+        with contextlib.suppress(OSError):  # somebody else has put something there
+            parent.rmdir()
 
 
 @contextlib.contextmanager

@@ -10,6 +10,7 @@ from tarnkappe.io import Source
 from tarnkappe.job.facts import ColumnFacts, column_facts
 from tarnkappe.job.words import Meaning, meaning_of
 from tarnkappe.schema import Kind, Role
+from tarnkappe.taxonomy.builders import MOST_IN_A_SET
 
 __all__ = ["Suggestion", "column_lines", "suggest", "suggested_job_text"]
 
@@ -114,6 +115,8 @@ def _coarsening(facts: ColumnFacts, meaning: Meaning | None) -> tuple[Kind, str 
     coded = meaning is not None and meaning.nature == "category" and facts.distinct <= _FEW_CODES
     if facts.numeric and not coded:
         return "numeric", None
+    if 2 < facts.distinct <= MOST_IN_A_SET:
+        return "categorical", {"kind": "set"}
     return "categorical", "suppress"
 
 
@@ -176,9 +179,14 @@ def _missing_lines(source: Source, suggestions: Iterable[Suggestion]) -> list[st
 
 
 def _tree_hint(suggestions: Iterable[Suggestion]) -> list[str]:
-    if not any(s.taxonomy == "suppress" and s.facts.distinct > 2 for s in suggestions):
-        return []
-    return ["  # suppress: a value is published or it is not. A tree of values loses less:  tarnkappe explain tree"]
+    suggested = list(suggestions)
+    better = "A tree of values says more:  tarnkappe explain tree"
+    lines = []
+    if any(s.taxonomy == {"kind": "set"} for s in suggested):
+        lines.append(f"  # set: a group publishes the set of its values. {better}")
+    if any(s.taxonomy == "suppress" and s.facts.distinct > 2 for s in suggested):
+        lines.append(f"  # suppress: a value is published or it is not. {better}")
+    return lines
 
 
 def column_lines(suggestions: Sequence[Suggestion]) -> list[str]:

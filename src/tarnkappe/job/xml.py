@@ -117,7 +117,7 @@ def _algorithm(found: _Config) -> tuple[Algorithm, tuple[Notice, ...]]:
     if method.casefold() in known:
         return known[method.casefold()](), ()
     notice = Notice(
-        "E109",
+        "W608",
         f"the method '{method}' of the configuration is not known, mondrian takes its place",
         hint=f"Known algorithms: {', '.join(all_algorithms())}.",
     )

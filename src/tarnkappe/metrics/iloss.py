@@ -16,8 +16,8 @@ class ILoss(CellLoss):
 
     .. math:: \mathrm{ILoss}(v) = (|v| - 1) / |D|
 
-    where :math:`|v|` counts the values the published label stands for and :math:`|D|` all leaves. A numeric range counts
-    by extent: whole numbers :math:`|v| = max - min + 1` of :math:`|D|` likewise, decimals
+    where :math:`|v|` counts the values the published label stands for and :math:`|D|` all leaves. A numeric range
+    counts by extent: whole numbers :math:`|v| = max - min + 1` of :math:`|D|` likewise, decimals
     ``(max - min) / (MAX - MIN)``.
 
     References

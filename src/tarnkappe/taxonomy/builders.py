@@ -31,7 +31,7 @@ _UNKNOWN_DOC = "What to do with values the taxonomy lacks: error, or top to hang
 
 
 #: Sets are kept as 64 bits, one of which is for the missing value.
-_MOST_IN_A_SET = 63
+MOST_IN_A_SET = 63
 
 
 @dataclass(frozen=True)
@@ -252,10 +252,10 @@ class Set(Order):
     ) -> Taxonomy:
         """The values in their order, of which there may be 63."""
         scale = super().build(values, column, counts, others=others)
-        if scale.n_leaves > _MOST_IN_A_SET:
+        if scale.n_leaves > MOST_IN_A_SET:
             raise TaxonomyError(
                 "E203",
-                f"column '{column}' has {scale.n_leaves} values, too many for sets (at most {_MOST_IN_A_SET})",
+                f"column '{column}' has {scale.n_leaves} values, too many for sets (at most {MOST_IN_A_SET})",
                 hint=f"{column}: {{role: quasi, taxonomy: {{kind: tree, tree: ...}}}}",
             )
         return scale

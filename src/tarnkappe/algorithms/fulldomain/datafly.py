@@ -16,7 +16,7 @@ from tarnkappe.tally import Tally, distinct_rows
 
 @dataclass(frozen=True)
 class Datafly(Algorithm):
-    """Generalise, one level at a time, the quasi-identifier with most distinct values until few enough records are left.
+    """Generalise, level by level, the quasi-identifier with most distinct values until few enough records are left.
 
     What then still violates the goal is suppressed, within the suppression limit. Distinct values are counted in the
     current table, ties go to the first column, and an attribute at its top is not chosen again. Never undoes a step, so
