@@ -63,7 +63,8 @@ def full_domain() -> list[str]:
         "|---|---|---|---|---|---|---|---|---|",
     ]
     for table in ("adult-30k", "adult-300k"):
-        ours, peer = in_process("fulldomain_tarnkappe.py", table), in_process("fulldomain_anjana.py", table, python=PEERS)
+        ours = in_process("fulldomain_tarnkappe.py", table)
+        peer = in_process("fulldomain_anjana.py", table, python=PEERS)
         gains = (ratio(peer, ours), ratio(peer, ours, "check_seconds"))
         for tool, row, (gain, check) in (
             ("tarnkappe (Datafly)", ours, gains),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import pty
 import shutil
@@ -58,7 +59,7 @@ def main() -> None:
     tool = str(Path(sys.executable).with_name("tarnkappe"))
     with tempfile.TemporaryDirectory() as folder:
         shown = terminal_output([tool, "demo", "--seed", "7"], folder)
-        console = Console(record=True, width=WIDTH, file=open(os.devnull, "w"))  # noqa: SIM115
+        console = Console(record=True, width=WIDTH, file=io.StringIO())
         console.print(Text("$ tarnkappe demo", style="bold"))
         console.print(Text.from_ansi(shown.strip("\n")))
         svg = console.export_svg(title="tarnkappe", font_aspect_ratio=0.61)

@@ -105,7 +105,7 @@ class Goal:
                     best = f"{v.reached:.0f}" if v.reached % 1 == 0 else f"{v.reached:.4g}"
                     details.append(f"All {tally.n_records} records in one group reach {best}{on}; asked: {v.asked}.")
                     fixes.append(f"relax {c.name} to what the whole table reaches ({best})")
-        if suppressed is not None:
+        if suppressed is not None and suppressed < tally.n_records:  # a release of nobody is no release
             share = suppressed / max(tally.n_records, 1)
             details.append(
                 f"{suppressed} records ({share:.1%}) would have to be suppressed, "

@@ -46,7 +46,7 @@ class Parameter:
         """
         if self.choices:
             return "one of " + ", ".join(self.choices)
-        text = _TYPE_WORDS.get(_plain(self.type), "a value")
+        text = _TYPE_WORDS.get(_plain(self.type), _ANYTHING)
         bounds = []
         if self.ge is not None and self.le is not None:
             bounds.append(f"between {self.ge:g} and {self.le:g}")
@@ -60,6 +60,7 @@ class Parameter:
         return " ".join([text, *bounds])
 
 
+_ANYTHING = "a value"
 _TYPE_WORDS: dict[Any, str] = {int: "a whole number", float: "a number", str: "a text", bool: "true or false"}
 
 
@@ -171,7 +172,8 @@ def bind(cls: type[T], raw: Mapping[str, Any], what: str) -> T:
     missing = [p for p in declared.values() if p.required and p.name not in raw]
     if missing:
         p = missing[0]
-        raise JobError("E103", f"{what} needs '{p.name}'", where=place(raw), hint=f"{p.name}: {p.doc} ({p.expected}).")
+        expected = "" if p.expected == _ANYTHING else f" ({p.expected})."
+        raise JobError("E103", f"{what} needs '{p.name}'", where=place(raw), hint=f"{p.name}: {p.doc}{expected}")
     values = {key: _coerce(declared[key], value, place(raw, key)) for key, value in raw.items()}
     return cls(**values)
 

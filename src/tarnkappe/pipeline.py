@@ -29,6 +29,7 @@ from tarnkappe.plan import Plan
 from tarnkappe.release import Release, describe, groups_table
 from tarnkappe.schema import Column, Schema
 from tarnkappe.tally import Tally
+from tarnkappe.taxonomy.builders import File
 from tarnkappe.verification import Verification, require_release, verify_table
 
 #: Called with the name of each phase as it begins.
@@ -128,16 +129,21 @@ def run_job(
     seed: int | None = None,
     overwrite: bool = False,
     progress: Progress | None = None,
+    inputs: Iterable[str | Path] = (),
 ) -> Release:
-    """Anonymise into a folder: nothing appears there unless the written table was read back and satisfies the goal."""
+    """Anonymise into a folder: nothing appears there unless the written table was read back and satisfies the goal.
+
+    The folder is refused if it holds the data, a taxonomy of the job, or one of the further `inputs`.
+    """
     data = job.data.path if data is None else data
     target = job.output.folder if folder is None else folder
     if data is None or target is None:
         what = "data file" if data is None else "output folder"
         hint = "data: {path: DATA.csv}" if data is None else "output: {folder: release}"
         raise JobError("E103", f"the job names no {what}", hint=hint)
-    inputs = [data] if isinstance(data, (str, Path)) else []
-    with Staging(target, overwrite=overwrite, inputs=inputs) as stage:
+    files = [c.taxonomy.path for c in job.columns if isinstance(c.taxonomy, File)]
+    read = [data] if isinstance(data, (str, Path)) else []
+    with Staging(target, overwrite=overwrite, inputs=[*read, *files, *inputs]) as stage:
         run = _decide(job, data, seed, _Clock(progress))
         name, format_ = _file_name(job, data)
         path = stage.path(f"{PUBLIC}/{name}")
@@ -193,9 +199,14 @@ def _count(job: Job, data: Any, clock: _Clock) -> tuple[Checked, MemoryEngine]:
 
 
 def _require_feasible(job: Job, tally: Tally) -> None:
-    everyone = Grouping.of_cells(tally, np.zeros(tally.n_cells, np.int32), 1)
-    if job.goal.max_suppressed == 0 and not job.goal.satisfied(job.goal.stats(tally, everyone)).all():
-        raise job.goal.infeasible(tally)
+    """Refuse a goal that all records in one group do not reach, unless leaving some of them out may help.
+
+    It never helps with an absorbing criterion: if some of the records satisfied it, all of them would.
+    """
+    goal = job.goal
+    stats = goal.stats(tally, Grouping.of_cells(tally, np.zeros(tally.n_cells, np.int32), 1))
+    if not all(c.satisfied(stats).all() for c in goal.criteria if c.is_absorbing or goal.max_suppressed == 0):
+        raise goal.infeasible(tally)
 
 
 def _decide(job: Job, data: Any, seed: int | None, clock: _Clock) -> _Run:
@@ -242,7 +253,8 @@ def _write_companions(stage: Staging, release: Release, plan: Plan, target: Path
     stage.path(f"{INTERNAL}/report.html", private=True).write_text(internal, encoding="utf-8")
     job = release.job.to_yaml(target / INTERNAL)
     stage.path(f"{INTERNAL}/job.yaml", private=True).write_text(job, encoding="utf-8")
-    groups_table(plan).write_parquet(stage.path(f"{INTERNAL}/groups.parquet", private=True))
+    with TableWriter(stage.path(f"{INTERNAL}/groups.parquet", private=True), "parquet") as writer:
+        writer.write(groups_table(plan))
 
 
 def _write_json(path: Path, data: dict[str, Any]) -> None:

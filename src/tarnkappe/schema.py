@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
-from tarnkappe.errors import DataError, JobError
+from tarnkappe.errors import DataError, JobError, did_you_mean
 from tarnkappe.taxonomy.base import TaxonomyBuilder
 
 Role = Literal["identifier", "quasi", "sensitive", "keep", "drop"]
@@ -117,7 +117,7 @@ class Schema:
         if absent:
             raise DataError(
                 "E410",
-                f"the data have no column '{absent[0]}'",
+                f"the data have no column '{absent[0]}'{did_you_mean(absent[0], present)}",
                 where=where,
                 hint="Columns of the data: " + ", ".join(present[:20]) + ".",
             )

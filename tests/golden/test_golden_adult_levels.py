@@ -78,7 +78,7 @@ class TestCriteriaLevels:
             level = RecursiveCLDiversity("occupation", 1.0, int(l)).worst_level(stats)
             assert level == pytest.approx(float(infimum), rel=1e-12)
             if int(l) > 1 and math.isfinite(level):
-                assert not RecursiveCLDiversity("occupation", level, int(l)).satisfied(stats).all()
+                assert not RecursiveCLDiversity("occupation", level * 0.999, int(l)).satisfied(stats).all()
                 assert RecursiveCLDiversity("occupation", level * 1.001, int(l)).satisfied(stats).all()
 
     def test_closeness(self, case):

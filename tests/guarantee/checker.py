@@ -114,7 +114,7 @@ def reached(case: Case, criterion: Criterion, rows: list[brute.Row]) -> float:
     if criterion.name == "frequency-l-diversity":
         return float(brute.largest_share(rows, column, others))
     if criterion.name == "recursive-cl-diversity":
-        return float(brute.recursive_infimum(rows, column, asked["l"], others))
+        return 0.0 if asked["l"] == 1 else float(brute.recursive_infimum(rows, column, asked["l"], others))
     order, parents = kind.order(values), kind.parents(values)
     return float(brute.t(rows, column, asked["distance"], order, parents, others))
 

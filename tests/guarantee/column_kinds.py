@@ -8,17 +8,28 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Any
 
 from hypothesis import strategies as st
 
-from tarnkappe.taxonomy import TaxonomyBuilder, dates, frequency, intervals, ordered, prefix, suppress, tree
+from tarnkappe.taxonomy import (
+    TaxonomyBuilder,
+    dates,
+    frequency,
+    intervals,
+    ordered,
+    prefix,
+    suppress,
+    tree,
+    value_set,
+)
 
 #: Texts that have broken other programs: separators, quotes, line ends, blanks, and what labels look like.
 NASTY = (
     "a", "b", "A", " a", "a ", "a,b", 'a"b', '"', "a;b", "a\nb", "a\r\nb", "line\r", "\t", "'a'", "é", "ß", "日本", "👩‍👩‍👧",
     "e\u0301", "\u200f", "*", "**", "0", "00", "007", "7", "[1 2]", "[a b]", "1", "2", "-1", "1.0", "1-4", "≥5", "(missing)",
-    "None", "null", "NaN", "true", "no", "~", "=1+1", "#", "x" * 300, "a b", "b a", "a b a", "other", "x to y", "2020-01",
+    "None", "null", "NaN", "true", "no", "~", "=1+1", "#", "x" * 300, "a b", "b a", "a b a", "a, b", "b, a", "{a, b}", "other", "x to y", "2020-01",
 )  # fmt: skip
 
 texts = st.one_of(
@@ -103,6 +114,16 @@ class Scale(ColumnKind):
     def parents(self, published: Sequence[Hashable]) -> dict[Hashable, Hashable]:
         flat: dict[Hashable, Hashable] = dict.fromkeys(self.values, ("inner", "scale"))
         return {**flat, ("inner", "scale"): ("inner", "*"), None: ("inner", "*")} if None in published else flat
+
+
+class Sets(Scale):
+    """Texts of which a group publishes those that it has, ``{a, b}``; texts may hold commas and braces themselves."""
+
+    def covers(self, label: str, value: str) -> bool:
+        others = [v for v in self.values if v != value]
+        chosen = (kept for size in range(len(others) + 1) for kept in combinations(others, size))
+        sets = ("{" + ", ".join(v for v in self.values if v == value or v in kept) + "}" for kept in chosen)
+        return label in (value, self.root) or label in sets
 
 
 class Runs(ColumnKind):
@@ -208,7 +229,7 @@ def branches(draw: st.DrawFn, taken: frozenset[str]) -> Branches:
 @st.composite
 def quasi_kinds(draw: st.DrawFn, taken: frozenset[str]) -> ColumnKind:
     """Any kind of quasi-identifier."""
-    kind = draw(st.sampled_from(range(9)))
+    kind = draw(st.sampled_from(range(10)))
     if kind == 0:
         return Numbers(draw(number_texts()), numeric=True)
     if kind == 1:
@@ -232,6 +253,9 @@ def quasi_kinds(draw: st.DrawFn, taken: frozenset[str]) -> ColumnKind:
         return Days(tuple(days), dates())
     if kind == 7:
         return ColumnKind(draw(text_pool(taken)), suppress())
+    if kind == 8:
+        values = draw(text_pool(taken))
+        return Sets(values, value_set(*values))
     return FewNamed(draw(text_pool(taken | {"all the others"})), frequency(top=(2,), label="all the others"))
 
 

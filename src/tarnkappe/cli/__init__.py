@@ -20,6 +20,8 @@ def main() -> NoReturn:
         raise Stopped("Terminated", 143)
 
     signal.signal(signal.SIGTERM, terminate)
+    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:  # else run by nohup
+        signal.signal(signal.SIGHUP, terminate)  # the terminal was closed
     for stream in (sys.stdout, sys.stderr):
         # A terminal that cannot show a sign shows another one; that is no reason to fail.
         with contextlib.suppress(AttributeError, ValueError):
@@ -32,7 +34,9 @@ def main() -> NoReturn:
 
 
 def _flush() -> None:
-    """Hand over what is still waiting; a reader who has gone away is no error."""
+    """Hand over what is still waiting; a reader who has gone away, or never was there, is no error."""
+    if sys.stdout is None:
+        return
     try:
         sys.stdout.flush()
     except BrokenPipeError:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tarnkappe.errors import JobError
+from tarnkappe.errors import JobError, TarnkappeError
 
 if TYPE_CHECKING:
     from tarnkappe.job import Job
@@ -35,10 +35,11 @@ def job_for(path: Path, data: Path | None, settings: Iterable[str] | None) -> Jo
 
 @contextmanager
 def fixes_for(path: Path, data: str | None) -> Iterator[None]:
-    """Let errors about columns without a role say which command adds them."""
+    """Let errors that know no place name the job file, and those about columns without a role the command to run."""
     try:
         yield
-    except JobError as error:
+    except TarnkappeError as error:
+        error.where = error.where or str(path)
         if error.code == "E101" and data:
             from tarnkappe.job.suggest import UNDECIDED
 

@@ -39,12 +39,15 @@ def complete_settings(incomplete: str) -> list[str]:
     return [s for s in starts if s.startswith(incomplete)]
 
 
-DataFile = Annotated[Path, typer.Argument(help="A CSV or Parquet file.", metavar="DATA", show_default=False)]
+# Whether files can be read is found out by whoever reads them, who knows better what to say about it.
+DataFile = Annotated[
+    Path, typer.Argument(help="A CSV or Parquet file.", metavar="DATA", readable=False, show_default=False)
+]
 MaybeData = Annotated[
     Path | None,
-    typer.Argument(help="A data file to use instead of the job's.", metavar="DATA", show_default=False),
+    typer.Argument(help="A data file to use instead of the job's.", metavar="DATA", readable=False, show_default=False),
 ]
-JobFile = Annotated[Path, typer.Argument(help="A job file.", metavar="JOB", show_default=False)]
+JobFile = Annotated[Path, typer.Argument(help="A job file.", metavar="JOB", readable=False, show_default=False)]
 AsJson = Annotated[bool, typer.Option("--json", metavar="", help="Print one JSON document instead of text.")]
 Debug = Annotated[bool, typer.Option("--debug", metavar="", help="Show the traceback of an error.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", metavar="", help="Replace earlier output of Tarnkappe.")]

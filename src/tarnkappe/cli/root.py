@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 from typer.core import TyperGroup
 
 from tarnkappe.cli import screen
-from tarnkappe.errors import JobError, LimitError, TarnkappeError, did_you_mean
+from tarnkappe.errors import JobError, LimitError, RefusedError, TarnkappeError, did_you_mean
 
 #: What each exit code means, for ``--help``.
 EXIT_CODES = {
@@ -61,6 +61,10 @@ class Root(TyperGroup):
             screen.stderr().print(f"{stop.word}, {what}.")
         except Exception as error:
             code = _report(error, words)
+        except BaseException as error:
+            if type(error).__name__ != "PanicException":  # what Polars raises when it fails an expectation of its own
+                raise
+            code = _report(error, words)
         sys.exit(code)
 
     def invoke(self, ctx: Any) -> Any:
@@ -71,7 +75,7 @@ class Root(TyperGroup):
             raise Stopped("Interrupted", 130) from None
 
 
-def _report(error: Exception, words: Sequence[str]) -> int:
+def _report(error: BaseException, words: Sequence[str]) -> int:
     """Tell the user what happened; which words they gave decides how."""
     debug, as_json = "--debug" in words, "--json" in words
     if debug:
@@ -93,7 +97,7 @@ def _report(error: Exception, words: Sequence[str]) -> int:
     return 1
 
 
-def _as_known(error: Exception) -> TarnkappeError | None:
+def _as_known(error: BaseException) -> TarnkappeError | None:
     """The error as one of ours, if it is one a user can act on."""
     if isinstance(error, TarnkappeError):
         return error
@@ -102,6 +106,16 @@ def _as_known(error: Exception) -> TarnkappeError | None:
             "E702",
             "not enough memory",
             hint="Close other programs, declare fewer quasi-identifiers, or use a machine with more memory.",
+        )
+    if isinstance(error, OSError) and error.filename is None:  # no file, so it is what we print to
+        from tarnkappe.io.failures import is_disk_full
+
+        kind, code = (LimitError, "E701") if is_disk_full(error) else (RefusedError, "E603")
+        return kind(
+            code,
+            f"what this command has to say cannot be printed: {error.strerror or error}",
+            where="standard output",
+            hint="Send the output somewhere else. What was to be written to files is complete or was never begun.",
         )
     if getattr(error, "exit_code", None) == 2 and hasattr(error, "format_message"):
         return _usage_error(error)
@@ -119,7 +133,7 @@ def _usage_error(error: Any) -> JobError:
     return JobError("E108", message, hint=f"{path} --help")
 
 
-def _place(error: Exception) -> str:
+def _place(error: BaseException) -> str:
     """The file and line of ours in which an exception was raised."""
     frames = traceback.extract_tb(error.__traceback__)
     ours = [f for f in frames if "tarnkappe" in Path(f.filename).parts] or frames

@@ -17,9 +17,14 @@ if TYPE_CHECKING:
 app = typer.Typer(rich_markup_mode="rich")
 
 _File = Annotated[
-    Path, typer.Argument(help="A taxonomy: .csv (ARX layout), .yaml or .xml.", metavar="FILE", show_default=False)
+    Path,
+    typer.Argument(
+        help="A taxonomy: .csv (ARX layout), .yaml or .xml.", metavar="FILE", readable=False, show_default=False
+    ),
 ]
-_From = Annotated[Path, typer.Option("--from", help="The data file.", metavar="DATA", show_default=False)]
+_From = Annotated[
+    Path, typer.Option("--from", help="The data file.", metavar="DATA", readable=False, show_default=False)
+]
 _Attribute = Annotated[
     str | None,
     typer.Option("--attribute", help="Which taxonomy of an .xml file.", metavar="NAME", show_default=False),
@@ -122,7 +127,9 @@ def check(
 
 @app.command()
 def convert(
-    source: Annotated[Path, typer.Argument(help="A .csv, .yaml or .xml file.", metavar="IN", show_default=False)],
+    source: Annotated[
+        Path, typer.Argument(help="A .csv, .yaml or .xml file.", metavar="IN", readable=False, show_default=False)
+    ],
     target: Annotated[Path, typer.Argument(help="A .csv or .yaml file.", metavar="OUT", show_default=False)],
     attribute: _Attribute = None,
     overwrite: Overwrite = False,

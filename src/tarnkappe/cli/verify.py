@@ -22,9 +22,13 @@ MANIFEST = "manifest.json"
 
 
 def verify(
-    file: Annotated[Path, typer.Argument(help="The file to check, ours or not.", metavar="FILE", show_default=False)],
+    file: Annotated[
+        Path,
+        typer.Argument(help="The file to check, ours or not.", metavar="FILE", readable=False, show_default=False),
+    ],
     job: Annotated[
-        Path | None, typer.Option("--job", help="Take criteria and roles from this job file.", show_default=False)
+        Path | None,
+        typer.Option("--job", help="Take criteria and roles from this job file.", readable=False, show_default=False),
     ] = None,
     quasi: Quasi = None,
     criterion: Annotated[
@@ -56,7 +60,8 @@ def verify(
         progress("verify")
         asked = _asked(file, job, quasi, criterion, settings, manifest)
         with asked.source as source:
-            found = verify_table(source, asked.quasi, asked.job.schema(source.columns).sensitive, asked.job.goal)
+            schema = asked.job.schema(source.columns, source.name)
+            found = verify_table(source, asked.quasi, schema.sensitive, asked.job.goal)
             digest = source.sha256 if manifest else None
     stated = None if manifest is None else manifest.get("sha256")
     same = None if stated is None else stated == digest
@@ -146,8 +151,9 @@ def _asked(
             "nothing says what to check: no --job, no --criterion, and no manifest.json beside the file",
             hint=f"tarnkappe verify {file} --quasi age,sex --criterion k-anonymity:k=5",
         )
-    names = split_names(quasi, source.columns) or [str(n) for n in manifest.get("quasi_identifiers", [])]
-    return _Asked(source, _job(source, names, _stated(manifest, file)), names, MANIFEST)
+    stated, criteria = _stated(manifest, file)
+    names = split_names(quasi, source.columns) or stated
+    return _Asked(source, _job(source, names, criteria), names, MANIFEST)
 
 
 def _for_release(job: Job) -> Job:
@@ -191,13 +197,13 @@ def _kind(source: Source, column: str) -> Any:
 def _criterion(text: str) -> Criterion:
     """A criterion written as ``name:key=value,key=value``."""
     from tarnkappe.criteria import criterion_class
-    from tarnkappe.job.text import scalar
+    from tarnkappe.job.text import PlacedDict, scalar
     from tarnkappe.params import bind, parameters
 
     name, _, rest = text.partition(":")
     cls = criterion_class(name.strip(), "--criterion")
     words = {p.name for p in parameters(cls) if p.type in (str, str | None)}
-    given: dict[str, Any] = {}
+    given = PlacedDict("--criterion")
     for part in filter(None, rest.split(",")):
         key, equals, value = part.partition("=")
         key = key.strip()
@@ -222,14 +228,30 @@ def _manifest(file: Path) -> dict[str, Any] | None:
     return manifest if ours else None
 
 
-def _stated(manifest: dict[str, Any], file: Path) -> list[Criterion]:
+def _stated(manifest: dict[str, Any], file: Path) -> tuple[list[str], list[Criterion]]:
+    """The quasi-identifiers and criteria that the manifest promises; it may have been changed by hand."""
     from tarnkappe.criteria import criterion_class
+    from tarnkappe.job.text import PlacedDict
     from tarnkappe.params import bind
 
     where = str(file.with_name(MANIFEST))
+    quasi: Any = manifest.get("quasi_identifiers")
+    promised: Any = manifest.get("criteria")
+    if not (_is_list_of(quasi, str) and _is_list_of(promised, dict)):
+        raise JobError(
+            "E110",
+            "the manifest does not say what the file promises: quasi_identifiers and criteria are not lists of them",
+            where=where,
+            hint=f"tarnkappe verify {file} --quasi age,sex --criterion k-anonymity:k=5",
+        )
     criteria = []
-    for given in manifest.get("criteria", []):
+    for given in promised:
         name = str(given.get("name"))
-        settings = {key: value for key, value in given.items() if key != "name"}
+        settings = PlacedDict(where)
+        settings.update({key: value for key, value in given.items() if key != "name"})
         criteria.append(bind(criterion_class(name, where), settings, f"criterion '{name}'"))
-    return criteria
+    return quasi, criteria
+
+
+def _is_list_of(value: Any, kind: type) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(item, kind) for item in value)

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from tarnkappe.criteria.base import BoolArray, Card, FloatArray, SensitiveCriterion
+from tarnkappe.criteria.base import BoolArray, Card, FloatArray, SensitiveCriterion, times
 from tarnkappe.groups import GroupStats
 from tarnkappe.kernels.histograms import reduce_groups
 from tarnkappe.params import param
@@ -70,5 +70,5 @@ class FrequencyLDiversity(SensitiveCriterion):
     def holds(self, stats: GroupStats) -> BoolArray:
         """Which groups satisfy it; ``l`` as an exact fraction keeps the comparison in integers."""
         exact = Fraction(str(self.l))
-        within: BoolArray = self._commonest(stats) * exact.numerator <= stats.size * exact.denominator
-        return within
+        within = times(self._commonest(stats), exact.numerator) <= times(stats.size, exact.denominator)
+        return within.astype(np.bool_)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
 
-from tarnkappe.criteria.base import BoolArray, Card, FloatArray, SensitiveCriterion
+from tarnkappe.criteria.base import BoolArray, Card, FloatArray, SensitiveCriterion, times
 from tarnkappe.groups import GroupStats
 from tarnkappe.kernels.histograms import recursive_tails, reduce_groups
 from tarnkappe.params import param
+from tarnkappe.tally import Counts
 
 
 @dataclass(frozen=True)
@@ -59,20 +61,21 @@ class RecursiveCLDiversity(SensitiveCriterion):
         """The promise in short."""
         return f"recursive ({self.c:g}, {self.l})-diversity"
 
-    def _head_and_tail(self, stats: GroupStats) -> tuple[FloatArray, FloatArray]:
+    def _head_and_tail(self, stats: GroupStats) -> tuple[Counts, Counts]:
         h = stats.histograms[self.column]
-        head = reduce_groups(np.maximum, h.counts, h.indptr).astype(np.float64)
-        tail = recursive_tails(h.indptr, h.counts, self.l).astype(np.float64)
-        return head, tail
+        return reduce_groups(np.maximum, h.counts, h.indptr), recursive_tails(h.indptr, h.counts, self.l)
 
     def level(self, stats: GroupStats) -> FloatArray:
         """The smallest c (not reached itself) that each group would satisfy."""
         head, tail = self._head_and_tail(stats)
-        return np.divide(head, tail, out=np.full_like(head, np.inf), where=tail > 0)
+        smallest: FloatArray = np.divide(head, tail, out=np.full(len(head), np.inf), where=tail > 0)
+        return smallest
 
     def holds(self, stats: GroupStats) -> BoolArray:
-        """Which groups satisfy the strict inequality, without dividing."""
+        """Which groups satisfy the strict inequality; ``c`` as an exact fraction keeps it in integers."""
         head, tail = self._head_and_tail(stats)
         if self.l == 1:
             return np.ones(len(head), np.bool_)
-        return head < self.c * tail
+        exact = Fraction(str(self.c))
+        below = times(head, exact.denominator) < times(tail, exact.numerator)
+        return below.astype(np.bool_)

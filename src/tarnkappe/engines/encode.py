@@ -71,9 +71,11 @@ def encode_quasi(
     """Encode a quasi-identifier along its taxonomy; `others` helps to say that a taxonomy belongs elsewhere."""
     values = Values.of(series)
     if values.n_missing and rule is None:
+        n = values.n_missing
         raise DataError(
             "E407",
-            f"column '{column.name}' has {values.n_missing} missing values and the job does not say what they match",
+            f"column '{column.name}' has {n} missing value{'s' if n > 1 else ''} "
+            f"and the job does not say what {'they match' if n > 1 else 'it matches'}",
             where=where,
             details=[
                 "own-value: a missing cell is a value of its own; an attacker may know that it is missing.",

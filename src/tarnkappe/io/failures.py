@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import re
 from pathlib import Path
 
 from tarnkappe.errors import LimitError, RefusedError, TarnkappeError
@@ -18,7 +19,9 @@ _REASONS = {
     errno.ENAMETOOLONG: "the name is too long",
     errno.ENOENT: "the folder does not exist",
     errno.EBUSY: "it is in use",
+    errno.EFBIG: "the file would be larger than allowed there",
 }
+_RIGHTS = {errno.EACCES, errno.EPERM}
 
 
 def is_disk_full(err: BaseException) -> bool:
@@ -60,11 +63,20 @@ def translate_os_error(err: BaseException, path: str | Path) -> TarnkappeError:
         )
     if isinstance(err, MemoryError):
         return LimitError("E702", f"not enough memory to write '{shown.name}'", where=str(shown))
-    number = err.errno if isinstance(err, OSError) else None
-    reason = _REASONS.get(number or 0) or (err.strerror if isinstance(err, OSError) else None) or str(err)
+    number = _error_number(err)
+    reason = _REASONS.get(number) or (err.strerror if isinstance(err, OSError) else None) or str(err)
+    rights = f", or change its rights:  chmod u+w {shown.parent}" if number in _RIGHTS else "."
     return RefusedError(
         "E603",
         f"'{shown.name}' cannot be written: {reason}",
         where=str(shown),
-        hint=f"Choose a folder you may write to, or change its rights:  chmod u+w {shown.parent}",
+        hint=f"Choose another folder, one that you may write to{rights}",
     )
+
+
+def _error_number(err: BaseException) -> int:
+    """The operating system's number of an error; Polars tells it in words only."""
+    if isinstance(err, OSError) and err.errno is not None:
+        return err.errno
+    told = re.search(r"\(os error (\d+)\)", str(err))
+    return int(told[1]) if told else 0

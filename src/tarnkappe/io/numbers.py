@@ -81,7 +81,7 @@ def _not_numbers(
     values = series.filter(bad).cast(pl.String).unique(maintain_order=True).head(_MAX_EXAMPLES).to_list()
     shown = ", ".join(repr(_short(value)) for value in values)
     other = "." if decimal == "," else ","
-    if all(_is_number(value.replace(other, decimal), decimal) for value in values):
+    if all(other in value and _is_number(value.replace(other, decimal), decimal) for value in values):
         hint = f"If these are numbers, state their decimal sign:  decimal: '{other}'"
     else:
         hint = (

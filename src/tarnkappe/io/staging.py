@@ -10,7 +10,7 @@ import os
 import shutil
 import sys
 import weakref
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -55,10 +55,11 @@ class Staging:
         self.overwrite = overwrite
         self._inputs = tuple(Path(p).expanduser().resolve() for p in inputs)
         self._staged: dict[str, bool] = {}
-        self._made_parents: list[Path] = []
+        self._made: list[Path] = []
         self._folder: Path | None = None
         self._mode = _PRIVATE_FOLDER
-        self._at_exit: weakref.finalize[..., Staging] | None = None
+        # One Ctrl-C may interrupt twice, once from Polars and once from Python, and so cut `__exit__` short.
+        self._at_exit = weakref.finalize(self, _remove, self._made, os.getpid())
 
     @property
     def folder(self) -> Path:
@@ -83,10 +84,8 @@ class Staging:
         try:
             self._tidy(parent)
             self._check_target()
-            self._made_parents = _make_parents(parent)
             folder = parent / f"{self._prefix('tmp')}{temporary_tag()}"
-            # One Ctrl-C may interrupt twice, once from Polars and once from Python, and so cut `__exit__` short.
-            self._at_exit = weakref.finalize(self, _remove, folder, tuple(self._made_parents), os.getpid())
+            self._made += [*_make_parents(parent), folder]
             folder.mkdir()
             self._folder = folder
             self._mode = folder.stat().st_mode & 0o7777  # what the umask allows, for when it is published
@@ -112,9 +111,21 @@ class Staging:
                 self._discard()
                 raise
             return
+        told = self._told_of_release(error)
         self._discard()
-        if isinstance(error, Exception) and not isinstance(error, TarnkappeError) and is_disk_full(error):
-            raise translate_os_error(error, self.target) from error
+        if told is not None:
+            raise told from error
+
+    def _told_of_release(self, error: BaseException) -> TarnkappeError | None:
+        """A failed write of a file in the hidden folder, told of the release; nothing for all other errors."""
+        known = isinstance(error, TarnkappeError)
+        place = error.where if isinstance(error, TarnkappeError) else getattr(error, "filename", None)
+        inside = str(place or "").startswith(str(self.folder))
+        if known and inside and error.__cause__ is not None:
+            return translate_os_error(error.__cause__, self.target)
+        if not known and isinstance(error, Exception) and (inside or is_disk_full(error)):
+            return translate_os_error(error, self.target)
+        return None
 
     def _prefix(self, what: str) -> str:
         return f".{self.target.name}.{what}"
@@ -122,11 +133,14 @@ class Staging:
     def _check_inputs(self) -> None:
         for path in self._inputs:
             if path == self.target or self.target in path.parents:
+                same = path == self.target
+                holds = "is" if same else f"folder '{self.target.name}' holds"
+                beside = self.target.parent if same else self.target
                 raise RefusedError(
                     "E602",
-                    f"the output folder '{self.target.name}' holds the input '{path.name}'",
+                    f"the output {holds} the input '{path.name}'",
                     where=str(self.target),
-                    hint=f"Write to another folder, such as  {self.target.parent / 'release'}",
+                    hint=f"Write to another folder, such as  {beside / 'release'}",
                 )
 
     def _check_target(self) -> None:
@@ -180,6 +194,7 @@ class Staging:
                 self.target.rmdir()  # only there a rename does not replace an empty folder
             folder.rename(self.target)
         self._folder = None
+        self._made.clear()
         _flush_to_disk(self.target.parent)
 
     def _replace(self, folder: Path) -> None:
@@ -199,20 +214,20 @@ class Staging:
 
     def _discard(self) -> None:
         """Remove everything this run made."""
-        if self._at_exit is not None and self._folder is not None:
-            _remove(self._folder, self._made_parents, os.getpid())
-            self._at_exit.detach()
         self._folder = None
+        _remove(self._made, os.getpid())
+        self._made.clear()
 
 
-def _remove(folder: Path, parents: Sequence[Path], owner: int) -> None:
-    """Remove a folder with all that is in it, and those above it that were made for it."""
-    if os.getpid() != owner:  # a forked child does not own its parent's folder
+def _remove(made: list[Path], owner: int) -> None:
+    """Remove folders that were made one inside the other, the innermost with all that is in it."""
+    if os.getpid() != owner:  # a forked child does not own its parent's folders
         return
-    shutil.rmtree(folder, ignore_errors=True)
-    for parent in reversed(parents):
+    for inner in made[-1:]:
+        shutil.rmtree(inner, ignore_errors=True)
+    for outer in reversed(made[:-1]):
         with contextlib.suppress(OSError):  # somebody else has put something there
-            parent.rmdir()
+            outer.rmdir()
 
 
 @contextlib.contextmanager

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,11 +14,11 @@ from tarnkappe.algorithms.multidimensional.mondrian import Mondrian
 from tarnkappe.criteria import Criterion, all_criteria, criterion_class
 from tarnkappe.errors import JobError, did_you_mean
 from tarnkappe.io import CsvDialect
-from tarnkappe.job.model import DataSettings, Job, OutputSettings
+from tarnkappe.job.model import DataSettings, Job, OutputSettings, require_column
 from tarnkappe.job.text import PlacedDict, apply_settings, dump_yaml, read_job_file, read_job_text
 from tarnkappe.params import Declared, bind, json_schema, param, parameters, place
 from tarnkappe.registry import registered
-from tarnkappe.schema import KINDS, MISSING_RULES, ROLES, Column
+from tarnkappe.schema import KINDS, MISSING_RULES, ROLES, Column, Schema
 from tarnkappe.taxonomy import TaxonomyBuilder, builder_from
 from tarnkappe.taxonomy.builders import File
 
@@ -28,7 +29,7 @@ VERSION = 1
 class _Top(Declared):
     """The keys of a job file."""
 
-    columns: Any = param(doc="Every column of the data with its role.")
+    columns: Any = param(doc="Every column of the data with its role, such as  age: {role: quasi, type: numeric}.")
     criteria: Any = param(doc="What every group must satisfy, a list such as  - k-anonymity: {k: 5}.")
     version: int = param(VERSION, doc="Version of this file's layout.", ge=VERSION, le=VERSION)
     title: str | None = param(None, doc="What the release is, printed in the report.")
@@ -100,19 +101,49 @@ def job_from_data(raw: Mapping[str, Any], folder: Path) -> Job:
     data = bind(_Data, _section(raw, "data"), "'data'")
     output = bind(_Output, _section(raw, "output"), "'output'")
     limits = bind(_Limits, _section(raw, "limits"), "'limits'")
-    dialect = {key: getattr(data, key) for key in ("encoding", "delimiter", "quote", "decimal")}
-    return Job(
-        columns=_columns(raw, folder),
-        criteria=[_criterion(item, raw) for item in _list(raw, "criteria")],
-        max_suppressed=_share(limits.suppressed_rows, place(_section(raw, "limits"), "suppressed_rows")),
-        algorithm=_algorithm(top.algorithm, place(raw, "algorithm")),
-        missing_rule=data.missing_rule,  # type: ignore[arg-type]
-        seed=top.seed,
-        title=top.title or "",
-        purpose=top.purpose or "",
-        data=DataSettings(_resolve(data.path, folder), CsvDialect(**dialect), data.missing),
-        output=OutputSettings(_resolve(output.folder, folder), output.format),
-    )
+    with _at(place(raw, "data")):
+        dialect = CsvDialect(**{key: getattr(data, key) for key in ("encoding", "delimiter", "quote", "decimal")})
+    columns = _columns(raw, folder)
+    with _at(place(raw, "columns")):
+        schema = Schema(columns)
+    criteria = [_criterion(item, raw, schema) for item in _list(raw, "criteria")]
+    share = _share(limits.suppressed_rows, place(_section(raw, "limits"), "suppressed_rows"))
+    algorithm = _algorithm(top.algorithm, place(raw, "algorithm"))
+    path = _resolve(data.path, folder, place(_section(raw, "data"), "path"))
+    target = _resolve(output.folder, folder, place(_section(raw, "output"), "folder"))
+    with _at(place(raw, "criteria")):
+        return Job(
+            columns=columns,
+            criteria=criteria,
+            max_suppressed=share,
+            algorithm=algorithm,
+            missing_rule=data.missing_rule,  # type: ignore[arg-type]
+            seed=top.seed,
+            title=top.title or "",
+            purpose=top.purpose or "",
+            data=DataSettings(path, dialect, data.missing),
+            output=OutputSettings(target, output.format),
+        )
+
+
+@contextmanager
+def _at(where: str | None) -> Iterator[None]:
+    """Give errors that do not know their place the given one."""
+    try:
+        yield
+    except JobError as error:
+        error.where = error.where or where
+        raise
+
+
+#: One line of each section, to start from.
+_EXAMPLES = {
+    "columns": "age: {role: quasi, type: numeric}",
+    "data": "path: census.csv",
+    "limits": "suppressed_rows: 2%",
+    "output": "folder: release",
+    "taxonomies": "sex: {kind: suppress}",
+}
 
 
 def _section(raw: Mapping[str, Any], key: str) -> Mapping[str, Any]:
@@ -120,7 +151,12 @@ def _section(raw: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     if section is None:
         return PlacedDict(place(raw, key) or "")
     if not isinstance(section, Mapping):
-        raise JobError("E110", f"'{key}' must be a mapping of keys to values", where=place(raw, key))
+        raise JobError(
+            "E110",
+            f"'{key}' must be a mapping of keys to values",
+            where=place(raw, key),
+            hint=f"{key}:\n  {_EXAMPLES[key]}",
+        )
     return section
 
 
@@ -133,7 +169,9 @@ def _list(raw: Mapping[str, Any], key: str) -> list[Any]:
     return items
 
 
-def _resolve(path: str | None, folder: Path) -> str | None:
+def _resolve(path: str | None, folder: Path, where: str | None) -> str | None:
+    if "\0" in (path or ""):
+        raise JobError("E110", "a path cannot hold the character NUL", where=where, hint="Remove the  \\0  from it.")
     return path if path is None or "://" in path else str(folder / path)
 
 
@@ -160,13 +198,10 @@ def _columns(raw: Mapping[str, Any], folder: Path) -> list[Column]:
         if not isinstance(body, Mapping):
             raise JobError("E110", f"column '{name}' needs a role", where=where, hint=f"{name}: {{role: drop}}")
         spec = bind(_Column, body, f"column '{name}'")
-        try:
+        with _at(where):
             taxonomy = _taxonomy(spec.taxonomy, name, taxonomies, place(body, "taxonomy"), folder)
             kind = "numeric" if taxonomy is not None and taxonomy.numeric else spec.type
             out.append(Column(name, spec.role, kind, taxonomy, spec.weight, spec.because))  # type: ignore[arg-type]
-        except JobError as error:
-            error.where = error.where or where
-            raise
     return out
 
 
@@ -189,7 +224,7 @@ def _taxonomy(
     )
 
 
-def _criterion(item: Any, raw: Mapping[str, Any]) -> Criterion:
+def _criterion(item: Any, raw: Mapping[str, Any], schema: Schema) -> Criterion:
     where = place(item) if isinstance(item, Mapping) else place(raw, "criteria")
     if not isinstance(item, Mapping) or len(item) != 1:
         raise JobError("E110", "a criterion is one name with its parameters", where=where, hint="- k-anonymity: {k: 5}")
@@ -197,7 +232,10 @@ def _criterion(item: Any, raw: Mapping[str, Any]) -> Criterion:
     body = PlacedDict(where or "") if body is None else body
     if not isinstance(body, Mapping):
         raise JobError("E110", f"criterion '{name}' needs a mapping of parameters", where=where, hint="{k: 5}")
-    return bind(criterion_class(name, place(item, name)), body, f"criterion '{name}'")
+    criterion = bind(criterion_class(name, place(item, name)), body, f"criterion '{name}'")
+    with _at(where):
+        require_column(criterion, schema)
+    return criterion
 
 
 def _algorithm(given: Any, where: str | None) -> Algorithm:

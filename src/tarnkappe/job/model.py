@@ -129,27 +129,9 @@ class Job:
         }
         for key, value in values.items():
             object.__setattr__(self, key, value)
-        self._require_columns_of_criteria()
-
-    def _require_columns_of_criteria(self) -> None:
         schema = Schema(self.columns, self.missing_rule)
-        names = [c.name for c in schema.sensitive]
         for criterion in self.goal.criteria:
-            column = criterion.sensitive_column
-            if column is None:
-                continue
-            if column not in names:
-                raise JobError(
-                    "E105",
-                    f"{criterion.name} looks at '{column}', which is no sensitive column{did_you_mean(column, names)}",
-                    hint=f"{column}: {{role: sensitive}}",
-                )
-            if getattr(criterion, "distance", None) == "hierarchical" and schema[column].taxonomy is None:
-                raise JobError(
-                    "E111",
-                    f"{criterion.name} with distance: hierarchical needs a taxonomy for '{column}'",
-                    hint=f"{column}: {{role: sensitive, taxonomy: NAME}}   or  distance: equal",
-                )
+            require_column(criterion, schema)
 
     def schema(self, columns: Iterable[str], where: str | None = None) -> Schema:
         """The schema for data with these columns, in their order; every column must have a role."""
@@ -213,6 +195,26 @@ class Job:
     def with_seed(self, seed: int | None) -> Job:
         """The same job with another seed."""
         return replace_job(self, seed=seed)
+
+
+def require_column(criterion: Criterion, schema: Schema) -> None:
+    """Refuse a criterion about a column that is not sensitive, or that lacks the taxonomy it measures by."""
+    column = criterion.sensitive_column
+    if column is None:
+        return
+    names = [c.name for c in schema.sensitive]
+    if column not in names:
+        raise JobError(
+            "E105",
+            f"{criterion.name} looks at '{column}', which is no sensitive column{did_you_mean(column, names)}",
+            hint=f"{column}: {{role: sensitive}}",
+        )
+    if getattr(criterion, "distance", None) == "hierarchical" and schema[column].taxonomy is None:
+        raise JobError(
+            "E111",
+            f"{criterion.name} with distance: hierarchical needs a taxonomy for '{column}'",
+            hint=f"{column}: {{role: sensitive, taxonomy: NAME}}   or  distance: equal",
+        )
 
 
 def replace_job(job: Job, **changes: Any) -> Job:

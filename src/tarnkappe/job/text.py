@@ -85,7 +85,10 @@ def _plain(node: Node, as_text: bool, depth: int, names: bool = False) -> Any:
             raise JobError("E100", "a key must be a text", where=key.where, hint='Put it in quotes:  "key": value.')
         if key.text in out:
             raise JobError(
-                "E104", f"'{key.text}' stands twice", where=key.where, hint=f"First at {out.place_of(key.text)}."
+                "E104",
+                f"'{key.text}' stands twice",
+                where=key.where,
+                hint=f"Remove one of the two; the first is in {out.place_of(key.text)}.",
             )
         out.places[key.text] = key.where
         text_below = as_text or (key.text in _TEXT_KEYS and not names)
@@ -124,11 +127,12 @@ def apply_settings(data: PlacedDict, settings: Iterable[str]) -> None:
         node = parse_yaml(text, f"--set {path}", _complain)
         value = _plain(node, as_text=keys[-1] in _TEXT_KEYS, depth=0)
         if not _assign(data, keys, value):
+            known = _settable(data.get(keys[0]), keys[0])
             raise JobError(
                 "E108",
-                f"the job has no '{path}'{did_you_mean(keys[0], data)}",
+                f"the job has no '{path}'{did_you_mean(path, known)}",
                 where="--set",
-                hint=f"Keys of the job: {', '.join(data)}.",
+                hint=f"There is: {', '.join(known)}.",
             )
 
 
@@ -142,7 +146,7 @@ def _assign(target: Any, keys: list[str], value: Any) -> bool:
         bodies = [body for item in target if isinstance(item, dict) for body in item.values()]
         having = [body for body in bodies if isinstance(body, dict) and head in body]
         for body in having:
-            body[head] = value
+            _assign(body, [head], value)
         return bool(having)
     if not isinstance(target, dict):
         return False
@@ -152,8 +156,17 @@ def _assign(target: Any, keys: list[str], value: Any) -> bool:
             target.places[head] = "--set"
         return True
     if head not in target or target[head] is None:
-        target[head] = PlacedDict("--set")
+        _assign(target, [head], PlacedDict("--set"))
     return _assign(target[head], rest, value)
+
+
+def _settable(section: Any, name: str) -> list[str]:
+    """The settings of a section of the job by their dotted keys; below a list, those of the mappings in it."""
+    bodies = [section]
+    if isinstance(section, list):
+        bodies = [body for item in section if isinstance(item, dict) for body in item.values()]
+    keys = [key for body in bodies if isinstance(body, dict) for key in body]
+    return list(dict.fromkeys(f"{name}.{key}" for key in keys)) or [name]
 
 
 def dump_yaml(data: Any) -> str:

@@ -9,7 +9,7 @@ from tarnkappe.plan import Plan
 def generalisation_steps(plan: Plan) -> dict[str, tuple[int, float]]:
     """Per quasi-identifier: all steps up the taxonomy made by its cells, and the mean share of the way to the root.
 
-    A missing wildcard takes its group's value, which is no step.
+    A missing wildcard takes its group's value, which is a step only if that is the root.
     """
     out = {}
     tally, grouping = plan.tally, plan.grouping

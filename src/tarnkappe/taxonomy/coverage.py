@@ -62,7 +62,9 @@ def check_coverage(
             f"it fits column '{other}' {covered_there}/{n_there}"
         )
         if n_covered < len(texts) / 2:
-            hint = f"Give it to that column:  {other}: {{role: quasi, taxonomy: {name or other}}}"
+            hint = f"Give it to '{other}' instead of '{column}'."
+            if name:
+                hint = f"Give it to that column:  {other}: {{role: quasi, taxonomy: {name}}}"
     what = f"taxonomy '{name}'" if name else "the taxonomy"
     raise not_covered(
         column,

@@ -23,10 +23,10 @@ def read_bytes(path: Path) -> bytes:
     """The content of a file."""
     try:
         return path.read_bytes()
-    except OSError as error:
+    except (OSError, ValueError) as error:  # a path that holds the character NUL is a ValueError
         raise TaxonomyError(
             "E202",
-            f"the taxonomy file cannot be read: {error.strerror or error}",
+            f"the taxonomy file cannot be read: {getattr(error, 'strerror', None) or error}",
             where=str(path),
             hint="Check the path; in a job file it is relative to the folder of the job file.",
         ) from error

@@ -1,0 +1,226 @@
+"""The laws of algorithms."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tarnkappe.algorithms.base import Algorithm
+from tarnkappe.errors import InfeasibleError, JobError, TarnkappeError
+from tarnkappe.goal import Goal
+from tarnkappe.groups import SUPPRESSED, Grouping
+from tarnkappe.metrics.lm import LossMetric
+from tarnkappe.plan import Plan
+from tarnkappe.tally import Counts, Domain, Tally, count_cells
+from tarnkappe.taxonomy.tree import Taxonomy
+from tarnkappe.testing.shared import OTHER, require, same, sensitive_domain
+
+#: How much of its detail an algorithm may take from a table of well separated clusters (one big group takes all).
+_SEPARABLE_LOSS = 0.3
+
+
+def check_algorithm(algorithm: Algorithm, goal: Goal, *, seed: int = 0, tables: int = 20) -> None:
+    """Check an algorithm on random tables and on well separated clusters; raises an `AssertionError`.
+
+    Checked are: every group satisfies the goal, is not empty, and covers its records; the quotas of each cell add up to
+    its count; suppression stays within the limit; the same seed gives the same grouping; the tally is left alone; what
+    cannot be done raises an `InfeasibleError`, and what can be done does not; and clusters that satisfy the goal by
+    themselves are told apart, because one big group would pass all the rest.
+
+    >>> from tarnkappe.algorithms.multidimensional.mondrian import Mondrian
+    >>> from tarnkappe.criteria.k_anonymity import KAnonymity
+    >>> check_algorithm(Mondrian(), Goal([KAnonymity(3)]), tables=2)
+    """
+    name = algorithm.name
+    rng = np.random.default_rng(seed)
+    if not goal.monotone and not algorithm.handles_non_monotone:
+        _check_refused(algorithm, _random_tally(rng, goal, wildcard=False), goal, "criteria that pooling can break")
+        return
+    if not algorithm.handles_wildcards:
+        _check_refused(algorithm, _random_tally(rng, goal, wildcard=True), goal, "missing values as wildcards")
+    done = 0
+    for i in range(tables):
+        tally = _random_tally(rng, goal, wildcard=algorithm.handles_wildcards and i % 2 == 1)
+        done += _check_decision(algorithm, goal, tally, seed + i)
+    require(
+        done > 0,
+        f"{name} found no release for any of {tables} random tables; choose a goal that random tables can satisfy",
+    )
+    _check_infeasible(algorithm, goal, rng)
+    _check_utility(algorithm, goal, seed)
+
+
+def _decide(algorithm: Algorithm, tally: Tally, goal: Goal, seed: int) -> Grouping:
+    try:
+        return algorithm.decide(tally, goal, rng=np.random.default_rng(seed))
+    except TarnkappeError:
+        raise
+    except Exception as error:
+        raise AssertionError(
+            f"{algorithm.name} must raise InfeasibleError where it finds no release; a table of {tally.n_records} "
+            f"records made it raise {type(error).__name__}: {error}"
+        ) from error
+
+
+def _check_decision(algorithm: Algorithm, goal: Goal, tally: Tally, seed: int) -> bool:
+    """Check one decision; whether there was one."""
+    name = algorithm.name
+    before: list[NDArray[Any]] = [tally.quasi.copy(), tally.sensitive.copy(), tally.count.copy()]
+    together = Grouping.of_cells(tally, np.zeros(tally.n_cells, np.int32), 1)
+    try:
+        grouping = _decide(algorithm, tally, goal, seed)
+    except InfeasibleError:
+        require(
+            not (goal.monotone and goal.satisfied(goal.stats(tally, together)).all()),
+            f"{name} gave up on a table that satisfies the goal with all records in one group",
+        )
+        return False
+    after: list[NDArray[Any]] = [tally.quasi, tally.sensitive, tally.count]
+    require(same(before, after), f"{name} changes the tally it is given")
+    check_grouping(name, tally, goal, grouping)
+    again = _decide(algorithm, tally, goal, seed)
+    pieces = [[g.cell, g.group, g.quota.astype(np.int32)] for g in (grouping, again)]
+    require(same(*pieces), f"{name} decides differently when run again with the same seed")
+    return True
+
+
+def check_grouping(name: str, tally: Tally, goal: Goal, grouping: Grouping) -> None:
+    """Check one grouping that `name` made of a tally: no record lost, nothing violated, nothing misstated."""
+    cell, group, quota = grouping.cell, grouping.group, grouping.quota
+    require(len(cell) == len(group) == len(quota), f"the pieces of {name} have arrays of different lengths")
+    require(
+        len(cell) == 0 or (cell.min() >= 0 and cell.max() < tally.n_cells and np.all(np.diff(cell) >= 0)),
+        f"the pieces of {name} are not sorted by cell, or name cells that do not exist",
+    )
+    require(np.all(quota > 0), f"{name} made pieces without records")
+    require(
+        np.array_equal(np.bincount(cell, weights=quota, minlength=tally.n_cells), tally.count),
+        f"{name} lost or invented records: the quotas of a cell must add up to its count",
+    )
+    require(
+        np.all(group >= SUPPRESSED)
+        and np.array_equal(np.unique(group[group >= 0]), np.arange(grouping.n_groups))
+        and grouping.n_groups > 0,
+        f"{name} must number its groups 0, 1, … without empty ones, and make at least one",
+    )
+    require(
+        grouping.suppressed <= goal.budget(tally.n_records),
+        f"{name} suppressed {grouping.suppressed} of {tally.n_records} records, "
+        f"allowed are {goal.budget(tally.n_records)}",
+    )
+    for tables in (goal.table_distributions(tally), None):  # against the input, and against what is published
+        ok = goal.satisfied(goal.stats(tally, grouping, tables))
+        require(ok.all(), f"{int((~ok).sum())} of {len(ok)} groups of {name} violate the goal")
+    boxes = grouping.boxes(tally)
+    kept = group >= 0
+    codes, at = tally.quasi[cell[kept]], group[kept]
+    wild = np.array([d.missing if d.wildcard else -1 for d in tally.quasi_domains], np.int32)
+    inside = (codes == wild) | ((boxes.lo[at] <= codes) & (codes <= boxes.hi[at]))
+    require(inside.all(), f"{name} publishes groups that do not cover their records")
+    try:
+        plan = Plan.of(tally, goal, grouping)
+    except InfeasibleError as error:
+        raise AssertionError(f"what {name} decided violates the goal once published") from error
+    require(plan.grouping.suppressed <= goal.budget(tally.n_records), f"{name} needs suppression beyond the limit")
+
+
+def _check_refused(algorithm: Algorithm, tally: Tally, goal: Goal, what: str) -> None:
+    try:
+        _decide(algorithm, tally, goal, 0)
+    except JobError:
+        return
+    raise AssertionError(f"{algorithm.name} says that it cannot handle {what}, but does not refuse them")
+
+
+def _check_infeasible(algorithm: Algorithm, goal: Goal, rng: np.random.Generator) -> None:
+    """No records, or fewer than any group needs: there is no release, whatever may be suppressed."""
+    for n in {0, goal.min_size - 1}:
+        tally = _random_tally(rng, goal, wildcard=False, n_records=n)
+        try:
+            _decide(algorithm, tally, goal, 0)
+        except InfeasibleError:
+            continue
+        raise AssertionError(
+            f"{algorithm.name} made a release of {n} records, although the goal needs {goal.min_size} in a group"
+        )
+
+
+def _check_utility(algorithm: Algorithm, goal: Goal, seed: int) -> None:
+    """Clusters that satisfy the goal by themselves and are far apart must not be thrown together."""
+    tally, n_clusters = _separable_tally(goal)
+    grouping = _decide(algorithm, tally, goal, seed)
+    check_grouping(algorithm.name, tally, goal, grouping)
+    require(
+        grouping.n_groups > 1,
+        f"{algorithm.name} makes one big group of {n_clusters} clusters that satisfy the goal by themselves",
+    )
+    loss = LossMetric().score(Plan.of(tally, goal, grouping))
+    require(
+        loss <= _SEPARABLE_LOSS,
+        f"{algorithm.name} does not tell {n_clusters} separate clusters apart: it loses {loss:.0%} of their detail, "
+        f"at most {_SEPARABLE_LOSS:.0%} is needed",
+    )
+
+
+def _sensitive_domains(goal: Goal, size: int) -> list[Domain]:
+    """A domain for each column the goal looks at, and one more if the attacker is to know the others."""
+    names = [*goal.columns, *([OTHER] if goal.joint and len(goal.columns) == 1 else [])]
+    return [sensitive_domain(name, size) for name in names]
+
+
+def _random_tally(rng: np.random.Generator, goal: Goal, *, wildcard: bool, n_records: int | None = None) -> Tally:
+    """A table with a numeric, a hierarchical and an ordered quasi-identifier, the last with missing values."""
+    n = n_records
+    if n is None:
+        low, high = max(1, goal.min_size // 2), min(max(200, 40 * goal.min_size), 4000)
+        n = int(np.exp(rng.uniform(np.log(low), np.log(high))))
+    values = np.cumsum(rng.integers(1, 6, 30)).astype(np.float64)
+    grades = Taxonomy.scale(["low", "middle", "high", "top"]).with_missing("unknown")
+    quasi = [
+        Domain("age", Taxonomy.scale([f"{v:g}" for v in values]), values),
+        sensitive_domain("city", 10),
+        Domain("grade", grades, missing=4, wildcard=wildcard),
+    ]
+    sensitive = _sensitive_domains(goal, int(rng.integers(4, max(6, min(2 * goal.min_size, 40)))))
+    columns = [rng.choice(d.size, n, p=rng.dirichlet(np.full(d.size, 3.0))) for d in (*quasi, *sensitive)]
+    for s in range(len(quasi), len(columns)):  # a secret that depends on the age is harder to keep
+        follows = rng.random(n) < rng.choice([0.0, 0.3])
+        columns[s] = np.where(follows, columns[0] % sensitive[0].size, columns[s])
+    return count_cells(columns[: len(quasi)], columns[len(quasi) :], quasi, sensitive)[0]
+
+
+def _separable_tally(goal: Goal, n_clusters: int = 8, n_points: int = 5) -> tuple[Tally, int]:
+    """Clusters with the same sensitive values, each in a subtree of its own in both quasi-identifiers."""
+    for size in (4, 8, 16, 32, 64):
+        sensitive = _sensitive_domains(goal, size)
+        if size ** len(sensitive) > 5000:
+            break
+        every = np.array(list(product(range(size), repeat=len(sensitive))))  # each combination of values once
+        for doubled in range(12):
+            secrets = np.tile(every, (2**doubled, 1))
+            tally = _clusters(secrets, sensitive, n_clusters, n_points)
+            in_tree = tally.quasi[:, 0] // n_points
+            alone = goal.stats(tally, Grouping.of_cells(tally, in_tree, n_clusters))
+            if goal.satisfied(alone).all():
+                return tally, n_clusters
+            if len(secrets) > 4 * goal.min_size + 100:
+                break
+    raise AssertionError("no cluster of moderate size satisfies the goal; choose a weaker one")
+
+
+def _clusters(secrets: Counts, sensitive: list[Domain], n_clusters: int, n_points: int) -> Tally:
+    """Every cluster holds all the secrets, dealt out to its points."""
+    quasi = []
+    for column in ("a", "b"):
+        tree = {f"{column}{c}": [f"{column}{c}.{p}" for p in range(n_points)] for c in range(n_clusters)}
+        quasi.append(Domain(column, Taxonomy.from_nested(tree)))
+    n = len(secrets)
+    cluster = np.repeat(np.arange(n_clusters), n)
+    point = np.tile(np.arange(n) % n_points, n_clusters)
+    first = cluster * n_points + point
+    second = (n_clusters - 1 - cluster) * n_points + (2 * point) % n_points
+    columns = [np.tile(secrets[:, s], n_clusters) for s in range(len(sensitive))]
+    return count_cells([first, second], columns, quasi, sensitive)[0]
