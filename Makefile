@@ -26,6 +26,7 @@ demo: $(STAMP)  ## generate a census, anonymise it, verify it, write the report
 	$(BIN)/tarnkappe demo --overwrite
 
 test: $(DEV_STAMP)  ## the test suite
+	$(BIN)/python -m pytest --doctest-modules src
 	$(BIN)/python -m pytest -m "not full" -n 2 --dist loadfile
 
 test-full: $(DEV_STAMP)  ## the test suite with the large grids, and its coverage

@@ -86,7 +86,11 @@ def refuse_identifiers(source: Source, schema: Schema) -> None:
         return
     sample = source.scan([c.name for c in doubtful]).head(SAMPLE).collect()
     for column in doubtful:
-        look = look_at(column.name, sample[column.name])
+        series = sample[column.name]
+        if column.kind == "numeric" and is_text(series.dtype):
+            # A text among the numbers makes no name of them; it is refused as such when the column is read.
+            series = series.str.strip_chars().cast(pl.Float64, strict=False)
+        look = look_at(column.name, series)
         if look.identifier is None and not (column.role == "keep" and look.free_text):
             continue
         reason = look.identifier or f"it is free text (on average {look.mean_length:.0f} characters)"

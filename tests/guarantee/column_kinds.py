@@ -27,10 +27,11 @@ from tarnkappe.taxonomy import (
 
 #: Texts that have broken other programs: separators, quotes, line ends, blanks, and what labels look like.
 NASTY = (
-    "a", "b", "A", " a", "a ", "a,b", 'a"b', '"', "a;b", "a\nb", "a\r\nb", "line\r", "\t", "'a'", "é", "ß", "日本", "👩‍👩‍👧",
-    "e\u0301", "\u200f", "*", "**", "0", "00", "007", "7", "[1 2]", "[a b]", "1", "2", "-1", "1.0", "1-4", "≥5", "(missing)",
-    "None", "null", "NaN", "true", "no", "~", "=1+1", "#", "x" * 300, "a b", "b a", "a b a", "a, b", "b, a", "{a, b}", "other", "x to y", "2020-01",
-)  # fmt: skip
+    *("a", "b", "A", " a", "a ", "é", "ß", "日本", "👩\u200d👩\u200d👧", "e\u0301", "\u200f", "x" * 300),
+    *("a,b", 'a"b', '"', "a;b", "a\nb", "a\r\nb", "line\r", "\t", "'a'", "a b", "b a", "a b a", "a, b", "b, a"),
+    *("*", "**", "[1 2]", "[a b]", "{a, b}", "x to y", "1-4", "≥5", "2020-01", "other", "(missing)"),
+    *("0", "00", "007", "7", "1", "2", "-1", "1.0", "None", "null", "NaN", "true", "no", "~", "=1+1", "#"),
+)
 
 texts = st.one_of(
     st.sampled_from(NASTY),
@@ -186,9 +187,7 @@ class FewNamed(ColumnKind):
 def number_texts(draw: st.DrawFn) -> tuple[str, ...]:
     """Whole, decimal, negative and padded numbers, all different as numbers."""
     whole = st.one_of(st.integers(-3, 12), st.integers(-(10**6), 10**6)).map(str)
-    decimal = st.builds(
-        lambda n, places: f"{n / 10**places:.{places}f}", st.integers(-4000, 4000), st.integers(1, 3)
-    )
+    decimal = st.builds(lambda n, places: f"{n / 10**places:.{places}f}", st.integers(-4000, 4000), st.integers(1, 3))
     padded = st.integers(0, 120).map(lambda n: f"{n:03d}")
     kind = draw(st.sampled_from([whole, padded, decimal, st.one_of(whole, decimal, padded)]))
     return tuple(draw(st.lists(kind, min_size=1, max_size=10, unique_by=float)))
@@ -206,7 +205,7 @@ def branches(draw: st.DrawFn, taken: frozenset[str]) -> Branches:
     """Trees: flat, deep, ragged, with values that the column lacks."""
     leaves = draw(text_pool(taken))
     n_inner = draw(st.integers(0, 5))
-    root = draw(st.sampled_from(["*", "All, of \"them\"", "[1 9]"]))
+    root = draw(st.sampled_from(["*", 'All, of "them"', "[1 9]"]))
     inner = [root, *(f"Group {i}" for i in range(n_inner))]
     assume_distinct = [label for label in leaves if label not in inner]
     leaves = tuple(assume_distinct) or ("only",)

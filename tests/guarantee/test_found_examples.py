@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 from pathlib import Path
 
-import brute
 import polars as pl
 import pytest
 from checker import read_release
 
+import brute
 import tarnkappe as tk
 from tarnkappe.errors import InfeasibleError, TarnkappeError
 from tarnkappe.io import CsvDialect
@@ -55,7 +56,7 @@ def test_ordered_values_that_are_suppressed_entirely(tmp_path: Path):
 
 
 def test_tree_of_frequencies_that_suppression_changes(tmp_path: Path):
-    """A taxonomy by frequencies of a sensitive column is another one in the release; plan and check must use the same."""
+    """Frequencies in the release make another tree of a sensitive column; plan and check must use the same one."""
     town, illness = ["b", "a", "a", "b", "c", "a"], ["v", "x", "u", "v", "u", "x"]
     job = tk.Job(
         quasi={"town": tk.suppress()},
@@ -64,10 +65,8 @@ def test_tree_of_frequencies_that_suppression_changes(tmp_path: Path):
         algorithm=tk.Datafly(),
         max_suppressed=0.5,
     )
-    try:
+    with contextlib.suppress(InfeasibleError):
         tk.run_job(job, pl.DataFrame({"town": town, "illness": illness}), tmp_path / "release")
-    except TarnkappeError as error:
-        assert error.code != "E501", error.details
 
 
 def test_column_called_records(tmp_path: Path):
@@ -102,7 +101,7 @@ def test_value_called_missing(tmp_path: Path):
 
 
 def test_label_that_stands_for_a_missing_value(tmp_path: Path):
-    """If * stands for a missing value, a value that was coarsened to * cannot be told from it, and both are one group."""
+    """If * stands for a missing value, what was coarsened to * cannot be told from it, and both are one group."""
     frame = pl.DataFrame({"town": ["a", "b", "*", "*", "c", "c"]})
     job = tk.Job(
         quasi={"town": tk.suppress()},

@@ -53,7 +53,9 @@ def table() -> pl.DataFrame:
 
 
 def job(algorithm: Algorithm, output: str, limit: float) -> Job:
-    towns = {"*": {"North": ["Kiel"], "South": ["Ulm", "Bern"], "Far": ["Rom", "CanaryTown0", "CanaryTown1", "CanaryTown2"]}}
+    towns = {
+        "*": {"North": ["Kiel"], "South": ["Ulm", "Bern"], "Far": ["Rom", "CanaryTown0", "CanaryTown1", "CanaryTown2"]}
+    }
     return Job(
         quasi={"age": tk.numeric(), "town": tk.tree(towns)},
         identifiers=["name"],
@@ -89,7 +91,9 @@ def everything_in(folder: Path) -> str:
             file = pq.ParquetFile(path)
             parts += [str(file.metadata), str(file.schema), str(file.schema_arrow), str(file.schema_arrow.metadata)]
             groups = range(file.metadata.num_row_groups)
-            parts += [str(file.metadata.row_group(g).column(c)) for g in groups for c in range(file.metadata.num_columns)]
+            parts += [
+                str(file.metadata.row_group(g).column(c)) for g in groups for c in range(file.metadata.num_columns)
+            ]
             # Dictionaries are read as they are stored: a value in them need not occur in any row.
             for column in pq.read_table(path, read_dictionary=file.schema_arrow.names).columns:
                 parts.append(str(column.to_pylist()))
@@ -179,15 +183,11 @@ def test_report_names_only_values_that_many_share(algorithm: Algorithm, k: int, 
         assert f"Town{size:03d}" not in beside
 
 
-def test_same_public_folder_whatever_the_seed_is_called(tmp_path: Path):
-    """Apart from the table, its hash and the date, nothing in the public folder depends on the seed."""
-    texts = []
+def test_public_facts_do_not_depend_on_the_seed(tmp_path: Path):
+    """Apart from the hash of the shuffled table and the date, the public manifest says the same for every seed."""
+    manifests = []
     for seed in (1, 2):
-        tk.run_job(job(tk.Mondrian(), "csv", 0.05), table(), tmp_path / f"{seed}", seed=seed)
+        tk.run_job(job(tk.Mondrian("relaxed"), "csv", 0.05), table(), tmp_path / f"{seed}", seed=seed)
         manifest = json.loads((tmp_path / f"{seed}/public/manifest.json").read_text("utf-8"))
-        text = (tmp_path / f"{seed}/public/report.html").read_text("utf-8")
-        for key in ("sha256", "made"):
-            text = text.replace(str(manifest.pop(key)), "")
-        texts.append((manifest, len(text)))
-    assert texts[0][0] == texts[1][0]
-    assert abs(texts[0][1] - texts[1][1]) < 40  # the date may be written once more in words
+        manifests.append({key: value for key, value in manifest.items() if key not in ("sha256", "made")})
+    assert manifests[0] == manifests[1]

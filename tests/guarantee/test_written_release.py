@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import tempfile
 from collections import Counter
 from collections.abc import Callable
-from itertools import combinations
+from decimal import Decimal
+from itertools import combinations, pairwise
 from pathlib import Path
 
 import polars as pl
 import pytest
-from checker import IN_MEMORY, check_release, read_release, rows_by_role, run_and_check
+from checker import IN_MEMORY, Written, check_release, read_release, rows_by_role, run_and_check
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from whole_jobs import ROW, Case, algorithm_variants, cases, hospital
 
+import tarnkappe as tk
 from tarnkappe import (
     EntropyLDiversity,
     FrequencyLDiversity,
@@ -28,6 +31,7 @@ from tarnkappe import (
 from tarnkappe.algorithms import Algorithm, all_algorithms
 from tarnkappe.criteria import Criterion, all_criteria
 from tarnkappe.errors import InfeasibleError
+from tarnkappe.schema import Column
 
 ALGORITHMS = algorithm_variants()
 
@@ -57,13 +61,12 @@ OTHERS_KNOWN: dict[str, Criterion] = {
 
 def examples(n: int) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Hypothesis settings for whole jobs, which take some time each."""
-    return settings(
-        max_examples=n, deadline=None, suppress_health_check=list(HealthCheck), report_multiple_bugs=False
-    )
+    return settings(max_examples=n, deadline=None, suppress_health_check=list(HealthCheck), report_multiple_bugs=False)
 
 
-def groups(case: Case, rows: list[tuple[tuple[object, ...], tuple[object, ...]]]) -> int:
-    return len({quasi for quasi, _ in rows})
+def n_groups(case: Case, written: Written) -> int:
+    """How many groups a reader sees."""
+    return len({quasi for quasi, _ in rows_by_role(case, written)})
 
 
 def test_all_that_is_registered_is_tested():
@@ -99,7 +102,7 @@ def test_criteria_together(algorithm: Algorithm, names: tuple[str, ...]):
     written = run_and_check(case)
     assert written is not None
     if algorithm.scheme != "full-domain":
-        assert groups(case, rows_by_role(case, written)) > 1
+        assert n_groups(case, written) > 1
 
 
 @pytest.mark.parametrize("name", OTHERS_KNOWN)
@@ -109,7 +112,7 @@ def test_others_known(algorithm: Algorithm, name: str):
     written = run_and_check(case)
     assert written is not None
     if algorithm.scheme != "full-domain":
-        assert groups(case, rows_by_role(case, written)) > 1
+        assert n_groups(case, written) > 1
 
 
 @pytest.mark.full
@@ -192,23 +195,18 @@ def test_records_are_shuffled(algorithm: Algorithm, tmp_path: Path):
     written = check_release(case, tmp_path / "release")
     places = [int(str(row[written.names.index(ROW)]).removeprefix("row ")) for row in written.rows]
     stayed = sum(place == i for i, place in enumerate(places))
-    followed = sum(b == a + 1 for a, b in zip(places, places[1:], strict=False))
+    followed = sum(b == a + 1 for a, b in pairwise(places))
     assert stayed < 10
     assert followed < 10
-    rising = sum(b > a for a, b in zip(places, places[1:], strict=False))
+    rising = sum(b > a for a, b in pairwise(places))
     assert 0.4 * len(places) < rising < 0.6 * len(places)
     quasi = [q for q, _ in rows_by_role(case, written)]
-    together = sum(a == b for a, b in zip(quasi, quasi[1:], strict=False))
-    assert together < 0.3 * len(quasi) or groups(case, rows_by_role(case, written)) < 4
+    together = sum(a == b for a, b in pairwise(quasi))
+    assert together < 0.3 * len(quasi) or n_groups(case, written) < 4
 
 
 def test_typed_columns(tmp_path: Path):
     """Dates, truth values, categories and decimals of a data frame are published as truly as texts."""
-    import datetime as dt
-    from decimal import Decimal
-
-    import tarnkappe as tk
-
     n = 60
     frame = pl.DataFrame(
         {
@@ -223,9 +221,15 @@ def test_typed_columns(tmp_path: Path):
         }
     )
     job = Job(
-        quasi={"born": tk.dates(), "member": tk.suppress(), "city": tk.suppress(), "size": tk.numeric(), "level": tk.numeric()},
+        quasi={
+            "born": tk.dates(),
+            "member": tk.suppress(),
+            "city": tk.suppress(),
+            "size": tk.numeric(),
+            "level": tk.numeric(),
+        },
         sensitive=["secret"],
-        columns=[tk_keep("when"), tk_keep("at")],
+        columns=[Column("when", "keep", because="made up"), Column("at", "keep", because="made up")],
         criteria=[KAnonymity(4), LDiversity("secret", 2)],
     )
     run_job(job, frame, tmp_path / "release", seed=1)
@@ -243,9 +247,3 @@ def test_typed_columns(tmp_path: Path):
             low, *high = str(label).strip("[]").split(" ")
             assert float(low) <= float(value) <= float(high[0] if high else low)
     assert b"never used" not in written.path.read_bytes()
-
-
-def tk_keep(name: str):
-    from tarnkappe.schema import Column
-
-    return Column(name, "keep", because="made up")

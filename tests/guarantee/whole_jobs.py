@@ -134,7 +134,9 @@ class Case:
             path = folder / "data.csv"
             with path.open("w", encoding="utf-8", newline="") as file:
                 # Without quotes a carriage return at the end of a line belongs to the line end.
-                quoting = csv.QUOTE_ALL if any("\r" in (v or "") for row in self.rows for v in row) else csv.QUOTE_MINIMAL
+                quoting = (
+                    csv.QUOTE_ALL if any("\r" in (v or "") for row in self.rows for v in row) else csv.QUOTE_MINIMAL
+                )
                 writer = csv.writer(file, delimiter=self.delimiter, lineterminator="\n", quoting=quoting)
                 writer.writerow(names)
                 writer.writerows([self._cell(f, v) for f, v in zip(self.fields, row, strict=True)] for row in self.rows)
@@ -223,9 +225,7 @@ def _names(prefix: str, draw: st.DrawFn) -> Iterator[str]:
 
 
 @st.composite
-def cases(
-    draw: st.DrawFn, algorithm: Algorithm | None = None, max_rows: int = 60, linked: bool | None = None
-) -> Case:
+def cases(draw: st.DrawFn, algorithm: Algorithm | None = None, max_rows: int = 60, linked: bool | None = None) -> Case:
     """Any job there may be, on a small table."""
     missing = draw(st.sampled_from([("",), ("",), ("",), ("NA",), ("", "NA"), ("?", "-")]))
     taken = frozenset(missing)
@@ -290,7 +290,7 @@ def hospital(
 
 def _tree(branches: dict[str, tuple[str, ...]]) -> Branches:
     """A tree of two levels; a branch without values is a value itself."""
-    parent = {branch: "*" for branch in branches} | {leaf: b for b, leaves in branches.items() for leaf in leaves}
+    parent = dict.fromkeys(branches, "*") | {leaf: b for b, leaves in branches.items() for leaf in leaves}
     leaves = tuple(leaf for branch, below in branches.items() for leaf in below or (branch,))
     nested = {"*": {branch: list(below) or None for branch, below in branches.items()}}
     return Branches(leaves, tree(nested), parent=parent, leaves=leaves)

@@ -18,6 +18,12 @@ if TYPE_CHECKING:
 #: Least width of the labels on the left.
 _LABEL = 10
 
+#: How many warnings of one kind are printed.
+_MOST_ALIKE = 3
+
+#: Longer messages are cut: a file that is no table may have a "column name" of a megabyte.
+_LONGEST = 1000
+
 #: What is to be pasted looks like this, or stands apart from other text by two spaces and looks like that.
 _COMMAND = re.compile(r"^tarnkappe |\{.*:.*\}")
 _SNIPPET = re.compile(r"[{}\[\]=<>/\"']|--|: ")
@@ -148,9 +154,16 @@ def rows(console: Console, lines: Iterable[tuple[str, str]]) -> None:
 
 
 def notices(console: Console, given: Iterable[Notice]) -> None:
-    """Print warnings with what to do about them."""
+    """Print warnings with what to do about them; of many alike the first few."""
+    by_code: dict[str, list[Notice]] = {}
     for notice in given:
-        _coded(console, notice.code, notice.message, "yellow", [], notice.hint, "Hint:")
+        by_code.setdefault(notice.code, []).append(notice)
+    for code, alike in by_code.items():
+        for notice in alike[:_MOST_ALIKE]:
+            _coded(console, code, notice.message, "yellow", [], notice.hint, "Hint:")
+        if len(alike) > _MOST_ALIKE:
+            more = f"and {count(len(alike) - _MOST_ALIKE)} more like this; --json lists them all"
+            _coded(console, code, more, "yellow", [], None, "")
 
 
 def failure(console: Console, error: TarnkappeError) -> None:
@@ -173,19 +186,23 @@ def _coded(
 
     indent = " " * (len(code) + 2)
     width = _width(console, len(indent))
-    for at, line in enumerate(fill(clean(message), width)):
+    for at, line in enumerate(fill(_short(message), width)):
         start = Text(code, style=style) + Text("  ") if at == 0 else Text(indent)
         console.print(start + _styled(line, "bold"), soft_wrap=True)
     dim = set(above)
     for detail in details:
-        for line in fill(clean(detail), width):
+        for line in fill(_short(detail), width):
             console.print(Text(indent) + _styled(line, "dim" if detail in dim else ""), soft_wrap=True)
     if hint:
         lead = f"{word}  "
         inner = _width(console, len(indent) + len(lead))
-        for at, line in enumerate(fill(clean(hint), inner)):
+        for at, line in enumerate(fill(_short(hint), inner)):
             start = Text(indent) + (Text(lead, style="green") if at == 0 else Text(" " * len(lead)))
             console.print(start + _styled(line), soft_wrap=True)
+
+
+def _short(text: str) -> str:
+    return clean(text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…")
 
 
 def print_json(data: Any) -> None:

@@ -135,12 +135,13 @@ class Staging:
             if path == self.target or self.target in path.parents:
                 same = path == self.target
                 holds = "is" if same else f"folder '{self.target.name}' holds"
-                beside = self.target.parent if same else self.target
+                taken = same or _is_release(self.target)
+                other = self.target.with_name(f"{self.target.name}-2") if taken else self.target / "release"
                 raise RefusedError(
                     "E602",
                     f"the output {holds} the input '{path.name}'",
                     where=str(self.target),
-                    hint=f"Write to another folder, such as  {beside / 'release'}",
+                    hint=f"Write to another folder, such as  {other}",
                 )
 
     def _check_target(self) -> None:

@@ -62,11 +62,12 @@ def read_job_file(path: str | Path) -> PlacedDict:
     except UnicodeDecodeError as error:
         raise JobError("E100", "the job file is not UTF-8 text", where=str(path), hint="Save it as UTF-8.") from error
     except OSError as error:
+        there = not isinstance(error, FileNotFoundError)
         raise JobError(
             "E107",
             f"the job file cannot be opened: {error.strerror}",
             where=str(path),
-            hint="Write one with  tarnkappe init DATA.csv -o job.yaml.",
+            hint="Give a file that you may read." if there else "Write one with  tarnkappe init DATA.csv -o job.yaml.",
         ) from error
     return read_job_text(text, str(path))
 
