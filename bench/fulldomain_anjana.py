@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 import anjana.anonymity
+import numpy as np
 import pycanon.anonymity
 from measure import DATA, report, timed
 from tables import ADULT_QUASI, named
@@ -17,12 +18,9 @@ table = frame.to_pandas()
 hierarchies = {}
 for name in ADULT_QUASI:
     tree = taxonomies[name]
-    leaf = {label: i for i, label in enumerate(tree.leaves)}
-    values = table[name].astype(str).map(leaf).to_numpy()
-    hierarchies[name] = {
-        level: [tree.labels[v] for v in tree.ancestors[level][values]] if level else table[name].to_numpy()
-        for level in range(tree.height + 1)
-    }
+    leaves = np.array(tree.leaves).astype(table[name].to_numpy().dtype)
+    labels = {level: np.array([tree.labels[v] for v in tree.ancestors[level]]) for level in range(tree.height + 1)}
+    hierarchies[name] = {**labels, 0: leaves}
 released, seconds, cpu = timed(lambda: anjana.anonymity.k_anonymity(table, [], list(quasi), 5, 2, hierarchies))
 k, check_seconds, check_cpu = timed(lambda: pycanon.anonymity.k_anonymity(released, list(quasi)))
 t, t_seconds, t_cpu = timed(lambda: pycanon.anonymity.t_closeness(released, list(quasi), ["occupation"]))

@@ -14,14 +14,8 @@ __all__ = ["main"]
 def main() -> NoReturn:
     """Run ``tarnkappe`` with the words of the command line and exit."""
     from tarnkappe.cli.app import app
-    from tarnkappe.cli.root import Stopped
 
-    def terminate(number: int, frame: object) -> None:
-        raise Stopped("Terminated", 143)
-
-    signal.signal(signal.SIGTERM, terminate)
-    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:  # else run by nohup
-        signal.signal(signal.SIGHUP, terminate)  # the terminal was closed
+    _listen()
     for stream in (sys.stdout, sys.stderr):
         # A terminal that cannot show a sign shows another one; that is no reason to fail.
         with contextlib.suppress(AttributeError, ValueError):
@@ -31,6 +25,27 @@ def main() -> NoReturn:
     finally:
         _flush()
     sys.exit(0)
+
+
+def _listen() -> None:
+    """End in order when asked to; what was to be ignored, as by nohup, still is."""
+    from tarnkappe.cli.root import Stopped
+
+    def interrupt(number: int, frame: object) -> None:
+        Stopped.ask("Interrupted", 130)
+
+    def terminate(number: int, frame: object) -> None:
+        Stopped.ask("Terminated", 143)
+
+    def lost(what: sys.UnraisableHookArgs) -> None:
+        if not isinstance(what.exc_value, Stopped):
+            sys.__unraisablehook__(what)
+
+    for name, end in {"SIGINT": interrupt, "SIGTERM": terminate, "SIGHUP": terminate}.items():
+        number = getattr(signal, name, None)  # not every system has all of them
+        if number is not None and signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
+            signal.signal(number, end)
+    sys.unraisablehook = lost
 
 
 def _flush() -> None:

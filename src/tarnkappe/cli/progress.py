@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from tarnkappe.cli import screen
+from tarnkappe.cli.root import Stopped
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -55,7 +56,9 @@ class Working:
         self._stack.close()
 
     def __call__(self, phase: str) -> None:
-        """A phase begins."""
+        """A phase begins, unless somebody asked to stop and was not heard."""
+        if Stopped.asked is not None:
+            raise Stopped.asked
         self._phase = PHASES.get(phase, phase)
         self._say(self._phase, self._begun)
         self._begun += 1

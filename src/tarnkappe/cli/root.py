@@ -6,7 +6,7 @@ import sys
 import traceback
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 from typer.core import TyperGroup
 
@@ -31,10 +31,19 @@ EXIT_CODES = {
 class Stopped(BaseException):
     """The user or the system asked the program to end."""
 
+    #: What was asked for by a signal. Polars swallows what is raised while it calls us back, so it is kept here too.
+    asked: ClassVar[Stopped | None] = None
+
     def __init__(self, word: str, exit_code: int) -> None:
         super().__init__(word)
         self.word = word
         self.exit_code = exit_code
+
+    @classmethod
+    def ask(cls, word: str, exit_code: int) -> NoReturn:
+        """Stop now, or at the next phase if the exception gets lost."""
+        cls.asked = cls(word, exit_code)
+        raise cls.asked
 
 
 class Root(TyperGroup):
@@ -55,16 +64,11 @@ class Root(TyperGroup):
         try:
             result = super().main(words, prog_name, complete_var, False, windows_expand_args, **extra)
             code = result if isinstance(result, int) else 0
-        except Stopped as stop:
-            code = stop.exit_code
-            what = "no release was written" if words[:1] == ["demo"] else "nothing was written"
-            screen.stderr().print(f"{stop.word}, {what}.")
-        except Exception as error:
-            code = _report(error, words)
+        except SystemExit:
+            raise
         except BaseException as error:
-            if type(error).__name__ != "PanicException":  # what Polars raises when it fails an expectation of its own
-                raise
-            code = _report(error, words)
+            stop = error if isinstance(error, Stopped) else Stopped.asked
+            code = _report(error, words) if stop is None else _report_stop(stop, words)
         sys.exit(code)
 
     def invoke(self, ctx: Any) -> Any:
@@ -73,6 +77,12 @@ class Root(TyperGroup):
             return super().invoke(ctx)
         except KeyboardInterrupt:
             raise Stopped("Interrupted", 130) from None
+
+
+def _report_stop(stop: Stopped, words: Sequence[str]) -> int:
+    what = "no release was written" if words[:1] == ["demo"] else "nothing was written"
+    screen.stderr().print(f"{stop.word}, {what}.")
+    return stop.exit_code
 
 
 def _report(error: BaseException, words: Sequence[str]) -> int:
