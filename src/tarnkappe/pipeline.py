@@ -18,7 +18,7 @@ import polars as pl
 
 from tarnkappe.criteria import Criterion
 from tarnkappe.engines.memory import MemoryEngine
-from tarnkappe.errors import JobError, Notice
+from tarnkappe.errors import DataError, JobError, Notice
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping
 from tarnkappe.guards import notices_about_data, notices_about_plan, refuse_identifiers
@@ -30,7 +30,7 @@ from tarnkappe.release import Release, describe, groups_table
 from tarnkappe.schema import Column, Schema
 from tarnkappe.tally import Tally
 from tarnkappe.taxonomy.builders import File
-from tarnkappe.verification import Verification, require_release, verify_table
+from tarnkappe.verification import Verification, require_release, unreadable, verify_table
 
 #: Called with the name of each phase as it begins.
 Progress = Callable[[str], None]
@@ -88,7 +88,8 @@ class _Run:
         """Read back what was written; an exception unless it is what was promised."""
         self.clock.begin("verify")
         schema = self.checked.schema
-        found = verify_table(written, [c.name for c in schema.quasi], schema.sensitive, self.plan.goal)
+        domains = {d.name: d for d in self.plan.tally.sensitive_domains}
+        found = verify_table(written, [c.name for c in schema.quasi], schema.sensitive, self.plan.goal, domains)
         require_release(found, schema.published, self.plan.sizes, where)
         return found
 
@@ -107,7 +108,7 @@ def anonymize(job: Job, data: Any, *, seed: int | None = None, progress: Progres
     batches: list[pl.DataFrame] = []
     run.rewrite(batches.append)
     table = pl.concat(batches)
-    found = run.verify(open_source(table), "the release")
+    found = run.verify(open_source(table, missing=()), "the release")
     run.clock.begin(None)
     return describe(
         _with_all_columns(job, run.checked.schema),
@@ -152,9 +153,14 @@ def run_job(
         marker = "" if "" in missing else missing[0]
         with TableWriter(path, format_, getattr(run.checked.source, "dialect", None), marker) as writer:
             run.rewrite(writer.write)
-        with open_source(path, writer.dialect, missing) as written:
-            found = run.verify(written, str(Path(target) / PUBLIC / name))
-            digest = written.sha256
+        shown = str(Path(target) / PUBLIC / name)
+        try:
+            with open_source(path, writer.dialect, missing) as written:
+                written.decimal = run.checked.source.decimal
+                found = run.verify(written, shown)
+                digest = written.sha256
+        except DataError as error:
+            raise unreadable(shown, error) from error
         run.clock.begin("report")
         release = describe(
             _with_all_columns(job, run.checked.schema),
@@ -213,9 +219,11 @@ def _decide(job: Job, data: Any, seed: int | None, clock: _Clock) -> _Run:
     checked, engine = _count(job, data, clock)
     clock.begin("decide")
     seed = next(s for s in (seed, job.seed, secrets.randbits(_SEED_BITS)) if s is not None)
+    if seed < 0:
+        raise JobError("E110", f"'seed' must be a whole number of at least 0, got {seed}", hint="seed: 7")
     rng = np.random.Generator(np.random.Philox(seed))
     grouping = job.algorithm.decide(checked.tally, job.goal, rng=rng)
-    return _Run(checked, engine, Plan.of(checked.tally, job.goal, grouping), rng, seed, clock)
+    return _Run(checked, engine, Plan.of(checked.tally, job.goal, grouping, job.data.missing), rng, seed, clock)
 
 
 def _private(run: _Run) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -24,10 +25,13 @@ class Plan:
     labels: tuple[Labels, ...]
 
     @classmethod
-    def of(cls, tally: Tally, goal: Goal, grouping: Grouping) -> Plan:
-        """Pool groups that would look the same, and suppress what then violates the goal, within its limit."""
+    def of(cls, tally: Tally, goal: Goal, grouping: Grouping, missing: Collection[str] = ()) -> Plan:
+        """Pool groups that would look the same, and suppress what then violates the goal, within its limit.
+
+        `missing` are texts that stand for a missing value: a label that reads like one of them is one.
+        """
         boxes = grouping.boxes(tally)
-        labels = publish_boxes(boxes, tally.quasi_domains)
+        labels = publish_boxes(boxes, tally.quasi_domains, missing)
         same, first = distinct_rows([x.code + 1 for x in labels], [len(x.texts) + 1 for x in labels])
         pooled = grouping.relabel(same, len(first))
         settled = suppress_leftovers(tally, pooled, goal)
@@ -35,7 +39,7 @@ class Plan:
             ok = goal.satisfied(goal.stats(tally, pooled))
             raise goal.infeasible(tally, int(pooled.quota[~np.append(ok, False)[pooled.group]].sum()))
         boxes = settled.boxes(tally)
-        return cls(tally, goal, settled, boxes, publish_boxes(boxes, tally.quasi_domains))
+        return cls(tally, goal, settled, boxes, publish_boxes(boxes, tally.quasi_domains, missing))
 
     @property
     def n_groups(self) -> int:

@@ -270,4 +270,7 @@ def groups_table(plan: Plan) -> pl.DataFrame:
     """One row per group: its size and what it publishes. Private: it tells which boxes were formed."""
     groups = np.arange(plan.n_groups, dtype=np.int32)
     labels = {d.name: x.at(groups) for d, x in zip(plan.tally.quasi_domains, plan.labels, strict=True)}
-    return pl.DataFrame({"records": plan.sizes, **labels}, strict=False)
+    name = "records"
+    while name in labels:
+        name = f"_{name}"
+    return pl.DataFrame({name: plan.sizes, **labels}, strict=False)

@@ -6,15 +6,15 @@ that formed them, so a mistake in deciding, labelling or writing shows.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
 from tarnkappe.criteria.base import Verdict
-from tarnkappe.engines.encode import encode_sensitive, read_kind
-from tarnkappe.errors import VerificationError
+from tarnkappe.engines.encode import encode_again, encode_sensitive, read_kind
+from tarnkappe.errors import DataError, VerificationError
 from tarnkappe.goal import Goal
 from tarnkappe.groups import GroupStats
 from tarnkappe.io import Source, is_text
@@ -38,18 +38,31 @@ class Verification:
         return all(v.ok for v in self.verdicts)
 
 
-def verify_table(source: Source, quasi: Sequence[str], sensitive: Sequence[Column], goal: Goal) -> Verification:
+def verify_table(
+    source: Source,
+    quasi: Sequence[str],
+    sensitive: Sequence[Column],
+    goal: Goal,
+    domains: Mapping[str, Domain] | None = None,
+) -> Verification:
     """Regroup a table by the values of its quasi-identifiers and check every criterion of the goal.
 
-    A missing cell is a value of its own here: whoever reads the table sees that it is empty.
+    A missing cell is a value of its own here: whoever reads the table sees that it is empty. `domains` are those of the
+    input, if it is known: they fix the taxonomies, and no other sensitive value may have appeared.
     """
     needed = [c for c in sensitive if c.name in goal.columns or goal.joint]
     frame = source.read([*quasi, *(c.name for c in needed)])
     keys = pl.DataFrame(map_threads(lambda name: _compact(frame[name]), quasi))
     columns: dict[str, tuple[Codes, Domain]] = {}
     for column in needed:
-        codes, domain = encode_sensitive(read_kind(frame[column.name], column, source), column)
-        columns[column.name] = codes, domain
+        series = read_kind(frame[column.name], column, source)
+        if domains is None:
+            columns[column.name] = encode_sensitive(series, column)
+            continue
+        codes = encode_again(series, column, domains[column.name])
+        if codes.min(initial=0) < 0:
+            raise _failed(source.name, [f"'{column.name}' has values that the input does not have"])
+        columns[column.name] = codes, domains[column.name]
     values = pl.DataFrame({name: codes.astype(np.int32) for name, (codes, _) in columns.items()})
     stats = _recount(keys, values, {name: domain for name, (_, domain) in columns.items()}, joint=goal.joint)
     return Verification(source.columns, keys.height, stats.size, goal.verdicts(stats))
@@ -98,10 +111,19 @@ def require_release(found: Verification, published: Sequence[str], sizes: Counts
             on = f" on '{v.column}'" if v.column else ""
             problems.append(f"{v.violating_groups} groups violate {v.asked}{on} (worst: {v.reached:.4g})")
     if problems:
-        raise VerificationError(
-            "E501",
-            "verification failed: the release was NOT written",
-            where=where,
-            details=problems,
-            hint="This is a bug in Tarnkappe or a damaged disk. Please report it; no file was left behind.",
-        )
+        raise _failed(where, problems)
+
+
+def _failed(where: str, problems: Sequence[str]) -> VerificationError:
+    return VerificationError(
+        "E501",
+        "verification failed: the release was NOT written",
+        where=where,
+        details=problems,
+        hint="This is a bug in Tarnkappe or a damaged disk. Please report it; no file was left behind.",
+    )
+
+
+def unreadable(where: str, error: DataError) -> VerificationError:
+    """The failure of a written table that cannot even be read."""
+    return _failed(where, [f"the written file cannot be read back: {error.message}"])

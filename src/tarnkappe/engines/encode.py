@@ -91,6 +91,23 @@ def encode_sensitive(series: pl.Series, column: Column) -> tuple[NDArray[Any], D
     return _encode(Values.of(series), column, {})
 
 
+def encode_again(series: pl.Series, column: Column, domain: Domain) -> NDArray[Any]:
+    """Encode a sensitive column in a domain that is known already; -1 for a value that is not in it."""
+    values = Values.of(series)
+    leaf = {label: i for i, label in enumerate(domain.taxonomy.leaves) if i != domain.missing}
+    place = [leaf.get(text, -1) for text in _leaf_texts(values, column)]
+    codes: NDArray[Any] = np.array([*place, domain.missing], np.int32)[values.code]
+    return codes
+
+
+def _leaf_texts(values: Values, column: Column) -> list[str]:
+    """The leaf that stands for each distinct value."""
+    given = values.distinct.to_numpy() if column.kind == "numeric" else values.distinct.to_list()
+    if column.taxonomy is not None and len(given):
+        return column.taxonomy.published(given)
+    return number_labels(values.distinct.to_numpy()) if column.kind == "numeric" else values.distinct.to_list()
+
+
 def _encode(
     values: Values,
     column: Column,
@@ -99,23 +116,26 @@ def _encode(
     wildcard: bool = False,
 ) -> tuple[NDArray[Any], Domain]:
     numeric = column.kind == "numeric"
-    texts = number_labels(values.distinct.to_numpy()) if numeric else values.distinct.to_list()
+    texts = _leaf_texts(values, column)
     positions = None
     if column.taxonomy is None or not texts:  # nothing but missing values needs no taxonomy
         tree = Taxonomy.scale(texts)
         place = np.arange(len(texts), dtype=np.int32)
         positions = values.distinct.to_numpy().astype(np.float64) if numeric and texts else None
     else:
-        given = values.distinct.to_numpy() if numeric else texts
+        given = values.distinct.to_numpy() if numeric else values.distinct.to_list()
         tree = column.taxonomy.build(given, column.name, values.counts, others=others)
         leaf = {label: i for i, label in enumerate(tree.leaves)}
-        place = np.array([leaf[t] for t in column.taxonomy.published(given)], np.int32)
+        place = np.array([leaf[t] for t in texts], np.int32)
         if tree.ranges[0] and numeric:
             positions = np.array([float(t) for t in tree.leaves])
     missing = -1
     if values.n_missing:
         missing = tree.n_leaves
-        tree = tree.with_missing(MISSING_LABEL)
+        label = MISSING_LABEL
+        while label in tree.labels:
+            label = f"({label})"
+        tree = tree.with_missing(label)
         place = np.append(place, np.int32(missing)).astype(np.int32)
         positions = None if positions is None else np.append(positions, np.nan)
     sets = column.taxonomy is not None and column.taxonomy.sets and bool(texts)

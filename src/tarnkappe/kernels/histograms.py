@@ -89,8 +89,9 @@ def emd_equal(indptr: Ints, codes: Codes, counts: Ints, size: Ints, table: Ints)
 
 @njit(cache=True, nogil=True)
 def emd_ordered(indptr: Ints, codes: Codes, counts: Ints, size: Ints, table: Ints) -> NDArray[np.float64]:
-    """Ordered EMD: mean absolute cumulative difference over the m-1 gaps of the whole domain."""
-    m = table.size
+    """Ordered EMD: mean absolute cumulative difference over the m-1 gaps between the m values that the table has."""
+    present = np.flatnonzero(table)
+    m = present.size
     total = table.sum()
     out = np.zeros(size.size, np.float64)
     if m < 2:
@@ -100,7 +101,7 @@ def emd_ordered(indptr: Ints, codes: Codes, counts: Ints, size: Ints, table: Int
         work = 0.0
         cumulative = 0
         j = indptr[g]
-        for v in range(m - 1):
+        for v in present[:-1]:
             cumulative -= table[v] * f
             if j < indptr[g + 1] and codes[j] == v:
                 cumulative += counts[j] * total

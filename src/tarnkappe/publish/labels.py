@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,11 +39,12 @@ class Labels:
         return physical.cat.to(pl.Enum(self.texts))
 
 
-def labels_of(boxes: Boxes, j: int, domain: Domain) -> Labels:
+def labels_of(boxes: Boxes, j: int, domain: Domain, missing_texts: Collection[str] = ()) -> Labels:
     """The labels of quasi-identifier `j` for all groups.
 
     One value publishes itself, an interval of a range ``[min max]``, a set its values ``{a, b}``, anything else the
-    label of its node. A group whose cells are all missing publishes the missing value.
+    label of its node. A group whose cells are all missing publishes the missing value, and so does a label that reads
+    like one of `missing_texts`.
     """
     tree, lo, hi, node = domain.taxonomy, boxes.lo[:, j], boxes.hi[:, j], boxes.node[:, j]
     missing = (lo > hi) | ((lo == hi) & (lo == domain.missing))
@@ -59,20 +61,22 @@ def labels_of(boxes: Boxes, j: int, domain: Domain) -> Labels:
         low, high = np.where(spread, lo, 0), np.where(spread, hi, 0)
         way, first = distinct_rows([outer, low, high], [tree.n_nodes + 1, domain.size, domain.size])
         inside = [f"[{a} {b}]" for a, b in zip(leaves[low[first]], leaves[high[first]], strict=True)]
-    return _distinct(np.where(spread[first], np.array(inside, dtype=object), texts[outer[first]]), way)
+    return _distinct(np.where(spread[first], np.array(inside, dtype=object), texts[outer[first]]), way, missing_texts)
 
 
 def _set_text(leaves: NDArray[Any], bits: int) -> str:
     return "{" + ", ".join(leaves[i] for i in range(bits.bit_length()) if bits >> i & 1) + "}"
 
 
-def _distinct(texts: NDArray[Any], way: Codes) -> Labels:
+def _distinct(texts: NDArray[Any], way: Codes, missing_texts: Collection[str]) -> Labels:
     """Equal texts become one label: what looks the same is the same to whoever reads the release."""
     order: dict[str, int] = {}
-    code = np.array([-1 if t is None else order.setdefault(t, len(order)) for t in texts], np.int32)
+    code = np.array(
+        [-1 if t is None or t in missing_texts else order.setdefault(t, len(order)) for t in texts], np.int32
+    )
     return Labels(tuple(order), code[way])
 
 
-def publish_boxes(boxes: Boxes, domains: tuple[Domain, ...]) -> tuple[Labels, ...]:
+def publish_boxes(boxes: Boxes, domains: tuple[Domain, ...], missing_texts: Collection[str] = ()) -> tuple[Labels, ...]:
     """The labels of all quasi-identifiers."""
-    return tuple(labels_of(boxes, j, domain) for j, domain in enumerate(domains))
+    return tuple(labels_of(boxes, j, domain, missing_texts) for j, domain in enumerate(domains))
