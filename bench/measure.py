@@ -37,7 +37,7 @@ def in_process(script: str, *arguments: str, python: str = sys.executable, timeo
         return {"error": f"stopped after {timeout:.0f} s"}
     if done.returncode:
         last = (done.stderr.strip().splitlines() or ["no output"])[-1]
-        return {"error": last[:120]}
+        return {"error": last[:60]}
     return dict(json.loads(done.stdout.strip().splitlines()[-1]))
 
 

@@ -15,7 +15,7 @@ for name in (*quasi, SENSITIVE):
     if not frame[name].dtype.is_numeric():
         table[name] = table[name].astype("category")
 preserver = anonypy.Preserver(table, list(quasi), SENSITIVE)
-partitions, seconds, cpu = timed(lambda: preserver.mondrian.partition(5))
+partitions, seconds, cpu = timed(lambda: preserver.modrian.partition(5))
 group = pl.Series("group", [0] * frame.height)
 owner = [0] * frame.height
 for number, members in enumerate(partitions):

@@ -44,7 +44,7 @@ def mondrian() -> list[str]:
     ]
     for table in ("adult-30k", "adult-300k", "census-1M-x8"):
         ours = in_process("mondrian_tarnkappe.py", table)
-        peer = in_process("mondrian_anonypy.py", table, python=PEERS, timeout=300)
+        peer = in_process("mondrian_anonypy.py", table, python=PEERS, timeout=120)
         for tool, row, gain in (("tarnkappe", ours, ratio(peer, ours)), ("anonypy", peer, "")):
             out.append(
                 f"| {table} | {tool} | {seconds(row)} | {seconds(row, 'cpu')} | {number(row, 'groups')} | "

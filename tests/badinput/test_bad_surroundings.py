@@ -13,10 +13,14 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
+import polars as pl
 import pytest
-from office import Case, Office, Seen, assert_clear, without_capabilities
+from office import Case, Office, Seen, assert_clear, table, without_capabilities
 
 import tarnkappe
+from tarnkappe import pipeline
+from tarnkappe.cli.root import Stopped
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals, rights and limits")
 
@@ -46,9 +50,6 @@ def ready(office: Office) -> Office:
 @pytest.fixture(scope="module")
 def big_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A file that takes some seconds."""
-    import numpy as np
-    import polars as pl
-
     rng = np.random.default_rng(5)
     path = tmp_path_factory.mktemp("big") / "big.csv"
     columns = {"age": (0, 100), "weight": (30, 140), "zip": (0, 20_000)}
@@ -179,6 +180,9 @@ class SmallDisk:
     def resize(self, kilobytes: int) -> None:
         subprocess.run(["mount", "-o", f"remount,size={kilobytes}k", str(self.folder)], check=True)
 
+    def pages_used(self) -> int:
+        return sum(-(-path.stat().st_size // 4096) for path in self.folder.rglob("*") if path.is_file())
+
 
 @pytest.fixture
 def small_disk(ready: Office) -> Iterator[SmallDisk]:
@@ -197,19 +201,24 @@ def small_disk(ready: Office) -> Iterator[SmallDisk]:
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_a_full_disk_at_every_moment(ready: Office, small_disk: SmallDisk, kind: str) -> None:
+    rows = [[f"canary-{i}", str(i), "canary-f", f"canary{i:05d}", f"canary-{i % 9}"] for i in range(3000)]
+    ready.write("people.csv", table(rows))
     target = small_disk.folder / "deep" / "release"
-    size, full = 4, 0
-    while True:
-        small_disk.resize(size)
-        seen = ready.tarnkappe("run", "job.yaml", "-o", target, "--set", f"output.format={kind}")
-        if seen.exit_code == 0:
-            break
+    # Everybody is a group of their own, so that the file of the groups fills several pages too.
+    given = ("--set", f"output.format={kind}", "--set", "criteria.k=1", "--set", "criteria.l=1")
+    command = ("run", "job.yaml", "-o", target, *given)
+    small_disk.resize(4000)
+    assert ready.tarnkappe(*command).exit_code == 0
+    needed = small_disk.pages_used()
+    shutil.rmtree(target.parent)
+    early = [2**i for i in range(10) if 2**i < needed - 12]
+    for pages in (*early, *range(needed - 12, needed)):
+        small_disk.resize(4 * pages)
+        seen = ready.tarnkappe(*command)
         assert_clear(seen, "E701", str(target), ("the disk is full", "nothing was left behind", "df -h"))
         assert list(small_disk.folder.iterdir()) == []
-        full += 1
-        size += 4 if size < 40 else 12
-        assert size < 2000
-    assert full > 8  # the table, the reports, the groups and the manifests were all cut short at least once
+    small_disk.resize(4 * needed + 40)
+    assert ready.tarnkappe(*command).exit_code == 0
     assert ready.tarnkappe("verify", target / "public" / f"people.{kind}").exit_code == 0
 
 
@@ -217,8 +226,7 @@ def test_a_full_disk_leaves_the_earlier_release(ready: Office, small_disk: Small
     small_disk.resize(2000)
     assert ready.tarnkappe("run", "job.yaml", "-o", "disk/release").exit_code == 0
     before = ready.everything()
-    used = sum(len(content) // 4096 + 1 for content in before.values() if content is not None)
-    small_disk.resize(4 * used + 8)
+    small_disk.resize(4 * small_disk.pages_used() + 8)
     seen = ready.tarnkappe("run", "job.yaml", "-o", "disk/release", "--overwrite")
     assert_clear(seen, "E701", str(small_disk.folder / "release"))
     assert ready.everything() == before
@@ -300,3 +308,26 @@ def test_a_run_without_a_home(read_only_package: Office) -> None:
     seen = read_only_package.run("run", "job.yaml", preexec_fn=without_capabilities())
     assert seen.exit_code == 0
     assert seen.message == []
+
+
+def test_a_swallowed_signal_is_obeyed_at_the_next_phase(ready: Office, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Polars ignores what is raised while it calls Python back.
+    monkeypatch.setattr(Stopped, "asked", Stopped("Terminated", 143))
+    before = ready.everything()
+    seen = ready.tarnkappe("run", "job.yaml")
+    assert (seen.exit_code, seen.stderr) == (143, "Terminated, nothing was written.\n")
+    assert ready.everything() == before
+
+
+@pytest.mark.parametrize("asked", [None, Stopped("Interrupted", 130)])
+def test_when_polars_panics(ready: Office, monkeypatch: pytest.MonkeyPatch, asked: Stopped | None) -> None:
+    def panic(*args: object, **kwargs: object) -> None:
+        monkeypatch.setattr(Stopped, "asked", asked)
+        raise pl.exceptions.PanicException("canary")
+
+    monkeypatch.setattr(pipeline, "run_job", panic)
+    seen = ready.tarnkappe("run", "job.yaml")
+    assert seen.exit_code == (asked.exit_code if asked else 1)
+    assert len(seen.message) == 1
+    assert seen.message[0].startswith("Interrupted, nothing" if asked else "internal error: PanicException in ")
+    assert "canary" not in seen.stderr
