@@ -5,11 +5,12 @@ Whatever belongs to a person can be recognised: texts begin with ``canary``, age
 
 from __future__ import annotations
 
+import ctypes
 import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -198,21 +199,12 @@ def assert_clear(seen: Seen, code: str, where: str | None, says: tuple[str, ...]
     assert len(_VALUE_OF_A_PERSON.findall(text)) <= examples, text
 
 
-def without_capabilities() -> Callable[[], None] | None:
-    """What makes a child of root respect the rights of files, as it is for everybody else; None if nothing is needed.
+def lay_down_power() -> None:
+    """Make a child of root respect the rights of files as everybody else must, as far as that is possible.
 
-    The child keeps its user, who owns the interpreter and the packages, and loses the right to override permissions.
+    It keeps its user, who owns the interpreter and the packages, and loses the power to override permissions.
     """
-    if os.name != "posix" or os.geteuid() != 0:
-        return None
-    import ctypes
-
-    library = ctypes.CDLL(None, use_errno=True)
-    drop_from_bounding_set, override, read_search = 24, 1, 2
-
-    def drop() -> None:
+    if sys.platform.startswith("linux") and os.geteuid() == 0:
+        drop_from_bounding_set, override, read_search = 24, 1, 2
         for capability in (override, read_search):
-            if library.prctl(drop_from_bounding_set, capability, 0, 0, 0) != 0:
-                raise OSError(ctypes.get_errno(), "capabilities cannot be dropped")
-
-    return drop
+            ctypes.CDLL(None).prctl(drop_from_bounding_set, capability, 0, 0, 0)
