@@ -30,7 +30,7 @@ test: $(DEV_STAMP)  ## the test suite
 	$(BIN)/python -m pytest -m "not full" -n 2 --dist loadfile
 
 test-full: $(DEV_STAMP)  ## the test suite with the large grids, and its coverage
-	$(BIN)/python -m pytest -n 2 --dist loadfile --cov --cov-report=term --cov-fail-under=95
+	HYPOTHESIS_PROFILE=explore $(BIN)/python -m pytest -n 2 --dist loadfile --cov --cov-report=term --cov-fail-under=95
 
 lint: $(DEV_STAMP)  ## style, format and types
 	$(BIN)/ruff check .
