@@ -40,6 +40,14 @@ class CellLoss(Metric):
     def cell_loss(self, boxes: Boxes, j: int, domain: Domain) -> Floats:
         """The loss of quasi-identifier `j` for each group, between 0 and 1."""
 
+    @staticmethod
+    def measured(boxes: Boxes, j: int, domain: Domain, by_count: Floats, unit: float = 0.0) -> Floats:
+        """Numeric ranges by extent, ``(max - min) / (MAX - MIN + unit)``; everything else as counted."""
+        if domain.values is None:
+            return by_count
+        by_extent = boxes.extent(j, domain) / ((domain.extent + unit) or 1.0)
+        return np.where(domain.is_range[boxes.node[:, j]], by_extent, by_count)
+
     def column_scores(self, plan: Plan) -> dict[str, float]:
         """The mean loss of each quasi-identifier over all records of the input."""
         n = plan.tally.n_records

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import numpy as np
-
 from tarnkappe.groups import Boxes
 from tarnkappe.metrics.base import CellLoss
 from tarnkappe.tally import Domain, Floats
@@ -33,8 +31,4 @@ class ILoss(CellLoss):
     def cell_loss(self, boxes: Boxes, j: int, domain: Domain) -> Floats:
         """``(|v| - 1) / |D|`` of each group."""
         by_count = (boxes.covered(j, domain) - 1) / domain.size
-        if domain.values is None:
-            return by_count
-        unit = 1.0 if domain.is_integer else 0.0
-        by_extent = boxes.extent(j, domain) / ((domain.extent + unit) or 1.0)
-        return np.where(domain.is_range[boxes.node[:, j]], by_extent, by_count)
+        return self.measured(boxes, j, domain, by_count, unit=1.0 if domain.is_integer else 0.0)

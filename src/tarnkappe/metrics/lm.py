@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import numpy as np
-
 from tarnkappe.groups import Boxes
 from tarnkappe.metrics.base import CellLoss
 from tarnkappe.tally import Domain, Floats
@@ -31,7 +29,4 @@ class LossMetric(CellLoss):
     def cell_loss(self, boxes: Boxes, j: int, domain: Domain) -> Floats:
         """The loss of each group, between 0 and 1."""
         by_count = (boxes.covered(j, domain) - 1) / max(domain.size - 1, 1)
-        if domain.values is None:
-            return by_count
-        by_extent = boxes.extent(j, domain) / (domain.extent or 1.0)
-        return np.where(domain.is_range[boxes.node[:, j]], by_extent, by_count)
+        return self.measured(boxes, j, domain, by_count)

@@ -34,7 +34,4 @@ class GlobalCertaintyPenalty(CellLoss):
         """The normalised certainty penalty of each group."""
         covered = boxes.covered(j, domain)
         by_count = np.where(covered > 1, covered / domain.size, 0.0)
-        if domain.values is None:
-            return by_count
-        by_extent = boxes.extent(j, domain) / (domain.extent or 1.0)
-        return np.where(domain.is_range[boxes.node[:, j]], by_extent, by_count)
+        return self.measured(boxes, j, domain, by_count)
