@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import brute
 from strategies import groupings, tallies
-from tarnkappe.groups import SUPPRESSED, Grouping, GroupStats, Histogram, JointHistogram
+from tarnkappe.groups import SUPPRESSED, Boxes, Grouping, GroupStats, Histogram, JointHistogram
 from tarnkappe.tally import Domain, Tally, count_cells
 from tarnkappe.taxonomy.tree import Taxonomy
 
@@ -155,11 +155,11 @@ def test_suppressed_groups_are_counted_and_the_rest_renumbered():
 def test_relabelling_keeps_what_groups_publish():
     tally = small_tally()
     node = np.array([[4], [0], [1]], np.int32)
-    grouping = Grouping.of_cells(tally, np.array([0, 1, 1, 2]), 3, node)
+    grouping = Grouping.of_cells(tally, np.array([0, 1, 1, 2]), 3, Boxes.of_nodes(node, tally.quasi_domains))
     swapped = grouping.relabel(np.array([2, 0, 1], np.int32), 3)
     assert swapped.group.tolist() == [2, 0, 0, 1]
-    assert swapped.node.tolist() == [[0], [1], [4]]
-    assert grouping.without(np.array([False, True, False])).node.tolist() == [[4], [1]]
+    assert swapped.fixed.node.tolist() == [[0], [1], [4]]
+    assert grouping.without(np.array([False, True, False])).fixed.node.tolist() == [[4], [1]]
 
 
 def test_divided_cells_are_noticed():
@@ -199,7 +199,7 @@ def test_fixed_nodes_cover_all_their_leaves():
     tree = Taxonomy.from_nested({"A": ["a1", "a2"], "B": ["b1", "b2"]})
     tally, _ = count_cells([np.array([0, 3])], [], [Domain("q", tree)], [])
     node = np.array([[tree.labels.index("A")], [tree.labels.index("*")]], np.int32)
-    boxes = Grouping.of_cells(tally, np.array([0, 1]), 2, node).boxes(tally)
+    boxes = Grouping.of_cells(tally, np.array([0, 1]), 2, Boxes.of_nodes(node, tally.quasi_domains)).boxes(tally)
     assert boxes.lo.tolist() == [[0], [0]]
     assert boxes.hi.tolist() == [[1], [3]]
 

@@ -9,10 +9,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from tarnkappe.criteria.base import BoolArray, Criterion, Verdict
+from tarnkappe.criteria.base import BoolArray, Criterion, Scope, Verdict
 from tarnkappe.errors import InfeasibleError, JobError
 from tarnkappe.groups import Grouping, GroupStats
-from tarnkappe.tally import Counts, Tally
+from tarnkappe.tally import Codes, Counts, Tally
 
 
 @dataclass(frozen=True)
@@ -52,13 +52,23 @@ class Goal:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The sensitive columns that criteria look at."""
-        return tuple(dict.fromkeys(c.sensitive_column for c in self.criteria if c.sensitive_column))
+        """The columns that criteria look at, besides the quasi-identifiers."""
+        return tuple(dict.fromkeys(name for c in self.criteria for name in c.columns))
 
     @property
     def joint(self) -> bool:
-        """Whether some criterion needs the joint distribution of the sensitive columns."""
-        return any(c.others_known for c in self.criteria)
+        """Whether some criterion needs the joint distribution of the counted columns."""
+        return any(c.needs_joint for c in self.criteria)
+
+    @property
+    def scopes(self) -> frozenset[Scope]:
+        """What decides about its criteria."""
+        return frozenset(c.scope for c in self.criteria)
+
+    @property
+    def compares_with_table(self) -> bool:
+        """Whether some criterion compares groups with the whole table."""
+        return any(c.compares_with_table for c in self.criteria)
 
     def budget(self, n_records: int) -> int:
         """How many of `n_records` may be suppressed.
@@ -69,16 +79,28 @@ class Goal:
         """
         return math.floor(Fraction(str(self.max_suppressed)) * n_records)
 
-    def stats(self, tally: Tally, grouping: Grouping, tables: Mapping[str, Counts] | None = None) -> GroupStats:
-        """The statistics this goal needs of a grouping."""
-        return GroupStats.of(tally, grouping, self.columns, joint=self.joint, tables=tables)
+    def stats(
+        self,
+        tally: Tally,
+        grouping: Grouping,
+        tables: Mapping[str, Counts] | None = None,
+        keys: Codes | None = None,
+    ) -> GroupStats:
+        """The statistics this goal needs of a grouping.
+
+        `keys` are the labels of the groups; algorithms that fix what is published need not give them.
+        """
+        if keys is None and "projection" in self.scopes and grouping.fixed is not None:
+            keys = grouping.fixed.keys(tally.quasi_domains)
+        return GroupStats.of(tally, grouping, self.columns, joint=self.joint, tables=tables, keys=keys)
 
     def satisfied(self, stats: GroupStats) -> BoolArray:
         """Which groups satisfy every criterion; cheap criteria first, and no group is asked twice in vain."""
-        ok = stats.size >= self.min_size
+        empty = stats.size == 0  # only with a public table: there is nobody to protect, unless a criterion says so
+        ok: BoolArray = (stats.size >= self.min_size) | empty
         for criterion in self.criteria:
-            if criterion.sensitive_column is None or ok.any():
-                ok &= criterion.satisfied(stats)
+            if not criterion.columns or ok.any():
+                ok &= criterion.satisfied(stats) | (empty & (not criterion.judges_empty_groups))
         return ok
 
     def verdicts(self, stats: GroupStats) -> tuple[Verdict, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tarnkappe.kernels.boxes import group_boxes, group_sets
 from tarnkappe.kernels.histograms import csr_histogram, group_order
-from tarnkappe.tally import Codes, Counts, Domain, Floats, Tally
+from tarnkappe.tally import Codes, Counts, Domain, Floats, Tally, distinct_rows
 
 #: The group of records that are not published.
 SUPPRESSED = -1
@@ -31,10 +31,41 @@ class Boxes:
     node: Codes
     members: Mapping[int, NDArray[np.uint64]] = field(default_factory=dict)
 
+    @classmethod
+    def of_nodes(cls, node: Codes, domains: Sequence[Domain]) -> Boxes:
+        """The boxes that publish whole taxonomy nodes: one row of nodes per group."""
+        lo, hi = np.empty_like(node), np.empty_like(node)
+        for j, domain in enumerate(domains):
+            lo[:, j] = domain.taxonomy.lo[node[:, j]]
+            hi[:, j] = domain.taxonomy.hi[node[:, j]]
+        return cls(lo, hi, node)
+
     @property
     def n_groups(self) -> int:
         """Number of groups."""
         return len(self.lo)
+
+    def relabel(self, new: Codes, n_groups: int) -> Boxes:
+        """The boxes after group ``g`` was renamed to ``new[g]`` (-1: dropped); groups that become one have one box."""
+        kept = new >= 0
+
+        def moved(values: NDArray[Any]) -> NDArray[Any]:
+            out = np.zeros((n_groups, *values.shape[1:]), values.dtype)
+            out[new[kept]] = values[kept]
+            return out
+
+        members = {j: moved(bits) for j, bits in self.members.items()}
+        return Boxes(moved(self.lo), moved(self.hi), moved(self.node), members)
+
+    def keys(self, domains: Sequence[Domain]) -> Codes:
+        """A number per group and quasi-identifier: the same where the same is published."""
+        out = np.empty_like(self.node)
+        for j, domain in enumerate(domains):
+            spread = self.publishes_range(j, domain)
+            low, high = np.where(spread, self.lo[:, j], 0), np.where(spread, self.hi[:, j], 0)
+            sizes = [domain.taxonomy.n_nodes, domain.size, domain.size]
+            out[:, j] = distinct_rows([self.node[:, j], low, high], sizes)[0]
+        return out
 
     def publishes_range(self, j: int, domain: Domain) -> NDArray[np.bool_]:
         """Which groups publish an interval of values, or a set of them, instead of a node."""
@@ -65,20 +96,21 @@ class Grouping:
     Piece ``i`` puts `quota[i]` records of cell `cell[i]` into group `group[i]` (-1: suppressed). Usually a cell is one
     piece; algorithms that cut through equal records split a cell into several. Quotas of a cell add up to its count.
 
-    Full-domain algorithms also fix what is published: `node` holds a taxonomy node per group and quasi-identifier.
+    Algorithms that recode a value in the same way everywhere also fix what is published: `fixed` holds the box of
+    every group. Otherwise boxes are tight around their cells.
     """
 
     cell: Codes
     group: Codes
     quota: Counts
     n_groups: int
-    node: Codes | None = None
+    fixed: Boxes | None = None
 
     @classmethod
-    def of_cells(cls, tally: Tally, group: Codes, n_groups: int, node: Codes | None = None) -> Grouping:
+    def of_cells(cls, tally: Tally, group: Codes, n_groups: int, fixed: Boxes | None = None) -> Grouping:
         """A grouping that keeps every cell whole."""
         cells = np.arange(tally.n_cells, dtype=np.int32)
-        return cls(cells, group.astype(np.int32), tally.count, n_groups, node)
+        return cls(cells, group.astype(np.int32), tally.count, n_groups, fixed)
 
     @cached_property
     def suppressed(self) -> int:
@@ -93,12 +125,8 @@ class Grouping:
     def relabel(self, new: Codes, n_groups: int) -> Grouping:
         """Rename group ``g`` to ``new[g]``; several may become one, -1 suppresses."""
         lookup = np.append(new, np.int32(SUPPRESSED)).astype(np.int32)  # index -1 stays suppressed
-        node = None
-        if self.node is not None:
-            node = np.zeros((n_groups, self.node.shape[1]), np.int32)
-            kept = new >= 0
-            node[new[kept]] = self.node[kept]
-        return Grouping(self.cell, lookup[self.group], self.quota, n_groups, node)
+        fixed = None if self.fixed is None else self.fixed.relabel(new, n_groups)
+        return Grouping(self.cell, lookup[self.group], self.quota, n_groups, fixed)
 
     def without(self, doomed: NDArray[np.bool_]) -> Grouping:
         """The grouping with these groups suppressed and the rest renumbered."""
@@ -107,12 +135,8 @@ class Grouping:
 
     def boxes(self, tally: Tally) -> Boxes:
         """The box of every group: tight around its cells, or as the algorithm fixed it."""
-        if self.node is not None:
-            lo, hi = np.empty_like(self.node), np.empty_like(self.node)
-            for j, domain in enumerate(tally.quasi_domains):
-                lo[:, j] = domain.taxonomy.lo[self.node[:, j]]
-                hi[:, j] = domain.taxonomy.hi[self.node[:, j]]
-            return Boxes(lo, hi, self.node)
+        if self.fixed is not None:
+            return self.fixed
         wild = np.array([d.missing if d.wildcard else -1 for d in tally.quasi_domains], np.int32)
         lo, hi = group_boxes(tally.quasi, self.cell, self.group, self.n_groups, wild)
         node = np.empty_like(lo)
@@ -143,19 +167,30 @@ class Histogram:
 class JointHistogram:
     """How often each *combination* of sensitive values occurs in each group.
 
-    Code ``c`` stands for the values ``values[c]`` of `columns`.
+    Code ``c`` stands for the values ``values[c]`` of the columns of `domains`.
     """
 
-    columns: tuple[str, ...]
+    domains: tuple[Domain, ...]
     values: Codes
     indptr: Counts
     codes: Codes
     counts: Counts
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns, as in `values`."""
+        return tuple(d.name for d in self.domains)
+
 
 @dataclass(frozen=True, eq=False)
 class GroupStats:
     """What criteria know about groups: their sizes and their sensitive values. Mergeable in any order.
+
+    `population` counts the people of the public table that belong to each group, if there is one. A group may then have
+    no records at all: people of the public table who are certainly not in the data.
+
+    `keys` says what each group publishes: equal numbers in column ``j`` are equal labels of quasi-identifier ``j``.
+    Criteria about a part of the quasi-identifiers pool groups by it (see `projected`).
 
     >>> stats = GroupStats.from_cells(np.array([0, 0, 1]), np.array([2, 1, 4]))
     >>> stats.size.tolist()
@@ -165,6 +200,8 @@ class GroupStats:
     size: Counts
     histograms: Mapping[str, Histogram]
     joint: JointHistogram | None = None
+    population: Counts | None = None
+    keys: Codes | None = None
 
     @classmethod
     def from_cells(
@@ -172,16 +209,23 @@ class GroupStats:
         group: NDArray[Any],
         count: Counts,
         sensitive: Mapping[str, tuple[Codes, Domain]] | None = None,
-        joint: tuple[tuple[str, ...], Codes, Codes] | None = None,
+        joint: tuple[tuple[Domain, ...], Codes, Codes] | None = None,
         tables: Mapping[str, Counts] | None = None,
+        population: Counts | None = None,
+        keys: Codes | None = None,
     ) -> GroupStats:
         """Statistics of cells that each belong to one group (-1: left out).
 
-        `joint` is (column names, joint code of every cell, values of every joint code). `tables` replaces the baseline
-        distribution of a column; by default it is that of the cells given.
+        `joint` is (domains, joint code of every cell, values of every joint code). `tables` replaces the baseline
+        distribution of a column; by default it is that of the cells given. `keys` has one row per group.
         """
         group = np.ascontiguousarray(group, dtype=np.int32)
         n_groups = int(group.max(initial=-1)) + 1
+        people = None
+        if population is not None:
+            kept = group >= 0
+            people = np.bincount(group[kept], weights=population[kept], minlength=n_groups).astype(np.int64)
+            group = np.where(count > 0, group, SUPPRESSED).astype(np.int32)  # nobody has no sensitive values
         starts, order = group_order(group, n_groups)
         size = np.bincount(group[order], weights=count[order], minlength=n_groups).astype(np.int64)
         histograms = {}
@@ -193,10 +237,10 @@ class GroupStats:
             histograms[name] = Histogram(domain, *parts, table)
         joint_histogram = None
         if joint is not None:
-            names, joint_codes, values = joint
+            domains, joint_codes, values = joint
             parts = csr_histogram(starts, order, np.ascontiguousarray(joint_codes, np.int32), count, len(values))
-            joint_histogram = JointHistogram(names, values, *parts)
-        return cls(size, histograms, joint_histogram)
+            joint_histogram = JointHistogram(domains, values, *parts)
+        return cls(size, histograms, joint_histogram, people, keys)
 
     @classmethod
     def of(
@@ -207,6 +251,7 @@ class GroupStats:
         *,
         joint: bool = False,
         tables: Mapping[str, Counts] | None = None,
+        keys: Codes | None = None,
     ) -> GroupStats:
         """Statistics of a grouping for the given sensitive columns."""
         at = grouping.cell
@@ -217,8 +262,9 @@ class GroupStats:
         joint_cells = None
         if joint:
             codes, values = tally.joint
-            joint_cells = (tuple(d.name for d in tally.sensitive_domains), codes[at], values)
-        return cls.from_cells(grouping.group, grouping.quota, sensitive, joint_cells, tables)
+            joint_cells = (tally.sensitive_domains, codes[at], values)
+        population = None if tally.population is None else tally.population[at]
+        return cls.from_cells(grouping.group, grouping.quota, sensitive, joint_cells, tables, population, keys)
 
     @property
     def n_groups(self) -> int:
@@ -226,14 +272,14 @@ class GroupStats:
         return len(self.size)
 
     def refined(self, column: str) -> tuple[GroupStats, Codes]:
-        """Groups divided further by the *other* sensitive columns, and the group each part belongs to.
+        """Groups divided further by the *other* secrets, and the group each part belongs to.
 
         This is what an attacker sees who knows the other sensitive values of the target.
         """
         assert self.joint is not None, "statistics were made without the joint distribution"
         joint = self.joint
         own = joint.columns.index(column)
-        others = np.delete(joint.values, own, axis=1)
+        others = joint.values[:, [i for i, d in enumerate(joint.domains) if i != own and not d.aside]]
         key = np.unique(others, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
         n_keys = int(key.max(initial=0)) + 1
         group = np.repeat(np.arange(self.n_groups, dtype=np.int64), np.diff(joint.indptr))
@@ -263,6 +309,19 @@ class GroupStats:
         joint = None
         if self.joint is not None:
             merged = merge(self.joint, len(self.joint.values))
-            joint = JointHistogram(self.joint.columns, self.joint.values, *merged)
+            joint = JointHistogram(self.joint.domains, self.joint.values, *merged)
         size = np.bincount(into, weights=self.size, minlength=n_groups).astype(np.int64)
-        return GroupStats(size, histograms, joint)
+        people = self.population
+        if people is not None:
+            people = np.bincount(into, weights=people, minlength=n_groups).astype(np.int64)
+        return GroupStats(size, histograms, joint, people)
+
+    def projected(self, on: Sequence[int]) -> tuple[GroupStats, Codes]:
+        """Groups pooled by what they publish in some quasi-identifiers only, and the pooled group of each group.
+
+        This is what an attacker sees who knows no more than these quasi-identifiers of the target.
+        """
+        assert self.keys is not None, "statistics were made without the labels of the groups"
+        columns = [self.keys[:, j] for j in on]
+        into, _ = distinct_rows(columns, [int(c.max(initial=0)) + 1 for c in columns])
+        return self.pooled(into), into

@@ -11,7 +11,7 @@ import numpy as np
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Boxes, Grouping, GroupStats
 from tarnkappe.publish.labels import Labels, publish_boxes
-from tarnkappe.tally import Counts, Tally, distinct_rows
+from tarnkappe.tally import Codes, Counts, Tally, distinct_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,9 +34,10 @@ class Plan:
         labels = publish_boxes(boxes, tally.quasi_domains, missing)
         same, first = distinct_rows([x.code + 1 for x in labels], [len(x.texts) + 1 for x in labels])
         pooled = grouping.relabel(same, len(first))
-        settled = suppress_leftovers(tally, pooled, goal)
+        keys = np.column_stack([x.code[first] + 1 for x in labels])
+        settled = suppress_leftovers(tally, pooled, goal, keys)
         if settled is None:
-            ok = goal.satisfied(goal.stats(tally, pooled))
+            ok = goal.satisfied(goal.stats(tally, pooled, keys=keys))
             raise goal.infeasible(tally, int(pooled.quota[~np.append(ok, False)[pooled.group]].sum()))
         boxes = settled.boxes(tally)
         return cls(tally, goal, settled, boxes, publish_boxes(boxes, tally.quasi_domains, missing))
@@ -61,23 +62,27 @@ class Plan:
     @cached_property
     def stats(self) -> GroupStats:
         """The statistics of the published groups, compared with the published table."""
-        return self.goal.stats(self.tally, self.grouping)
+        keys = np.column_stack([x.code + 1 for x in self.labels])
+        return self.goal.stats(self.tally, self.grouping, keys=keys)
 
 
-def suppress_leftovers(tally: Tally, grouping: Grouping, goal: Goal) -> Grouping | None:
+def suppress_leftovers(tally: Tally, grouping: Grouping, goal: Goal, keys: Codes | None = None) -> Grouping | None:
     """Suppress the groups that violate the goal; None if that needs more records than the goal allows.
 
     Criteria that compare a group with the table must hold against the input's distribution, and against that of the
     published records too, because that is the one an attacker sees. Suppression shifts it, so the check is repeated
-    until it changes nothing.
+    until it changes nothing. `keys` are the labels of the groups (see `Goal.stats`).
     """
     budget = goal.budget(tally.n_records)
     tables = goal.table_distributions(tally)
     while grouping.n_groups and grouping.suppressed <= budget:
-        ok = goal.satisfied(goal.stats(tally, grouping, tables))
-        if grouping.suppressed and goal.columns:
-            ok &= goal.satisfied(goal.stats(tally, grouping))
+        ok = goal.satisfied(goal.stats(tally, grouping, tables, keys))
+        if grouping.suppressed and goal.compares_with_table:
+            ok &= goal.satisfied(goal.stats(tally, grouping, keys=keys))
         if ok.all():
             return grouping
+        if any(c.judges_empty_groups for c in goal.criteria):
+            return None
         grouping = grouping.without(~ok)
+        keys = None if keys is None else keys[ok]
     return None

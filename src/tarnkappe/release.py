@@ -183,7 +183,7 @@ def _method(plan: Plan, j: int) -> str:
     untouched = bool(np.all(plan.boxes.lo[:, j] >= plan.boxes.hi[:, j]))
     if untouched:
         return "published unchanged: no group needed to coarsen it"
-    if plan.grouping.node is not None:
+    if plan.grouping.fixed is not None:
         steps = tree.height - int(tree.depth[node].min())
         return f"generalised to level {steps} of {tree.height} for everybody"
     return "intervals [min max] per group" if domain.is_range.any() else "lowest common category per group"

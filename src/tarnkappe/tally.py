@@ -40,6 +40,11 @@ class Domain:
     wildcard: bool = False
     weight: float = 1.0
     sets: bool = False
+    #: The lowest and highest level that full-domain generalisation may publish (None: the root).
+    min_level: int = 0
+    max_level: int | None = None
+    #: Counted for a criterion or an algorithm but not a secret by itself: a person key, a target, a guarding node.
+    aside: bool = False
 
     @property
     def size(self) -> int:
@@ -101,6 +106,10 @@ class Tally:
     """The distinct (quasi…, sensitive…) cells of a table as integer codes, and how many records are in each.
 
     Cells are sorted by their quasi-identifiers, then by their sensitive values. This is all an algorithm sees.
+
+    With a public table, `population` says how many of its people have each cell's quasi-identifiers: in full at the
+    first cell of every combination, 0 at the others. Combinations that only the public table has are cells without
+    records (count 0).
     """
 
     quasi: Codes
@@ -108,6 +117,7 @@ class Tally:
     count: Counts
     quasi_domains: tuple[Domain, ...]
     sensitive_domains: tuple[Domain, ...]
+    population: Counts | None = None
 
     @property
     def n_cells(self) -> int:

@@ -93,7 +93,7 @@ def _recount(keys: pl.DataFrame, values: pl.DataFrame, domains: dict[str, Domain
     if joint:
         rows = np.column_stack(list(codes.values()))
         distinct, code = np.unique(rows, axis=0, return_inverse=True)
-        combined = tuple(domains), code.reshape(-1).astype(np.int32), distinct.astype(np.int32)
+        combined = tuple(domains.values()), code.reshape(-1).astype(np.int32), distinct.astype(np.int32)
     return GroupStats.from_cells(group, records, {n: (codes[n], domains[n]) for n in domains}, combined)
 
 

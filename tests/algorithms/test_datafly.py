@@ -108,7 +108,7 @@ def test_every_value_of_a_column_has_the_same_level(tally, k, limit):
     grouping = Datafly().decide(tally, goal, rng=RNG)
     kept = grouping.group >= 0
     for j, domain in enumerate(tally.quasi_domains):
-        published = grouping.node[grouping.group[kept], j]
+        published = grouping.fixed.node[grouping.group[kept], j]
         codes = tally.quasi[grouping.cell[kept], j]
         levels = domain.taxonomy.ancestors
         assert any(np.array_equal(levels[level][codes], published) for level in range(domain.taxonomy.height + 1))

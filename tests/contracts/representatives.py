@@ -29,6 +29,17 @@ def values(p: Parameter) -> tuple[Any, ...]:
     return ("disease",)
 
 
+def variants(cls: type[T]) -> Iterator[T]:
+    """The class with what it must be given and its defaults, then with one parameter changed at a time."""
+    declared = parameters(cls)
+    usual = {p.name: values(p)[0] for p in declared if p.required}
+    yield cls(**usual)
+    for p in declared:
+        for value in values(p):
+            if value != (usual[p.name] if p.required else p.default):
+                yield cls(**{**usual, p.name: value})
+
+
 def instances(cls: type[T]) -> Iterator[T]:
     """All combinations of these values."""
     declared = parameters(cls)
@@ -42,5 +53,5 @@ def criteria() -> list[Criterion]:
 
 
 def algorithms() -> list[Algorithm]:
-    """Every registered algorithm with every choice of its parameters."""
-    return [a for cls in all_algorithms().values() for a in instances(cls)]
+    """Every registered algorithm with every choice of each of its parameters."""
+    return [a for cls in all_algorithms().values() for a in variants(cls)]

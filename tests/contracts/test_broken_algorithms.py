@@ -16,7 +16,7 @@ from tarnkappe.criteria.k_anonymity import KAnonymity
 from tarnkappe.criteria.l_diversity import LDiversity
 from tarnkappe.errors import InfeasibleError
 from tarnkappe.goal import Goal
-from tarnkappe.groups import Grouping, GroupStats
+from tarnkappe.groups import Boxes, Grouping, GroupStats
 from tarnkappe.tally import Tally, distinct_rows
 from tarnkappe.testing import check_algorithm
 
@@ -140,7 +140,8 @@ class PublishesFalsehoods(Datafly):
     def decide(self, tally: Tally, goal: Goal, *, rng: np.random.Generator) -> Grouping:
         grouping = super().decide(tally, goal, rng=rng)
         leaf = [d.taxonomy.leaf_nodes[0] for d in tally.quasi_domains]
-        return replace(grouping, node=np.tile(np.array(leaf, np.int32), (grouping.n_groups, 1)))
+        nodes = np.tile(np.array(leaf, np.int32), (grouping.n_groups, 1))
+        return replace(grouping, fixed=Boxes.of_nodes(nodes, tally.quasi_domains))
 
 
 class GivesUp(Mondrian):

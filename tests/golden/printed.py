@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from tarnkappe.algorithms.recoding import Cut, recode
 from tarnkappe.groups import Grouping, GroupStats
 from tarnkappe.tally import Domain, Tally, count_cells
 from tarnkappe.taxonomy.tree import Taxonomy
@@ -38,9 +39,4 @@ def tally_of(rows: Sequence[Sequence[str]], trees: Sequence[Taxonomy]) -> Tally:
 
 def at_levels(tally: Tally, levels: Sequence[int]) -> Grouping:
     """The full-domain generalisation of a tally to one level per quasi-identifier."""
-    from tarnkappe.tally import distinct_rows
-
-    trees = [d.taxonomy for d in tally.quasi_domains]
-    nodes = [t.ancestors[at][tally.quasi[:, j]] for j, (t, at) in enumerate(zip(trees, levels, strict=True))]
-    group, first = distinct_rows(nodes, [t.n_nodes for t in trees])
-    return Grouping.of_cells(tally, group, len(first), np.column_stack([n[first] for n in nodes]).astype(np.int32))
+    return recode(tally, [Cut.at_level(d, at) for d, at in zip(tally.quasi_domains, levels, strict=True)])

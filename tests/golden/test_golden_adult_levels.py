@@ -176,7 +176,7 @@ class TestFullDomainNodes:
         tally, goal, nodes = lattice(adult, key)
         grouping = Datafly().decide(tally, goal, rng=np.random.default_rng(0))
         good = nodes_oracle["satisfying_level_vectors"][key]
-        assert any(np.array_equal(at_levels(tally, node).node, grouping.node) for node in good)
+        assert any(np.array_equal(at_levels(tally, node).fixed.node, grouping.fixed.node) for node in good)
         assert len(nodes) > len(good)
 
     def test_suppressed_records_and_groups_at_the_optima(self, adult, nodes_oracle):

@@ -181,7 +181,7 @@ class TestMinimalGeneralisation:
         grouping = Datafly().decide(self.tally, Goal([KAnonymity(k)]), rng=np.random.default_rng(0))
         expected = at_levels(self.tally, node)
         assert grouping.group.tolist() == expected.group.tolist()
-        assert grouping.node.tolist() == expected.node.tolist()
+        assert grouping.fixed.node.tolist() == expected.fixed.node.tolist()
 
 
 class TestSuppressionAndGeneralisation:

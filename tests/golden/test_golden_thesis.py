@@ -195,7 +195,7 @@ class TestTable415:
             np.array([g for _, g in pieces], np.int32),
             np.ones(8, np.int64),
             4,
-            np.array(node, np.int32),
+            Boxes.of_nodes(np.array(node, np.int32), tally.quasi_domains),
         )
         assert grouping.splits_cells
         return Plan.of(tally, Goal([KAnonymity(2)]), grouping)

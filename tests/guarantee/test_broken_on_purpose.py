@@ -64,7 +64,7 @@ def spoil_batches(patch: Patch, spoil: Callable[[pl.DataFrame], pl.DataFrame]) -
 
 def protect_nobody(patch: Patch) -> None:
     patch.setattr(Mondrian, "decide", every_tuple_alone)
-    patch.setattr(plan_module, "suppress_leftovers", lambda tally, grouping, goal: grouping)
+    patch.setattr(plan_module, "suppress_leftovers", lambda tally, grouping, goal, keys: grouping)
 
 
 def believe_every_plan(patch: Patch) -> None:

@@ -65,7 +65,7 @@ def scores(plan: Plan) -> dict[str, float]:
     loss = {name: [0.0] * d for name in ("lm", "gcp", "iloss")}
     steps, shares, suppressed = 0, [0.0] * d, 0
     sizes: dict[int, int] = {}
-    fixed = plan.grouping.node is not None  # then a node is published, and it stands for all its leaves
+    fixed = plan.grouping.fixed is not None  # then a node is published, and it stands for all its leaves
     members: dict[tuple[int, int], set[int]] = defaultdict(set)
     for cell, group, _ in pieces(plan):
         for j, domain in enumerate(tally.quasi_domains):

@@ -8,13 +8,14 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from tarnkappe.criteria.base import Scope
 from tarnkappe.errors import JobError
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping
 from tarnkappe.params import Declared
 from tarnkappe.tally import Tally
 
-Scheme = Literal["full-domain", "multidimensional"]
+Scheme = Literal["full-domain", "subtree", "multidimensional", "local"]
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,12 @@ class Algorithm(Declared, ABC):
     summary: ClassVar[str]
     #: Whether it finds correct groups for criteria that pooling can break.
     handles_non_monotone: ClassVar[bool] = False
+    #: What may decide about a criterion (see `Criterion.scope`).
+    scopes: ClassVar[frozenset[Scope]] = frozenset({"group"})
+    #: Whether it works with a public table, whose cells may have no records.
+    handles_population: ClassVar[bool] = False
+    #: Whether it respects the lowest and highest level of a column.
+    handles_levels: ClassVar[bool] = False
     #: Whether it can leave a missing cell open to any group (``missing_rule: wildcard``).
     handles_wildcards: ClassVar[bool] = False
 
@@ -38,8 +45,34 @@ class Algorithm(Declared, ABC):
     def decide(self, tally: Tally, goal: Goal, *, rng: np.random.Generator) -> Grouping:
         """A grouping in which every group satisfies the goal, or an `InfeasibleError`."""
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Columns besides the quasi-identifiers whose values must be counted for it, such as a target."""
+        target = getattr(self, "target", None)
+        return () if target is None else (target,)
+
     def require_supported(self, tally: Tally, goal: Goal) -> None:
         """Refuse what this algorithm cannot do, before it starts."""
+        foreign = [c.name for c in goal.criteria if c.scope not in self.scopes]
+        if foreign:
+            raise JobError(
+                "E111",
+                f"{self.name} cannot guarantee {', '.join(foreign)}: single groups do not decide about it",
+                hint="Choose a full-domain algorithm:  algorithm: {name: flash}.",
+            )
+        if tally.population is not None and not self.handles_population:
+            raise JobError(
+                "E111",
+                f"{self.name} cannot work with a public table",
+                hint="Choose another algorithm:  algorithm: {name: flash}.",
+            )
+        limited = [d.name for d in tally.quasi_domains if d.min_level > 0 or d.max_level is not None]
+        if limited and not self.handles_levels:
+            raise JobError(
+                "E111",
+                f"{self.name} knows no levels, so it cannot keep the limits of '{limited[0]}'",
+                hint="Remove  min_level  and  max_level, or choose a full-domain algorithm:  algorithm: {name: flash}.",
+            )
         if not goal.monotone and not self.handles_non_monotone:
             names = ", ".join(c.name for c in goal.criteria if not c.monotone)
             raise JobError(

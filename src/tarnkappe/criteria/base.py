@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from tarnkappe.groups import GroupStats
 from tarnkappe.params import Declared, param
 
+Scope = Literal["group", "projection", "table"]
+
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 
@@ -60,6 +62,15 @@ class Criterion(Declared, ABC):
     card: ClassVar[Card]
     #: Whether a group satisfies the criterion exactly when it has `min_size` records.
     decided_by_size: ClassVar[bool] = False
+    #: What decides: each group by itself, groups pooled by a part of their labels, or all groups of the table together.
+    #: In the last two cases `satisfied` says which groups would have to be suppressed.
+    scope: ClassVar[Scope] = "group"
+    #: Whether groups are compared with the distribution of the whole table, which suppression shifts.
+    compares_with_table: ClassVar[bool] = False
+    #: Whether it needs the people of a public table (`GroupStats.population`).
+    needs_population: ClassVar[bool] = False
+    #: Whether it also speaks about people of the public table in groups without records; then suppression cannot help.
+    judges_empty_groups: ClassVar[bool] = False
 
     @abstractmethod
     def level(self, stats: GroupStats) -> FloatArray:
@@ -81,6 +92,16 @@ class Criterion(Declared, ABC):
         return getattr(self, "column", None)
 
     @property
+    def columns(self) -> tuple[str, ...]:
+        """All columns whose values must be counted for it, besides the quasi-identifiers."""
+        return () if self.sensitive_column is None else (self.sensitive_column,)
+
+    @property
+    def needs_joint(self) -> bool:
+        """Whether it needs the joint distribution of the counted columns (`GroupStats.joint`)."""
+        return self.others_known
+
+    @property
     def others_known(self) -> bool:
         """Whether the attacker is assumed to know the other sensitive columns."""
         return bool(getattr(self, "know_others", False))
@@ -88,7 +109,7 @@ class Criterion(Declared, ABC):
     @property
     def is_absorbing(self) -> bool:
         """Whether this criterion, with its parameters, is absorbing: whoever knows the others sees new parts appear."""
-        return self.absorbing and not self.others_known
+        return self.absorbing and not self.others_known and self.scope == "group"
 
     def holds(self, stats: GroupStats) -> BoolArray:
         """Which groups satisfy the criterion; overridden where integers decide more exactly than floats."""

@@ -40,6 +40,7 @@ class TCloseness(SensitiveCriterion):
     sense: ClassVar = "at most"
     monotone: ClassVar = True
     absorbing: ClassVar = False
+    compares_with_table: ClassVar = True
     card: ClassVar = Card(
         protects_from="skewness and similarity attacks: group membership teaches little beyond the whole table.",
         does_not="stop a person from being singled out; combine it with k-anonymity.",

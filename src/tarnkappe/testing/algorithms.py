@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -36,14 +38,18 @@ def check_algorithm(algorithm: Algorithm, goal: Goal, *, seed: int = 0, tables: 
     """
     name = algorithm.name
     rng = np.random.default_rng(seed)
+    random = partial(_random_tally, rng, goal, algorithm)
     if not goal.monotone and not algorithm.handles_non_monotone:
-        _check_refused(algorithm, _random_tally(rng, goal, wildcard=False), goal, "criteria that pooling can break")
+        _check_refused(algorithm, random(wildcard=False), goal, "criteria that pooling can break")
+        return
+    if not goal.scopes <= algorithm.scopes:
+        _check_refused(algorithm, random(wildcard=False), goal, "criteria that no single group decides")
         return
     if not algorithm.handles_wildcards:
-        _check_refused(algorithm, _random_tally(rng, goal, wildcard=True), goal, "missing values as wildcards")
+        _check_refused(algorithm, random(wildcard=True), goal, "missing values as wildcards")
     done = 0
     for i in range(tables):
-        tally = _random_tally(rng, goal, wildcard=algorithm.handles_wildcards and i % 2 == 1)
+        tally = random(wildcard=algorithm.handles_wildcards and i % 2 == 1)
         done += _check_decision(algorithm, goal, tally, seed + i)
     require(
         done > 0,
@@ -138,7 +144,7 @@ def _check_refused(algorithm: Algorithm, tally: Tally, goal: Goal, what: str) ->
 def _check_infeasible(algorithm: Algorithm, goal: Goal, rng: np.random.Generator) -> None:
     """No records, or fewer than any group needs: there is no release, whatever may be suppressed."""
     for n in {0, goal.min_size - 1}:
-        tally = _random_tally(rng, goal, wildcard=False, n_records=n)
+        tally = _random_tally(rng, goal, algorithm, wildcard=False, n_records=n)
         try:
             _decide(algorithm, tally, goal, 0)
         except InfeasibleError:
@@ -150,7 +156,7 @@ def _check_infeasible(algorithm: Algorithm, goal: Goal, rng: np.random.Generator
 
 def _check_utility(algorithm: Algorithm, goal: Goal, seed: int) -> None:
     """Clusters that satisfy the goal by themselves and are far apart must not be thrown together."""
-    tally, n_clusters = _separable_tally(goal)
+    tally, n_clusters = _separable_tally(goal, algorithm)
     grouping = _decide(algorithm, tally, goal, seed)
     check_grouping(algorithm.name, tally, goal, grouping)
     require(
@@ -165,13 +171,16 @@ def _check_utility(algorithm: Algorithm, goal: Goal, seed: int) -> None:
     )
 
 
-def _sensitive_domains(goal: Goal, size: int) -> list[Domain]:
-    """A domain for each column the goal looks at, and one more if the attacker is to know the others."""
+def _sensitive_domains(goal: Goal, algorithm: Algorithm, size: int) -> list[Domain]:
+    """A domain for each column the goal looks at, one more if the attacker is to know the others, and the target."""
     names = [*goal.columns, *([OTHER] if goal.joint and len(goal.columns) == 1 else [])]
-    return [sensitive_domain(name, size) for name in names]
+    targets = [replace(sensitive_domain(c, 3), aside=True) for c in algorithm.columns if c not in names]
+    return [*(sensitive_domain(name, size) for name in names), *targets]
 
 
-def _random_tally(rng: np.random.Generator, goal: Goal, *, wildcard: bool, n_records: int | None = None) -> Tally:
+def _random_tally(
+    rng: np.random.Generator, goal: Goal, algorithm: Algorithm, *, wildcard: bool, n_records: int | None = None
+) -> Tally:
     """A table with a numeric, a hierarchical and an ordered quasi-identifier, the last with missing values."""
     n = n_records
     if n is None:
@@ -184,21 +193,21 @@ def _random_tally(rng: np.random.Generator, goal: Goal, *, wildcard: bool, n_rec
         sensitive_domain("city", 10),
         Domain("grade", grades, missing=4, wildcard=wildcard),
     ]
-    sensitive = _sensitive_domains(goal, int(rng.integers(4, max(6, min(2 * goal.min_size, 40)))))
+    sensitive = _sensitive_domains(goal, algorithm, int(rng.integers(4, max(6, min(2 * goal.min_size, 40)))))
     columns = [rng.choice(d.size, n, p=rng.dirichlet(np.full(d.size, 3.0))) for d in (*quasi, *sensitive)]
     for s in range(len(quasi), len(columns)):  # a secret that depends on the age is harder to keep
         follows = rng.random(n) < rng.choice([0.0, 0.3])
-        columns[s] = np.where(follows, columns[0] % sensitive[0].size, columns[s])
+        columns[s] = np.where(follows, columns[0] % sensitive[s - len(quasi)].size, columns[s])
     return count_cells(columns[: len(quasi)], columns[len(quasi) :], quasi, sensitive)[0]
 
 
-def _separable_tally(goal: Goal, n_clusters: int = 8, n_points: int = 5) -> tuple[Tally, int]:
+def _separable_tally(goal: Goal, algorithm: Algorithm, n_clusters: int = 8, n_points: int = 5) -> tuple[Tally, int]:
     """Clusters with the same sensitive values, each in a subtree of its own in both quasi-identifiers."""
     for size in (4, 8, 16, 32, 64):
-        sensitive = _sensitive_domains(goal, size)
+        sensitive = _sensitive_domains(goal, algorithm, size)
         if size ** len(sensitive) > 5000:
             break
-        every = np.array(list(product(range(size), repeat=len(sensitive))))  # each combination of values once
+        every = np.array(list(product(*(range(d.size) for d in sensitive))))  # each combination of values once
         for doubled in range(12):
             secrets = np.tile(every, (2**doubled, 1))
             tally = _clusters(secrets, sensitive, n_clusters, n_points)

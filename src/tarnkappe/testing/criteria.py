@@ -191,7 +191,7 @@ class _RandomGroups:
                 self.column: (value.astype(np.int32), self.domains[0]),
                 OTHER: (other.astype(np.int32), self.domains[1]),
             },
-            ((self.column, OTHER), number[value * n_others + other].astype(np.int32), meaning),
+            (tuple(self.domains), number[value * n_others + other].astype(np.int32), meaning),
             self.tables,
         )
 

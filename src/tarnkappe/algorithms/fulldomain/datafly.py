@@ -8,10 +8,11 @@ from typing import ClassVar
 import numpy as np
 
 from tarnkappe.algorithms.base import Algorithm
+from tarnkappe.algorithms.recoding import Cut, recode
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping
 from tarnkappe.plan import suppress_leftovers
-from tarnkappe.tally import Tally, distinct_rows
+from tarnkappe.tally import Tally
 
 
 @dataclass(frozen=True)
@@ -43,15 +44,14 @@ class Datafly(Algorithm):
         trees = [d.taxonomy for d in tally.quasi_domains]
         level = [0] * len(trees)
         while True:
-            nodes = [t.ancestors[at][tally.quasi[:, j]] for j, (t, at) in enumerate(zip(trees, level, strict=True))]
-            group, first = distinct_rows(nodes, [t.n_nodes for t in trees])
-            published = np.column_stack([n[first] for n in nodes]).astype(np.int32)
-            grouping = Grouping.of_cells(tally, group, len(first), published)
+            cuts = [Cut.at_level(d, at) for d, at in zip(tally.quasi_domains, level, strict=True)]
+            grouping = recode(tally, cuts)
             settled = suppress_leftovers(tally, grouping, goal)
             if settled is not None:
                 return settled
             distinct = [
-                len(np.unique(n)) if at < t.height else -1 for n, at, t in zip(nodes, level, trees, strict=True)
+                len(np.unique(cut.part[tally.quasi[:, j]])) if level[j] < trees[j].height else -1
+                for j, cut in enumerate(cuts)
             ]
             widest = int(np.argmax(distinct))
             if distinct[widest] < 0:
