@@ -23,14 +23,50 @@ from typing import TYPE_CHECKING, Any
 from tarnkappe._version import __version__
 
 if TYPE_CHECKING:
+    from tarnkappe.algorithms.fulldomain.best_first import BestFirst
     from tarnkappe.algorithms.fulldomain.datafly import Datafly
+    from tarnkappe.algorithms.fulldomain.flash import Flash
+    from tarnkappe.algorithms.fulldomain.genetic import LevelGenetic
+    from tarnkappe.algorithms.fulldomain.incognito import Incognito
+    from tarnkappe.algorithms.fulldomain.mingen import MinGen
+    from tarnkappe.algorithms.fulldomain.ola import OLA
+    from tarnkappe.algorithms.fulldomain.samarati import Samarati
+    from tarnkappe.algorithms.fulldomain.sdgs import Sdgs
+    from tarnkappe.algorithms.fulldomain.top_down import TopDown
+    from tarnkappe.algorithms.local.bottom_up_greedy import BottomUpGreedy
+    from tarnkappe.algorithms.local.k_member import KMember
+    from tarnkappe.algorithms.local.oka import OneKMeans
+    from tarnkappe.algorithms.local.progressive_local_recoding import ProgressiveLocalRecoding
+    from tarnkappe.algorithms.local.top_down_greedy import TopDownGreedy
+    from tarnkappe.algorithms.multidimensional.infogain_mondrian import InfoGainMondrian
     from tarnkappe.algorithms.multidimensional.mondrian import Mondrian
+    from tarnkappe.algorithms.subtree.iyengar import Iyengar
+    from tarnkappe.algorithms.subtree.k_optimize import KOptimize
+    from tarnkappe.algorithms.subtree.l_plus_optimize import LPlusOptimize
+    from tarnkappe.algorithms.subtree.mu_argus import MuArgus
+    from tarnkappe.algorithms.subtree.tds import TopDownSpecialization
+    from tarnkappe.criteria.alpha_k_anonymity import AlphaKAnonymity
+    from tarnkappe.criteria.average_risk import AverageRisk
+    from tarnkappe.criteria.beta_likeness import BetaLikeness
+    from tarnkappe.criteria.confidence_bounding import ConfidenceBounding
+    from tarnkappe.criteria.delta_disclosure import DeltaDisclosure
+    from tarnkappe.criteria.delta_presence import DeltaPresence
+    from tarnkappe.criteria.differential_privacy import DifferentialPrivacy
     from tarnkappe.criteria.entropy_l_diversity import EntropyLDiversity
+    from tarnkappe.criteria.epsilon_m_anonymity import EpsilonMAnonymity
     from tarnkappe.criteria.frequency_l_diversity import FrequencyLDiversity
     from tarnkappe.criteria.k_anonymity import KAnonymity
+    from tarnkappe.criteria.k_e_anonymity import KEAnonymity
+    from tarnkappe.criteria.k_map import KMap
     from tarnkappe.criteria.l_diversity import LDiversity
+    from tarnkappe.criteria.lkc_privacy import LKCPrivacy
+    from tarnkappe.criteria.max_risk import MaxRisk
+    from tarnkappe.criteria.personalized_privacy import PersonalizedPrivacy
     from tarnkappe.criteria.recursive_cl_diversity import RecursiveCLDiversity
     from tarnkappe.criteria.t_closeness import TCloseness
+    from tarnkappe.criteria.xy_anonymity import XYAnonymity
+    from tarnkappe.criteria.xy_linkability import XYLinkability
+    from tarnkappe.criteria.xy_privacy import XYPrivacy
     from tarnkappe.job import Job, numeric
     from tarnkappe.pipeline import run_job, verify
     from tarnkappe.release import Release
@@ -48,17 +84,53 @@ if TYPE_CHECKING:
     )
 
 _HOMES = {
+    "AlphaKAnonymity": "criteria.alpha_k_anonymity",
+    "AverageRisk": "criteria.average_risk",
+    "BestFirst": "algorithms.fulldomain.best_first",
+    "BetaLikeness": "criteria.beta_likeness",
+    "BottomUpGreedy": "algorithms.local.bottom_up_greedy",
+    "ConfidenceBounding": "criteria.confidence_bounding",
     "Datafly": "algorithms.fulldomain.datafly",
+    "DeltaDisclosure": "criteria.delta_disclosure",
+    "DeltaPresence": "criteria.delta_presence",
+    "DifferentialPrivacy": "criteria.differential_privacy",
     "EntropyLDiversity": "criteria.entropy_l_diversity",
+    "EpsilonMAnonymity": "criteria.epsilon_m_anonymity",
+    "Flash": "algorithms.fulldomain.flash",
     "FrequencyLDiversity": "criteria.frequency_l_diversity",
+    "Incognito": "algorithms.fulldomain.incognito",
+    "InfoGainMondrian": "algorithms.multidimensional.infogain_mondrian",
+    "Iyengar": "algorithms.subtree.iyengar",
     "Job": "job",
     "KAnonymity": "criteria.k_anonymity",
+    "KEAnonymity": "criteria.k_e_anonymity",
+    "KMap": "criteria.k_map",
+    "KMember": "algorithms.local.k_member",
+    "KOptimize": "algorithms.subtree.k_optimize",
     "LDiversity": "criteria.l_diversity",
+    "LKCPrivacy": "criteria.lkc_privacy",
+    "LPlusOptimize": "algorithms.subtree.l_plus_optimize",
+    "LevelGenetic": "algorithms.fulldomain.genetic",
+    "MaxRisk": "criteria.max_risk",
+    "MinGen": "algorithms.fulldomain.mingen",
     "Mondrian": "algorithms.multidimensional.mondrian",
+    "MuArgus": "algorithms.subtree.mu_argus",
+    "OLA": "algorithms.fulldomain.ola",
+    "OneKMeans": "algorithms.local.oka",
+    "PersonalizedPrivacy": "criteria.personalized_privacy",
+    "ProgressiveLocalRecoding": "algorithms.local.progressive_local_recoding",
     "RecursiveCLDiversity": "criteria.recursive_cl_diversity",
     "Release": "release",
+    "Samarati": "algorithms.fulldomain.samarati",
+    "Sdgs": "algorithms.fulldomain.sdgs",
     "TCloseness": "criteria.t_closeness",
     "Taxonomy": "taxonomy",
+    "TopDown": "algorithms.fulldomain.top_down",
+    "TopDownGreedy": "algorithms.local.top_down_greedy",
+    "TopDownSpecialization": "algorithms.subtree.tds",
+    "XYAnonymity": "criteria.xy_anonymity",
+    "XYLinkability": "criteria.xy_linkability",
+    "XYPrivacy": "criteria.xy_privacy",
     "dates": "taxonomy",
     "frequency": "taxonomy",
     "from_file": "taxonomy",
@@ -74,17 +146,53 @@ _HOMES = {
 }
 
 __all__ = [
+    "OLA",
+    "AlphaKAnonymity",
+    "AverageRisk",
+    "BestFirst",
+    "BetaLikeness",
+    "BottomUpGreedy",
+    "ConfidenceBounding",
     "Datafly",
+    "DeltaDisclosure",
+    "DeltaPresence",
+    "DifferentialPrivacy",
     "EntropyLDiversity",
+    "EpsilonMAnonymity",
+    "Flash",
     "FrequencyLDiversity",
+    "Incognito",
+    "InfoGainMondrian",
+    "Iyengar",
     "Job",
     "KAnonymity",
+    "KEAnonymity",
+    "KMap",
+    "KMember",
+    "KOptimize",
     "LDiversity",
+    "LKCPrivacy",
+    "LPlusOptimize",
+    "LevelGenetic",
+    "MaxRisk",
+    "MinGen",
     "Mondrian",
+    "MuArgus",
+    "OneKMeans",
+    "PersonalizedPrivacy",
+    "ProgressiveLocalRecoding",
     "RecursiveCLDiversity",
     "Release",
+    "Samarati",
+    "Sdgs",
     "TCloseness",
     "Taxonomy",
+    "TopDown",
+    "TopDownGreedy",
+    "TopDownSpecialization",
+    "XYAnonymity",
+    "XYLinkability",
+    "XYPrivacy",
     "__version__",
     "dates",
     "frequency",

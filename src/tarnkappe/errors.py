@@ -136,7 +136,7 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 #: What each code means, for ``tarnkappe explain`` and the reference page.
 CODES: dict[str, str] = {
     "E100": "The job file is not valid YAML, or is not a mapping of keys to values.",
-    "E101": "Columns have no role. Every column of the data needs one of: identifier, quasi, sensitive, keep, drop.",
+    "E101": "Columns have no role. Every column needs one of: identifier, quasi, sensitive, keep, drop, subject.",
     "E102": "The job file has an unknown key. Keys are checked so that a typo cannot weaken a release.",
     "E103": "The job file lacks a required key.",
     "E104": "A key stands twice in the job file.",
@@ -163,6 +163,9 @@ CODES: dict[str, str] = {
     "E408": "The file format is not supported.",
     "E409": "The data frame is of a type Tarnkappe does not know.",
     "E410": "The job names a column that the data do not have.",
+    "E411": "A public table should hold everybody in the data, but lacks some of them.",
+    "E412": "A cell names a guarding node that the taxonomy of the sensitive column does not have.",
+    "E413": "The keys of joined tables do not fit: a person is missing, stands twice, or has no key.",
     "E501": "The written file was read back and does not satisfy the goal. No release was made.",
     "E601": "The output exists already.",
     "E602": "The output would overwrite its own input.",

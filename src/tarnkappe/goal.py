@@ -38,7 +38,7 @@ class Goal:
     @property
     def monotone(self) -> bool:
         """Whether pooling satisfied groups keeps them satisfied."""
-        return all(c.monotone for c in self.criteria)
+        return all(c.is_monotone for c in self.criteria)
 
     @property
     def min_size(self) -> int:
@@ -63,12 +63,27 @@ class Goal:
     @property
     def scopes(self) -> frozenset[Scope]:
         """What decides about its criteria."""
-        return frozenset(c.scope for c in self.criteria)
+        return frozenset(c.decided_on for c in self.criteria)
+
+    @property
+    def is_mechanism(self) -> bool:
+        """Whether the promise lies in how the release is made; then nothing else about the input may be published."""
+        return "mechanism" in self.scopes
 
     @property
     def compares_with_table(self) -> bool:
         """Whether some criterion compares groups with the whole table."""
         return any(c.compares_with_table for c in self.criteria)
+
+    @property
+    def needs_population(self) -> bool:
+        """Whether some criterion asks about a public table."""
+        return any(c.needs_population for c in self.criteria)
+
+    @property
+    def judges_empty_groups(self) -> bool:
+        """Whether people of a public table who are not in the data count too; then nothing can be suppressed."""
+        return any(c.judges_empty_groups for c in self.criteria)
 
     def budget(self, n_records: int) -> int:
         """How many of `n_records` may be suppressed.
@@ -94,18 +109,35 @@ class Goal:
             keys = grouping.fixed.keys(tally.quasi_domains)
         return GroupStats.of(tally, grouping, self.columns, joint=self.joint, tables=tables, keys=keys)
 
+    def together(self, tally: Tally) -> GroupStats:
+        """The statistics of all records in one group."""
+        everyone = Grouping.of_cells(tally, np.zeros(tally.n_cells, np.int32), 1)
+        return self.stats(tally, everyone, keys=np.zeros((1, len(tally.quasi_domains)), np.int32))
+
     def satisfied(self, stats: GroupStats) -> BoolArray:
         """Which groups satisfy every criterion; cheap criteria first, and no group is asked twice in vain."""
         empty = stats.size == 0  # only with a public table: there is nobody to protect, unless a criterion says so
+        inhabited = stats.kept(~empty) if empty.any() else stats
         ok: BoolArray = (stats.size >= self.min_size) | empty
         for criterion in self.criteria:
-            if not criterion.columns or ok.any():
-                ok &= criterion.satisfied(stats) | (empty & (not criterion.judges_empty_groups))
+            if criterion.judges_empty_groups:
+                ok &= criterion.satisfied(stats)
+            elif not criterion.columns or ok.any():
+                ok[~empty] &= criterion.satisfied(inhabited)
         return ok
+
+    def least_suppressed(self, stats: GroupStats) -> Counts:
+        """How many records of each group must be suppressed at least, however the groups are divided further."""
+        least = np.where(stats.size < self.min_size, stats.size, 0)
+        for criterion in self.criteria:
+            least = np.maximum(least, criterion.least_suppressed(stats))
+        return least
 
     def verdicts(self, stats: GroupStats) -> tuple[Verdict, ...]:
         """One verdict per criterion."""
-        return tuple(c.verdict(stats) for c in self.criteria)
+        empty = stats.size == 0
+        inhabited = stats.kept(~empty) if empty.any() else stats
+        return tuple(c.verdict(stats if c.judges_empty_groups else inhabited) for c in self.criteria)
 
     def table_distributions(self, tally: Tally) -> dict[str, Counts]:
         """The distribution of each needed sensitive column over the whole tally."""
@@ -118,10 +150,9 @@ class Goal:
 
     def infeasible(self, tally: Tally, suppressed: int | None = None) -> InfeasibleError:
         """An error that says which criterion fails even with all records in one group, or that the budget is short."""
-        everyone = Grouping.of_cells(tally, np.zeros(tally.n_cells, np.int32), 1)
         details, fixes = [], []
         if tally.n_cells:
-            for v, c in zip(self.verdicts(self.stats(tally, everyone)), self.criteria, strict=True):
+            for v, c in zip(self.verdicts(self.together(tally)), self.criteria, strict=True):
                 if not v.ok:
                     on = f" on '{v.column}'" if v.column else ""
                     best = f"{v.reached:.0f}" if v.reached % 1 == 0 else f"{v.reached:.4g}"

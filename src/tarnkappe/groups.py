@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -16,6 +16,9 @@ from tarnkappe.tally import Codes, Counts, Domain, Floats, Tally, distinct_rows
 
 #: The group of records that are not published.
 SUPPRESSED = -1
+
+#: A fact about a search.
+Note = bool | int | float | str
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,6 +101,8 @@ class Grouping:
 
     Algorithms that recode a value in the same way everywhere also fix what is published: `fixed` holds the box of
     every group. Otherwise boxes are tight around their cells.
+
+    `notes` are facts about the search for the internal report, such as whether the result is proved to be optimal.
     """
 
     cell: Codes
@@ -105,6 +110,7 @@ class Grouping:
     quota: Counts
     n_groups: int
     fixed: Boxes | None = None
+    notes: Mapping[str, Note] = field(default_factory=dict)
 
     @classmethod
     def of_cells(cls, tally: Tally, group: Codes, n_groups: int, fixed: Boxes | None = None) -> Grouping:
@@ -126,7 +132,7 @@ class Grouping:
         """Rename group ``g`` to ``new[g]``; several may become one, -1 suppresses."""
         lookup = np.append(new, np.int32(SUPPRESSED)).astype(np.int32)  # index -1 stays suppressed
         fixed = None if self.fixed is None else self.fixed.relabel(new, n_groups)
-        return Grouping(self.cell, lookup[self.group], self.quota, n_groups, fixed)
+        return Grouping(self.cell, lookup[self.group], self.quota, n_groups, fixed, self.notes)
 
     def without(self, doomed: NDArray[np.bool_]) -> Grouping:
         """The grouping with these groups suppressed and the rest renumbered."""
@@ -189,8 +195,8 @@ class GroupStats:
     `population` counts the people of the public table that belong to each group, if there is one. A group may then have
     no records at all: people of the public table who are certainly not in the data.
 
-    `keys` says what each group publishes: equal numbers in column ``j`` are equal labels of quasi-identifier ``j``.
-    Criteria about a part of the quasi-identifiers pool groups by it (see `projected`).
+    `keys` says what each group publishes: equal numbers in column ``j`` are equal labels of quasi-identifier
+    ``quasi[j]``. Criteria about a part of the quasi-identifiers pool groups by it (see `projected`).
 
     >>> stats = GroupStats.from_cells(np.array([0, 0, 1]), np.array([2, 1, 4]))
     >>> stats.size.tolist()
@@ -202,6 +208,7 @@ class GroupStats:
     joint: JointHistogram | None = None
     population: Counts | None = None
     keys: Codes | None = None
+    quasi: tuple[str, ...] = ()
 
     @classmethod
     def from_cells(
@@ -213,11 +220,13 @@ class GroupStats:
         tables: Mapping[str, Counts] | None = None,
         population: Counts | None = None,
         keys: Codes | None = None,
+        quasi: Sequence[str] = (),
     ) -> GroupStats:
         """Statistics of cells that each belong to one group (-1: left out).
 
         `joint` is (domains, joint code of every cell, values of every joint code). `tables` replaces the baseline
-        distribution of a column; by default it is that of the cells given. `keys` has one row per group.
+        distribution of a column; by default it is that of the cells given. `keys` has one row per group, and one column
+        for each name in `quasi`.
         """
         group = np.ascontiguousarray(group, dtype=np.int32)
         n_groups = int(group.max(initial=-1)) + 1
@@ -240,7 +249,7 @@ class GroupStats:
             domains, joint_codes, values = joint
             parts = csr_histogram(starts, order, np.ascontiguousarray(joint_codes, np.int32), count, len(values))
             joint_histogram = JointHistogram(domains, values, *parts)
-        return cls(size, histograms, joint_histogram, people, keys)
+        return cls(size, histograms, joint_histogram, people, keys, tuple(quasi))
 
     @classmethod
     def of(
@@ -264,7 +273,8 @@ class GroupStats:
             codes, values = tally.joint
             joint_cells = (tally.sensitive_domains, codes[at], values)
         population = None if tally.population is None else tally.population[at]
-        return cls.from_cells(grouping.group, grouping.quota, sensitive, joint_cells, tables, population, keys)
+        quasi = [d.name for d in tally.quasi_domains]
+        return cls.from_cells(grouping.group, grouping.quota, sensitive, joint_cells, tables, population, keys, quasi)
 
     @property
     def n_groups(self) -> int:
@@ -294,7 +304,7 @@ class GroupStats:
         return stats, (part_key // n_keys).astype(np.int32)
 
     def pooled(self, into: NDArray[np.integer]) -> GroupStats:
-        """Merge groups: group ``g`` becomes part of group ``into[g]``."""
+        """Merge groups: group ``g`` becomes part of group ``into[g]`` (-1: left out)."""
         into = np.asarray(into, np.int32)
         n_groups = int(into.max(initial=-1)) + 1
 
@@ -310,11 +320,27 @@ class GroupStats:
         if self.joint is not None:
             merged = merge(self.joint, len(self.joint.values))
             joint = JointHistogram(self.joint.domains, self.joint.values, *merged)
-        size = np.bincount(into, weights=self.size, minlength=n_groups).astype(np.int64)
-        people = self.population
-        if people is not None:
-            people = np.bincount(into, weights=people, minlength=n_groups).astype(np.int64)
-        return GroupStats(size, histograms, joint, people)
+        kept = into >= 0
+
+        def added_up(values: Counts) -> Counts:
+            return np.bincount(into[kept], weights=values[kept], minlength=n_groups).astype(np.int64)
+
+        people = None if self.population is None else added_up(self.population)
+        return GroupStats(added_up(self.size), histograms, joint, people, None, self.quasi)
+
+    def kept(self, keep: NDArray[np.bool_]) -> GroupStats:
+        """The statistics of some of the groups, compared with the table as before."""
+        into = np.where(keep, np.cumsum(keep) - 1, SUPPRESSED)
+        keys = None if self.keys is None else self.keys[keep]
+        return replace(self.pooled(into), keys=keys)
+
+    def against_itself(self) -> GroupStats:
+        """The same groups, compared with the distribution that they have together."""
+
+        def total(h: Histogram) -> Counts:
+            return np.bincount(h.codes, weights=h.counts, minlength=h.domain.size).astype(np.int64)
+
+        return replace(self, histograms={n: replace(h, table=total(h)) for n, h in self.histograms.items()})
 
     def projected(self, on: Sequence[int]) -> tuple[GroupStats, Codes]:
         """Groups pooled by what they publish in some quasi-identifiers only, and the pooled group of each group.

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from tarnkappe.errors import Notice, RefusedError
+from tarnkappe.errors import DataError, Notice, RefusedError
+from tarnkappe.goal import Goal
 from tarnkappe.groups import GroupStats
 from tarnkappe.io import Source, is_text
 from tarnkappe.job import Job
 from tarnkappe.plan import Plan
 from tarnkappe.schema import Column, Schema
+from tarnkappe.tally import Tally
 
 #: Rows looked at to recognise what a column holds.
 SAMPLE = 10_000
@@ -102,10 +104,29 @@ def refuse_identifiers(source: Source, schema: Schema) -> None:
         )
 
 
-def notices_about_data(source: Source, schema: Schema) -> tuple[Notice, ...]:
+def require_everybody(tally: Tally, source: Source, population: Source) -> None:
+    """Refuse a public table that lacks people who are in the data."""
+    lacking = np.maximum(tally.tuple_sizes - tally.tuple_people, 0)
+    if lacking.any():
+        n = int(lacking.sum())
+        raise DataError(
+            "E411",
+            f"the public table '{population.name}' lacks {n} of the {tally.n_records} people in the data",
+            where=source.name,
+            details=[
+                f"{int((lacking > 0).sum())} of {tally.n_tuples} combinations of quasi-identifiers are rarer there "
+                "than in the data.",
+                "Values must be written in the same way in both, and everybody in the data must stand in the public "
+                "table.",
+            ],
+            hint="population: {path: REGISTER.csv}   (a table of all people, among them those in the data)",
+        )
+
+
+def notices_about_data(source: Source, schema: Schema, goal: Goal) -> tuple[Notice, ...]:
     """Warnings that need a look at the data."""
     kept = [c.name for c in schema.with_role("keep") if not c.because]
-    identifiers = [c.name for c in schema.with_role("identifier")]
+    identifiers = [c.name for c in schema.with_role("identifier", "subject") if c.name not in goal.columns]
     if not kept and not identifiers:
         return ()
     different = source.scan([*kept, *identifiers]).select(pl.all().n_unique()).collect().row(0, named=True)
@@ -127,7 +148,7 @@ def notices_about_data(source: Source, schema: Schema) -> tuple[Notice, ...]:
                 Notice(
                     "W604",
                     f"{several} rows repeat an earlier value of '{name}': k counts rows, not people",
-                    hint="Keep one row per person, or ask for a k that covers several rows of one person.",
+                    hint=f"{name}: {{role: subject}}   and  - xy-anonymity: {{y: {name}, k: 5}}   count people.",
                 )
             )
     return tuple(out)
@@ -142,7 +163,9 @@ def notices_about_plan(job: Job, plan: Plan, schema: Schema) -> tuple[Notice, ..
     wild = _wildcard_cells(plan)
     if wild:
         out.append(Notice("W607", f"{wild} missing cells were published with the value of their group"))
-    unguarded: list[Column] = [c for c in schema.sensitive if c.name not in job.goal.columns]
+    unguarded: list[Column] = []
+    if not job.goal.is_mechanism:
+        unguarded = [c for c in schema.sensitive if c.name not in job.goal.columns]
     for column in unguarded:
         histogram = GroupStats.of(plan.tally, plan.grouping, [column.name]).histograms[column.name]
         alone = np.diff(histogram.indptr) == 1

@@ -46,6 +46,12 @@ class Parameter:
         """
         if self.choices:
             return "one of " + ", ".join(self.choices)
+        inside = _of_mapping(_plain(self.type))
+        if inside is not None:
+            return f"a mapping such as {{name: VALUE}}, each value {dataclasses.replace(self, type=inside).expected}"
+        if typing.get_origin(_plain(self.type)) is tuple:
+            item = dataclasses.replace(self, type=typing.get_args(_plain(self.type))[0])
+            return f"a list, each value {item.expected}"
         text = _TYPE_WORDS.get(_plain(self.type), _ANYTHING)
         bounds = []
         if self.ge is not None and self.le is not None:
@@ -64,6 +70,11 @@ _ANYTHING = "a value"
 _TYPE_WORDS: dict[Any, str] = {int: "a whole number", float: "a number", str: "a text", bool: "true or false"}
 
 
+def _of_mapping(annotation: Any) -> Any:
+    """What a mapping from names holds, or None if the annotation is no mapping."""
+    return typing.get_args(annotation)[1] if typing.get_origin(annotation) is Mapping else None
+
+
 def param(
     default: Any = MISSING,
     *,
@@ -74,10 +85,13 @@ def param(
     choices: tuple[str, ...] | None = None,
     kw_only: bool = False,
 ) -> Any:
-    """Declare a parameter: its default, one sentence on what it does, and the values it may have."""
+    """Declare a parameter: its default, one sentence on what it does, and the values it may have.
+
+    A mapping from names to values has the type ``Mapping[str, float]`` and the default ``{}``.
+    """
     meta = {"doc": doc, "ge": ge, "gt": gt, "le": le, "choices": choices}
-    if isinstance(default, (dict, list)):
-        return dataclasses.field(default_factory=lambda: default, metadata=meta, kw_only=kw_only)
+    if isinstance(default, (dict, list)):  # these have no hash
+        return dataclasses.field(default_factory=lambda: default, hash=False, metadata=meta, kw_only=kw_only)
     return dataclasses.field(default=default, metadata=meta, kw_only=kw_only)
 
 
@@ -120,6 +134,14 @@ def _coerce(p: Parameter, value: Any, where: str | None) -> Any:
         if ok:
             item = dataclasses.replace(p, type=typing.get_args(wanted)[0])
             return tuple(_coerce(item, v, where) for v in value)
+    elif _of_mapping(wanted) is not None:
+        ok = isinstance(value, Mapping) and all(isinstance(key, str) for key in value)
+        if ok:
+            item = dataclasses.replace(p, type=_of_mapping(wanted))
+            return {
+                key: _coerce(dataclasses.replace(item, name=f"{p.name}.{key}"), v, place(value, key) or where)
+                for key, v in value.items()
+            }
     if ok and p.choices and value not in p.choices:
         ok = False
     if ok and isinstance(value, (int, float)) and not isinstance(value, bool):
@@ -197,6 +219,9 @@ def _json_type(p: Parameter) -> dict[str, Any]:
         return {"enum": list(p.choices)}
     if typing.get_origin(wanted) is tuple:
         return {"type": "array", "items": _json_type(dataclasses.replace(p, type=typing.get_args(wanted)[0]))}
+    if _of_mapping(wanted) is not None:
+        inside = _json_type(dataclasses.replace(p, type=_of_mapping(wanted)))
+        return {"type": "object", "additionalProperties": inside}
     names = {int: "integer", float: "number", str: "string", bool: "boolean"}
     out: dict[str, Any] = {"type": names[wanted]} if wanted in names else {}
     bounds = {"minimum": p.ge, "exclusiveMinimum": p.gt, "maximum": p.le}

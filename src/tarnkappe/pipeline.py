@@ -20,23 +20,26 @@ from tarnkappe.criteria import Criterion
 from tarnkappe.engines.memory import MemoryEngine
 from tarnkappe.errors import DataError, JobError, Notice
 from tarnkappe.goal import Goal
-from tarnkappe.groups import Grouping
-from tarnkappe.guards import notices_about_data, notices_about_plan, refuse_identifiers
+from tarnkappe.guards import notices_about_data, notices_about_plan, refuse_identifiers, require_everybody
 from tarnkappe.io import Format, Source, Staging, TableWriter, like, open_source
 from tarnkappe.job import Job
+from tarnkappe.job.mechanism import require_data_independence
 from tarnkappe.job.model import replace_job
 from tarnkappe.plan import Plan
-from tarnkappe.release import Release, describe, groups_table
+from tarnkappe.release import Release, describe, free_name, groups_table, population_table
 from tarnkappe.schema import Column, Schema
 from tarnkappe.tally import Tally
 from tarnkappe.taxonomy.builders import File
-from tarnkappe.verification import Verification, require_release, unreadable, verify_table
+from tarnkappe.verification import Evidence, Verification, require_release, unreadable, verify_table
 
 #: Called with the name of each phase as it begins.
 Progress = Callable[[str], None]
 
 #: What a release folder holds: one folder to share, one to keep.
 PUBLIC, INTERNAL = "public", "internal"
+
+#: Tables of the internal folder: the groups, and what verification needs besides the published table.
+GROUPS, WITNESS, POPULATION = "groups.parquet", "witness.parquet", "population.parquet"
 
 _SEED_BITS = 128
 
@@ -67,6 +70,7 @@ class Checked:
     schema: Schema
     tally: Tally
     notices: tuple[Notice, ...]
+    population: Source | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,17 +84,20 @@ class _Run:
     seed: int
     clock: _Clock
 
-    def rewrite(self, write: Callable[[pl.DataFrame], None]) -> None:
+    def rewrite(self, write: Callable[[pl.DataFrame], None]) -> Evidence:
+        """Write the records; what verification needs besides them is handed over."""
         self.clock.begin("write")
-        self.engine.rewrite(self.plan, self.checked.schema, write, self.rng)
+        witness = self.engine.rewrite(self.plan, self.checked.schema, write, self.rng)
+        return Evidence(witness if witness.width else None, population_table(self.plan))
 
-    def verify(self, written: Source, where: str) -> Verification:
+    def verify(self, written: Source, where: str, evidence: Evidence) -> Verification:
         """Read back what was written; an exception unless it is what was promised."""
         self.clock.begin("verify")
-        schema = self.checked.schema
+        schema, goal = self.checked.schema, self.plan.goal
         domains = {d.name: d for d in self.plan.tally.sensitive_domains}
-        found = verify_table(written, [c.name for c in schema.quasi], schema.sensitive, self.plan.goal, domains)
-        require_release(found, schema.published, self.plan.sizes, where)
+        columns = [c for c in schema.columns if c.name in domains]
+        found = verify_table(written, [c.name for c in schema.quasi], columns, goal, domains, evidence)
+        require_release(found, schema.published, self.plan.sizes, where, self.checked.population)
         return found
 
 
@@ -106,9 +113,9 @@ def anonymize(job: Job, data: Any, *, seed: int | None = None, progress: Progres
     """Anonymise in memory: the release's `table` is of the kind of frame that was given."""
     run = _decide(job, data, seed, _Clock(progress))
     batches: list[pl.DataFrame] = []
-    run.rewrite(batches.append)
+    evidence = run.rewrite(batches.append)
     table = pl.concat(batches)
-    found = run.verify(open_source(table, missing=()), "the release")
+    found = run.verify(open_source(table, missing=()), "the release", evidence)
     run.clock.begin(None)
     return describe(
         _with_all_columns(job, run.checked.schema),
@@ -143,7 +150,8 @@ def run_job(
         hint = "data: {path: DATA.csv}" if data is None else "output: {folder: release}"
         raise JobError("E103", f"the job names no {what}", hint=hint)
     files = [c.taxonomy.path for c in job.columns if isinstance(c.taxonomy, File)]
-    read = [data] if isinstance(data, (str, Path)) else []
+    tables = [data, None if job.population is None else job.population.given]
+    read = [table for table in tables if isinstance(table, (str, Path))]
     with Staging(target, overwrite=overwrite, inputs=[*read, *files, *inputs]) as stage:
         run = _decide(job, data, seed, _Clock(progress))
         name, format_ = _file_name(job, data)
@@ -152,12 +160,12 @@ def run_job(
         missing = job.data.missing or ("",)
         marker = "" if "" in missing else missing[0]
         with TableWriter(path, format_, getattr(run.checked.source, "dialect", None), marker) as writer:
-            run.rewrite(writer.write)
+            evidence = run.rewrite(writer.write)
         shown = str(Path(target) / PUBLIC / name)
         try:
             with open_source(path, writer.dialect, missing) as written:
                 written.decimal = run.checked.source.decimal
-                found = run.verify(written, shown)
+                found = run.verify(written, shown, evidence)
                 digest = written.sha256
         except DataError as error:
             raise unreadable(shown, error) from error
@@ -172,25 +180,46 @@ def run_job(
             private=_private(run),
             folder=Path(target),
         )
-        _write_companions(stage, release, run.plan, Path(target))
+        _write_companions(stage, release, run.plan, evidence, Path(target))
         run.clock.begin(None)
         _write_json(stage.path(f"{INTERNAL}/manifest.json", private=True), release.private_manifest)
     return release
 
 
 def verify(
-    data: Any, criteria: Iterable[Criterion], quasi: Iterable[str], sensitive: Iterable[Column | str] = ()
+    data: Any,
+    criteria: Iterable[Criterion],
+    quasi: Iterable[str],
+    sensitive: Iterable[Column | str] = (),
+    *,
+    witness: Any = None,
+    population: Any = None,
 ) -> Verification:
     """Check any table, ours or not, against criteria: groups are rows with the same texts in `quasi`.
+
+    `witness` is a table of columns that criteria look at but that are not published, row by row as in `data`.
+    `population` is a public table generalised in the same way, one row per person.
 
     >>> from tarnkappe.criteria.k_anonymity import KAnonymity
     >>> found = verify(pl.DataFrame({"age": ["3*", "3*", "4*"]}), [KAnonymity(2)], ["age"])
     >>> found.ok, found.verdicts[0].reached
     (False, 1.0)
     """
+    goal, names = Goal(criteria), list(quasi)
     columns = [c if isinstance(c, Column) else Column(c, "sensitive") for c in sensitive]
+    known = {c.name for c in columns}
+    columns += [Column(name, "drop") for name in goal.columns if name not in known]
     source = data if isinstance(data, Source) else open_source(data)
-    return verify_table(source, list(quasi), columns, Goal(criteria))
+    hidden = None
+    if witness is not None:
+        with open_source(witness) as opened:
+            hidden = opened.read(opened.columns)
+    people = None
+    if population is not None:
+        with open_source(population) as opened:
+            public = opened.read(names)
+            people = public.select(pl.lit(1, pl.Int64).alias(free_name("people", names)), *names)
+    return verify_table(source, names, columns, goal, evidence=Evidence(hidden, people))
 
 
 def _count(job: Job, data: Any, clock: _Clock) -> tuple[Checked, MemoryEngine]:
@@ -198,20 +227,44 @@ def _count(job: Job, data: Any, clock: _Clock) -> tuple[Checked, MemoryEngine]:
     source = data if isinstance(data, Source) else open_source(data, job.data.dialect, job.data.missing)
     schema = job.schema(source.columns, source.name)
     refuse_identifiers(source, schema)
+    require_data_independence(schema, job.goal)
+    population = _open_population(job)
     engine = MemoryEngine()
-    tally = engine.count(source, schema)
-    notices = job.notices() + notices_about_data(source, schema)
-    return Checked(source, schema, tally, notices), engine
+    tally = engine.count(source, schema, job.aside(schema), population)
+    if population is not None and any(c.needs_everybody for c in job.goal.criteria):
+        require_everybody(tally, source, population)
+    domains = {d.name: d for d in tally.sensitive_domains}
+    for criterion in job.goal.criteria:
+        criterion.require_values(domains)
+    notices = job.notices() + notices_about_data(source, schema, job.goal)
+    return Checked(source, schema, tally, notices, population), engine
+
+
+def _open_population(job: Job) -> Source | None:
+    """The public table of a job, if a criterion asks about it."""
+    asking = [c.name for c in job.goal.criteria if c.needs_population]
+    if not asking:
+        return None
+    table = job.population
+    if table is None or table.given is None:
+        raise JobError(
+            "E103",
+            f"{asking[0]} compares the data with a public table, but the job names none",
+            hint="population: {path: REGISTER.csv}",
+        )
+    return open_source(table.given, table.dialect, table.missing)
 
 
 def _require_feasible(job: Job, tally: Tally) -> None:
     """Refuse a goal that all records in one group do not reach, unless leaving some of them out may help.
 
-    It never helps with an absorbing criterion: if some of the records satisfied it, all of them would.
+    It never helps with an absorbing criterion: if some of the records satisfied it, all of them would. One group says
+    nothing about a criterion that pooling can break.
     """
     goal = job.goal
-    stats = goal.stats(tally, Grouping.of_cells(tally, np.zeros(tally.n_cells, np.int32), 1))
-    if not all(c.satisfied(stats).all() for c in goal.criteria if c.is_absorbing or goal.max_suppressed == 0):
+    stats = goal.together(tally)
+    telling = [c for c in goal.criteria if c.is_absorbing or (c.is_monotone and goal.max_suppressed == 0)]
+    if not all(c.satisfied(stats).all() for c in telling):
         raise goal.infeasible(tally)
 
 
@@ -230,13 +283,15 @@ def _private(run: _Run) -> dict[str, Any]:
     """What only the data steward may know."""
     return {
         "seed": run.seed,
-        "input": {
-            "name": run.checked.source.name,
-            "sha256": run.checked.source.sha256,
-            "description": run.checked.source.description,
-        },
+        "input": _about(run.checked.source),
+        **({} if run.checked.population is None else {"population": _about(run.checked.population)}),
         "seconds": run.clock.seconds,
+        "search": dict(run.plan.grouping.notes),
     }
+
+
+def _about(source: Source) -> dict[str, str]:
+    return {"name": source.name, "sha256": source.sha256, "description": source.description}
 
 
 def _with_all_columns(job: Job, schema: Schema) -> Job:
@@ -252,17 +307,21 @@ def _file_name(job: Job, data: Any) -> tuple[str, Format]:
     return f"{given.stem}.{format_}", format_
 
 
-def _write_companions(stage: Staging, release: Release, plan: Plan, target: Path) -> None:
+def _write_companions(stage: Staging, release: Release, plan: Plan, evidence: Evidence, target: Path) -> None:
     from tarnkappe.report import render_report
 
     _write_json(stage.path(f"{PUBLIC}/manifest.json"), release.public_manifest)
-    stage.path(f"{PUBLIC}/report.html").write_text(render_report(release), encoding="utf-8")
+    if release.has_public_report:
+        stage.path(f"{PUBLIC}/report.html").write_text(render_report(release), encoding="utf-8")
     internal = render_report(release, audience="internal")
     stage.path(f"{INTERNAL}/report.html", private=True).write_text(internal, encoding="utf-8")
     job = release.job.to_yaml(target / INTERNAL)
     stage.path(f"{INTERNAL}/job.yaml", private=True).write_text(job, encoding="utf-8")
-    with TableWriter(stage.path(f"{INTERNAL}/groups.parquet", private=True), "parquet") as writer:
-        writer.write(groups_table(plan))
+    tables = {GROUPS: groups_table(plan), WITNESS: evidence.witness, POPULATION: evidence.population}
+    for name, table in tables.items():
+        if table is not None:
+            with TableWriter(stage.path(f"{INTERNAL}/{name}", private=True), "parquet") as writer:
+                writer.write(table)
 
 
 def _write_json(path: Path, data: dict[str, Any]) -> None:

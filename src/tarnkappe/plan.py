@@ -9,20 +9,26 @@ from functools import cached_property
 import numpy as np
 
 from tarnkappe.goal import Goal
-from tarnkappe.groups import Boxes, Grouping, GroupStats
+from tarnkappe.groups import SUPPRESSED, Boxes, Grouping, GroupStats
 from tarnkappe.publish.labels import Labels, publish_boxes
 from tarnkappe.tally import Codes, Counts, Tally, distinct_rows
 
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """Which records form which group and what each group publishes; every group satisfies the goal."""
+    """Which records form which group and what each group publishes; every group satisfies the goal.
+
+    With a public table there may be groups of people none of whom is in the data. They are checked, but not published:
+    `everybody` and its labels include them (after the others), `grouping`, `boxes` and `labels` do not.
+    """
 
     tally: Tally
     goal: Goal
     grouping: Grouping
     boxes: Boxes
     labels: tuple[Labels, ...]
+    everybody: Grouping
+    everybody_labels: tuple[Labels, ...]
 
     @classmethod
     def of(cls, tally: Tally, goal: Goal, grouping: Grouping, missing: Collection[str] = ()) -> Plan:
@@ -39,8 +45,13 @@ class Plan:
         if settled is None:
             ok = goal.satisfied(goal.stats(tally, pooled, keys=keys))
             raise goal.infeasible(tally, int(pooled.quota[~np.append(ok, False)[pooled.group]].sum()))
-        boxes = settled.boxes(tally)
-        return cls(tally, goal, settled, boxes, publish_boxes(boxes, tally.quasi_domains, missing))
+        everybody, grouping = _inhabited_first(settled)
+        boxes = grouping.boxes(tally)
+        labels = publish_boxes(boxes, tally.quasi_domains, missing)
+        if everybody is grouping:
+            return cls(tally, goal, grouping, boxes, labels, everybody, labels)
+        all_labels = publish_boxes(everybody.boxes(tally), tally.quasi_domains, missing)
+        return cls(tally, goal, grouping, boxes, labels, everybody, all_labels)
 
     @property
     def n_groups(self) -> int:
@@ -55,15 +66,30 @@ class Plan:
     @cached_property
     def sizes(self) -> Counts:
         """Records per group."""
-        kept = self.grouping.group >= 0
-        sizes = np.bincount(self.grouping.group[kept], self.grouping.quota[kept], self.n_groups)
-        return sizes.astype(np.int64)
+        return _sizes(self.grouping)
 
     @cached_property
     def stats(self) -> GroupStats:
-        """The statistics of the published groups, compared with the published table."""
-        keys = np.column_stack([x.code + 1 for x in self.labels])
-        return self.goal.stats(self.tally, self.grouping, keys=keys)
+        """The statistics of all groups that were checked, compared with the published table."""
+        keys = np.column_stack([x.code + 1 for x in self.everybody_labels])
+        return self.goal.stats(self.tally, self.everybody, keys=keys)
+
+
+def _sizes(grouping: Grouping) -> Counts:
+    """Records per group."""
+    kept = grouping.group >= 0
+    return np.bincount(grouping.group[kept], grouping.quota[kept], grouping.n_groups).astype(np.int64)
+
+
+def _inhabited_first(grouping: Grouping) -> tuple[Grouping, Grouping]:
+    """The groups with those that have records first, and these alone; without empty ones both are what was given."""
+    empty = _sizes(grouping) == 0
+    if not empty.any():
+        return grouping, grouping
+    n_inhabited = int((~empty).sum())
+    place = np.where(empty, n_inhabited + np.cumsum(empty) - 1, np.cumsum(~empty) - 1).astype(np.int32)
+    ordered = grouping.relabel(place, grouping.n_groups)
+    return ordered, ordered.without(np.arange(grouping.n_groups) >= n_inhabited)
 
 
 def suppress_leftovers(tally: Tally, grouping: Grouping, goal: Goal, keys: Codes | None = None) -> Grouping | None:
@@ -72,7 +98,12 @@ def suppress_leftovers(tally: Tally, grouping: Grouping, goal: Goal, keys: Codes
     Criteria that compare a group with the table must hold against the input's distribution, and against that of the
     published records too, because that is the one an attacker sees. Suppression shifts it, so the check is repeated
     until it changes nothing. `keys` are the labels of the groups (see `Goal.stats`).
+
+    Where a criterion also speaks about people who are not in the data, leaving somebody out would break it.
     """
+    left_out = grouping.cell[grouping.group == SUPPRESSED]
+    if goal.judges_empty_groups and tally.population is not None and tally.population[left_out].any():
+        return None
     budget = goal.budget(tally.n_records)
     tables = goal.table_distributions(tally)
     while grouping.n_groups and grouping.suppressed <= budget:
@@ -80,8 +111,8 @@ def suppress_leftovers(tally: Tally, grouping: Grouping, goal: Goal, keys: Codes
         if grouping.suppressed and goal.compares_with_table:
             ok &= goal.satisfied(goal.stats(tally, grouping, keys=keys))
         if ok.all():
-            return grouping
-        if any(c.judges_empty_groups for c in goal.criteria):
+            return grouping if grouping.suppressed < tally.n_records else None  # a release of nobody is no release
+        if goal.judges_empty_groups:
             return None
         grouping = grouping.without(~ok)
         keys = None if keys is None else keys[ok]

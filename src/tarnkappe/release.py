@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,12 +14,15 @@ import polars as pl
 from tarnkappe._version import __version__
 from tarnkappe.criteria.base import Verdict
 from tarnkappe.errors import Notice
+from tarnkappe.groups import SUPPRESSED
 from tarnkappe.job import Job
 from tarnkappe.kernels.recoding import count_labels, count_values
 from tarnkappe.metrics import all_metrics, score_plan
 from tarnkappe.metrics.lm import LossMetric
 from tarnkappe.plan import Plan
+from tarnkappe.publish.labels import Labels
 from tarnkappe.schema import Schema
+from tarnkappe.tally import Codes
 
 #: How suppressed records are counted everywhere, in one sentence.
 SUPPRESSION_CONVENTION = (
@@ -30,6 +34,9 @@ _MISSING_RULES = {
     "own-value": "A missing cell is a value of its own: it matches only other missing cells.",
     "wildcard": "A missing cell could be anything: it widens no group and is published with its group's value.",
 }
+
+#: Facts of the public manifest that are computed from records which may not be in the release.
+_ABOUT_THE_INPUT = ("suppressed", "missing_values", "loss")
 
 _MOST_EXAMPLES = 3
 
@@ -118,6 +125,11 @@ class Release:
         """Records in the smallest group."""
         return min(size for size, _ in self.group_sizes)
 
+    @property
+    def has_public_report(self) -> bool:
+        """Whether a report may go with the data; it tells about the input, which some promises forbid."""
+        return not self.job.goal.is_mechanism
+
     def score(self, name: str) -> float:
         """One loss metric by name, such as ``gcp``."""
         return next(s.value for s in self.scores if s.name == name)
@@ -136,12 +148,12 @@ class Release:
         return render_fragment(self)
 
 
-def summarise_scores(plan: Plan) -> tuple[Score, ...]:
-    """All metrics of a plan with their sentences."""
+def summarise_scores(plan: Plan, target: str | None = None) -> tuple[Score, ...]:
+    """All metrics of a plan with their sentences; `target` is the column that the algorithm kept apart, if any."""
     metrics = all_metrics()
     return tuple(
         Score(name, metrics[name].title, value, metrics[name].say(value), metrics[name].goal)
-        for name, value in score_plan(plan).items()
+        for name, value in score_plan(plan, target).items()
     )
 
 
@@ -151,6 +163,7 @@ def summarise_columns(plan: Plan, schema: Schema) -> tuple[ColumnSummary, ...]:
     done = {
         "identifier": "removed: names a person directly",
         "drop": "removed: not needed",
+        "subject": "removed: the key of a person",
         "sensitive": "published unchanged inside its group",
         "keep": "published unchanged",
     }
@@ -167,7 +180,7 @@ def summarise_columns(plan: Plan, schema: Schema) -> tuple[ColumnSummary, ...]:
                 _method(plan, j),
                 column.because,
                 loss[column.name],
-                int((np.bincount(plan.tally.quasi[:, j]) > 0).sum()),
+                int((np.bincount(plan.tally.quasi[:, j], plan.tally.count) > 0).sum()),
                 len(plan.labels[j].texts) + int((plan.labels[j].code < 0).any()),
                 _examples(plan, j),
             )
@@ -228,8 +241,9 @@ def describe(
     folder: Path | None = None,
 ) -> Release:
     """Put together all that is known about a verified release."""
-    scores = summarise_scores(plan)
+    scores = summarise_scores(plan, getattr(job.algorithm, "target", None))
     missing = any(d.missing >= 0 for d in plan.tally.quasi_domains)
+    missing_words = missing_sentence(schema.missing_rule if missing else None)
     made = datetime.now(UTC).isoformat(timespec="seconds")
     facts = {
         "tarnkappe": __version__,
@@ -244,9 +258,12 @@ def describe(
         "groups": plan.n_groups,
         "suppressed": plan.grouping.suppressed,
         "suppression": SUPPRESSION_CONVENTION,
-        "missing_values": missing_sentence(schema.missing_rule if missing else None),
+        "missing_values": missing_words,
         "loss": {s.name: s.value for s in scores},
     }
+    if job.goal.is_mechanism:
+        for secret in _ABOUT_THE_INPUT:
+            facts.pop(secret)
     return Release(
         job=job,
         verdicts=verdicts,
@@ -258,7 +275,7 @@ def describe(
         n_groups=plan.n_groups,
         unique_before=int((plan.tally.tuple_sizes == 1).sum()),
         group_sizes=size_distribution(plan),
-        missing_rule=facts["missing_values"],
+        missing_rule=missing_words,
         public_manifest=facts,
         private_manifest={"tarnkappe": __version__, "made": made, **private},
         table=table,
@@ -268,9 +285,30 @@ def describe(
 
 def groups_table(plan: Plan) -> pl.DataFrame:
     """One row per group: its size and what it publishes. Private: it tells which boxes were formed."""
-    groups = np.arange(plan.n_groups, dtype=np.int32)
-    labels = {d.name: x.at(groups) for d, x in zip(plan.tally.quasi_domains, plan.labels, strict=True)}
-    name = "records"
-    while name in labels:
+    labels = _label_columns(plan, plan.labels, np.arange(plan.n_groups, dtype=np.int32))
+    return pl.DataFrame({free_name("records", labels): plan.sizes, **labels}, strict=False)
+
+
+def population_table(plan: Plan) -> pl.DataFrame | None:
+    """The public table as generalised by the plan: how many people (first column) have which labels.
+
+    People whose group is suppressed are left out. None without a public table.
+    """
+    if plan.tally.population is None:
+        return None
+    group = np.full(plan.tally.n_cells, SUPPRESSED, np.int32)
+    group[plan.everybody.cell] = plan.everybody.group
+    shown = np.flatnonzero((plan.tally.population > 0) & (group >= 0))
+    labels = _label_columns(plan, plan.everybody_labels, group[shown])
+    return pl.DataFrame({free_name("people", labels): plan.tally.population[shown], **labels}, strict=False)
+
+
+def _label_columns(plan: Plan, labels: tuple[Labels, ...], groups: Codes) -> dict[str, pl.Series]:
+    return {d.name: x.at(groups) for d, x in zip(plan.tally.quasi_domains, labels, strict=True)}
+
+
+def free_name(name: str, taken: Collection[str]) -> str:
+    """A name that is not taken."""
+    while name in taken:
         name = f"_{name}"
-    return pl.DataFrame({name: plan.sizes, **labels}, strict=False)
+    return name

@@ -9,7 +9,7 @@ from typing import Literal, get_args
 from tarnkappe.errors import DataError, JobError, did_you_mean
 from tarnkappe.taxonomy.base import TaxonomyBuilder
 
-Role = Literal["identifier", "quasi", "sensitive", "keep", "drop"]
+Role = Literal["identifier", "quasi", "sensitive", "keep", "drop", "subject"]
 Kind = Literal["categorical", "numeric"]
 MissingRule = Literal["own-value", "wildcard"]
 
@@ -24,6 +24,7 @@ ROLE_MEANINGS: dict[str, str] = {
     "sensitive": "What nobody may learn about a person (diagnosis, income). Published unchanged inside safe groups.",
     "keep": "Published unchanged because it cannot be linked to a person. Say why with `because`.",
     "drop": "Not needed by the users of the release. Removed.",
+    "subject": "The key of a person who may have several records. Removed; criteria that name it count people by it.",
 }
 
 
@@ -32,6 +33,7 @@ class Column:
     """One column: its role, how its values are read, and how they may be coarsened.
 
     A categorical quasi-identifier needs a taxonomy; a numeric one is generalised to ``[min max]`` unless it has one.
+    `min_level` and `max_level` are the lowest and highest level that full-domain generalisation may publish.
     """
 
     name: str
@@ -40,9 +42,24 @@ class Column:
     taxonomy: TaxonomyBuilder | None = None
     weight: float = 1.0
     because: str | None = None
+    min_level: int = 0
+    max_level: int | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a categorical quasi-identifier that nobody said how to coarsen."""
+        """Refuse a categorical quasi-identifier that nobody said how to coarsen, and levels that mean nothing."""
+        if (self.min_level or self.max_level is not None) and self.role != "quasi":
+            raise JobError(
+                "E110",
+                f"'{self.name}' has levels, but only a quasi-identifier is generalised",
+                hint=f"{self.name}: {{role: quasi, …}}   or remove  min_level  and  max_level.",
+            )
+        if self.max_level is not None and self.min_level > self.max_level:
+            raise JobError(
+                "E110",
+                f"the levels of '{self.name}' contradict each other: at least {self.min_level}, at most "
+                f"{self.max_level}",
+                hint=f"min_level: {self.max_level}",
+            )
         if self.role == "quasi" and self.kind == "categorical" and self.taxonomy is None:
             raise JobError(
                 "E112",

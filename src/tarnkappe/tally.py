@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -79,6 +79,37 @@ class Domain:
         """Where each code stands on the scale: its value, or its rank where values have no distance."""
         return np.arange(self.size, dtype=np.float64) if self.values is None else self.values
 
+    @cached_property
+    def known(self) -> NDArray[np.bool_]:
+        """Which codes are values: not the missing one, nor the empty scale of a column that has no other."""
+        known = ~self.taxonomy.ranges[self.taxonomy.leaf_nodes]
+        if self.missing >= 0:
+            known[self.missing] = False
+        return known
+
+    @cached_property
+    def code_of(self) -> dict[str, int]:
+        """The code of every value by its text."""
+        return {text: code for code, text in enumerate(self.taxonomy.leaves)}
+
+    @cached_property
+    def decimals(self) -> tuple[Counts, int] | None:
+        """The positions as whole numbers of some power of ten, and that power; 0 stands for a missing one.
+
+        Differences of decimals are then exact. None where the positions have more than nine decimal places.
+
+        >>> domain = Domain("x", Taxonomy.scale(["0.1", "0.3"]), np.array([0.1, 0.3]))
+        >>> domain.decimals
+        (array([1, 3]), 10)
+        """
+        known = np.nan_to_num(self.positions)
+        for places in range(10):
+            power = 10**places
+            whole = np.rint(known * power)
+            if np.abs(whole).max(initial=0) < 1 << 53 and np.array_equal(whole / power, known):
+                return whole.astype(np.int64), power
+        return None
+
     def nodes(self, lo: Codes, hi: Codes) -> Codes:
         """The lowest node covering each interval of codes.
 
@@ -125,26 +156,39 @@ class Tally:
         return len(self.count)
 
     @cached_property
+    def weights(self) -> Floats:
+        """The weights of the quasi-identifiers, adding up to 1."""
+        given = np.array([d.weight for d in self.quasi_domains])
+        shares: Floats = given / given.sum()
+        return shares
+
+    @cached_property
     def n_records(self) -> int:
         """Number of records counted."""
         return int(self.count.sum())
 
     @cached_property
     def n_tuples(self) -> int:
-        """Number of distinct quasi-identifier combinations."""
-        if self.n_cells == 0:
-            return 0
-        changed = np.any(self.quasi[1:] != self.quasi[:-1], axis=1)
-        return int(changed.sum()) + 1
+        """Number of distinct quasi-identifier combinations that records have."""
+        return int((self.tuple_sizes > 0).sum())
 
     @cached_property
     def tuple_sizes(self) -> Counts:
         """Records per distinct quasi-identifier combination, as in the raw table."""
+        return self._per_tuple(self.count)
+
+    @cached_property
+    def tuple_people(self) -> Counts:
+        """People of the public table per distinct quasi-identifier combination."""
+        assert self.population is not None, "there is no public table"
+        return self._per_tuple(self.population)
+
+    def _per_tuple(self, values: Counts) -> Counts:
         if self.n_cells == 0:
             return np.zeros(0, np.int64)
         first = np.flatnonzero(np.r_[True, np.any(self.quasi[1:] != self.quasi[:-1], axis=1)])
-        sizes: Counts = np.add.reduceat(self.count, first)
-        return sizes
+        sums: Counts = np.add.reduceat(values, first)
+        return sums
 
     def sensitive_index(self, column: str) -> int:
         """The position of a sensitive column."""
@@ -221,3 +265,43 @@ def count_cells(
     count = np.bincount(cell, minlength=len(first)).astype(np.int64)
     tally = Tally(quasi_codes, sensitive_codes, count, tuple(quasi_domains), tuple(sensitive_domains))
     return tally, cell
+
+
+def with_population(tally: Tally, people: Tally) -> tuple[Tally, Codes]:
+    """Add the people of a public table to a tally of records; also returns where each of its cells went.
+
+    `people` counts the public table by the same quasi-identifiers, and by nothing else. Combinations that only the
+    public table has become cells without records.
+
+    >>> from tarnkappe.taxonomy.tree import Taxonomy
+    >>> age = Domain("age", Taxonomy.scale(["30", "31"]))
+    >>> records, _ = count_cells([np.array([1])], [], [age], [])
+    >>> public, _ = count_cells([np.array([0, 1, 1])], [], [age], [])
+    >>> tally, moved = with_population(records, public)
+    >>> tally.count.tolist(), tally.population.tolist(), moved.tolist()
+    ([0, 1], [1, 2], [1])
+    """
+    n = tally.n_cells
+    quasi = np.concatenate([tally.quasi, people.quasi])
+    sizes = [d.size for d in tally.quasi_domains]
+    rank, first = distinct_rows([quasi[:, j] for j in range(len(sizes))], sizes)
+    public = np.zeros(len(first), np.int64)
+    public[rank[n:]] = people.count
+    known = np.zeros(len(first), np.bool_)
+    known[rank[:n]] = True
+    alone = n + np.flatnonzero(~known[rank[n:]])
+    cells = np.concatenate([np.arange(n), alone])
+    order = np.argsort(rank[cells], kind="stable")  # cells of one combination keep their order
+    moved = np.empty(len(order), np.int32)
+    moved[order] = np.arange(len(order))
+    cells = cells[order]
+    has_records = cells < n
+    sensitive = np.zeros((len(cells), tally.sensitive.shape[1]), np.int32)
+    sensitive[has_records] = tally.sensitive
+    count = np.zeros(len(cells), np.int64)
+    count[has_records] = tally.count
+    leads = np.diff(rank[cells], prepend=-1) != 0
+    joined = replace(
+        tally, quasi=quasi[cells], sensitive=sensitive, count=count, population=np.where(leads, public[rank[cells]], 0)
+    )
+    return joined, moved[:n]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from tarnkappe.criteria.base import Verdict
+from tarnkappe.criteria.base import Criterion, Verdict
 from tarnkappe.engines.encode import encode_again, encode_sensitive, read_kind
 from tarnkappe.errors import DataError, VerificationError
 from tarnkappe.goal import Goal
@@ -31,6 +31,8 @@ class Verification:
     n_records: int
     sizes: Counts
     verdicts: tuple[Verdict, ...]
+    #: People of the public table, if there is one.
+    n_people: int = 0
 
     @property
     def ok(self) -> bool:
@@ -38,34 +40,77 @@ class Verification:
         return all(v.ok for v in self.verdicts)
 
 
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What a verifier needs beside the published table, and its readers do not get.
+
+    `witness` holds columns that criteria look at but that are not published, one row per published record and in the
+    same order. `population` is the public table as generalised by the release: how many people (first column) have
+    which labels (the quasi-identifiers).
+    """
+
+    witness: pl.DataFrame | None = None
+    population: pl.DataFrame | None = None
+
+    def lacks(self, criterion: Criterion, published: Sequence[str]) -> str | None:
+        """What a criterion cannot be checked without, in words, if that is not there."""
+        hidden = [] if self.witness is None else self.witness.columns
+        absent = [c for c in criterion.columns if c not in published and c not in hidden]
+        if absent:
+            return f"the column '{absent[0]}', which is not published"
+        return "the public table" if criterion.needs_population and self.population is None else None
+
+
 def verify_table(
     source: Source,
     quasi: Sequence[str],
-    sensitive: Sequence[Column],
+    columns: Sequence[Column],
     goal: Goal,
     domains: Mapping[str, Domain] | None = None,
+    evidence: Evidence | None = None,
 ) -> Verification:
     """Regroup a table by the values of its quasi-identifiers and check every criterion of the goal.
 
-    A missing cell is a value of its own here: whoever reads the table sees that it is empty. `domains` are those of the
-    input, if it is known: they fix the taxonomies, and no other sensitive value may have appeared.
+    `columns` are those that criteria look at. A missing cell is a value of its own here: whoever reads the table sees
+    that it is empty. `domains` are those of the input, if it is known: they fix the taxonomies, and no other value may
+    have appeared.
     """
-    needed = [c for c in sensitive if c.name in goal.columns or goal.joint]
-    frame = source.read([*quasi, *(c.name for c in needed)])
+    evidence = evidence or Evidence()
+    needed = [c for c in columns if c.name in goal.columns or (goal.joint and c.role == "sensitive")]
+    frame = source.read([*quasi, *(c.name for c in needed if c.name in source.columns)])
     keys = pl.DataFrame(map_threads(lambda name: _compact(frame[name]), quasi))
-    columns: dict[str, tuple[Codes, Domain]] = {}
+    hidden = [c.name for c in needed if c.name not in source.columns]
+    if hidden:
+        frame = pl.concat([frame, _rows_of(evidence, hidden, frame.height, source.name)], how="horizontal")
+    counted: dict[str, tuple[Codes, Domain]] = {}
     for column in needed:
         series = read_kind(frame[column.name], column, source)
-        if domains is None:
-            columns[column.name] = encode_sensitive(series, column)
+        if domains is None or column.role == "subject":  # people go under other numbers in each release
+            counted[column.name] = encode_sensitive(series, column)
             continue
         codes = encode_again(series, column, domains[column.name])
         if codes.min(initial=0) < 0:
             raise _failed(source.name, [f"'{column.name}' has values that the input does not have"])
-        columns[column.name] = codes, domains[column.name]
-    values = pl.DataFrame({name: codes.astype(np.int32) for name, (codes, _) in columns.items()})
-    stats = _recount(keys, values, {name: domain for name, (_, domain) in columns.items()}, joint=goal.joint)
-    return Verification(source.columns, keys.height, stats.size, goal.verdicts(stats))
+        counted[column.name] = codes, domains[column.name]
+    stats = _recount(keys, counted, goal, evidence.population, quasi)
+    people = 0 if stats.population is None else int(stats.population.sum())
+    return Verification(source.columns, keys.height, stats.size[stats.size > 0], goal.verdicts(stats), people)
+
+
+def _rows_of(evidence: Evidence, hidden: list[str], n: int, where: str) -> pl.DataFrame:
+    """The unpublished columns, if they are those of the records at hand."""
+    witness = evidence.witness
+    absent = hidden if witness is None else [name for name in hidden if name not in witness.columns]
+    if witness is None or absent:
+        raise DataError(
+            "E410",
+            f"'{where}' has no column '{absent[0]}', and nothing else says what its records have there",
+            where=where,
+            hint="Check the release folder, which holds what is not published:  tarnkappe verify FOLDER",
+        )
+    if witness.height != n:
+        raise _failed(where, [f"{n} records, but the unpublished columns have {witness.height}"])
+    return witness.select(hidden)
 
 
 def _compact(series: pl.Series) -> pl.Series:
@@ -73,33 +118,70 @@ def _compact(series: pl.Series) -> pl.Series:
     return series.cast(pl.Categorical) if is_text(series.dtype) else series
 
 
-def _recount(keys: pl.DataFrame, values: pl.DataFrame, domains: dict[str, Domain], *, joint: bool) -> GroupStats:
-    """Count records per (quasi…, sensitive…) cell, then gather the cells of each group."""
+def _recount(
+    keys: pl.DataFrame,
+    counted: Mapping[str, tuple[Codes, Domain]],
+    goal: Goal,
+    population: pl.DataFrame | None,
+    names: Sequence[str],
+) -> GroupStats:
+    """Count records per (quasi…, counted…) cell, then gather the cells of each group."""
     quasi = [f"_quasi{j}" for j in range(keys.width)]  # names of our own, whatever the columns are called
-    names = [f"_value{s}" for s in range(values.width)]
+    values = pl.DataFrame({f"_value{s}": codes.astype(np.int32) for s, (codes, _) in enumerate(counted.values())})
     keys.columns = quasi
-    if not domains:
-        sizes = keys.group_by(quasi).len("_records")["_records"].to_numpy().astype(np.int64)
-        return GroupStats.from_cells(np.arange(len(sizes)), sizes)
-    values.columns = names
-    table = pl.concat([keys, values], how="horizontal")
-    cells = table.group_by([*quasi, *names]).len("_records")
-    groups = cells.group_by(quasi).agg(*names, "_records")
+    cells = pl.concat([keys, values], how="horizontal").group_by([*quasi, *values.columns]).len("_records")
+    groups = cells.group_by(quasi).agg(*values.columns, "_records")
     lengths = groups["_records"].list.len().to_numpy()
     group = np.repeat(np.arange(groups.height, dtype=np.int32), lengths)
     records = groups["_records"].explode().to_numpy().astype(np.int64)
-    codes = {name: groups[n].explode().to_numpy() for name, n in zip(domains, names, strict=True)}
+    codes = {name: groups[v].explode().to_numpy() for name, v in zip(counted, values.columns, strict=True)}
+    labels = groups.select(quasi)
+    people = None
+    if population is not None:
+        labels, per_group = _people(labels, population, names)
+        absent = len(per_group) - groups.height  # groups of people none of whom is in the table
+        people = np.zeros(len(group) + absent, np.int64)
+        people[np.cumsum(np.r_[0, lengths, np.ones(absent, np.int64)])[:-1]] = per_group
+        group = np.append(group, np.arange(groups.height, len(per_group), dtype=np.int32))
+        records = np.append(records, np.zeros(absent, np.int64))
+        codes = {name: np.append(found, np.zeros(absent, found.dtype)) for name, found in codes.items()}
+    domains = {name: domain for name, (_, domain) in counted.items()}
     combined = None
-    if joint:
-        rows = np.column_stack(list(codes.values()))
-        distinct, code = np.unique(rows, axis=0, return_inverse=True)
+    if goal.joint:
+        distinct, code = np.unique(np.column_stack(list(codes.values())), axis=0, return_inverse=True)
         combined = tuple(domains.values()), code.reshape(-1).astype(np.int32), distinct.astype(np.int32)
-    return GroupStats.from_cells(group, records, {n: (codes[n], domains[n]) for n in domains}, combined)
+    numbers = np.column_stack([_numbers(labels[q]) for q in quasi]) if "projection" in goal.scopes else None
+    sensitive = {name: (codes[name], domains[name]) for name in domains}
+    return GroupStats.from_cells(group, records, sensitive, combined, None, people, numbers, names)
 
 
-def require_release(found: Verification, published: Sequence[str], sizes: Counts, where: str) -> None:
+def _people(labels: pl.DataFrame, population: pl.DataFrame, names: Sequence[str]) -> tuple[pl.DataFrame, Counts]:
+    """People of the public table per group; groups that only the public table has follow after the others."""
+    found = labels.cast(pl.String)
+    public = population.select(
+        *(pl.col(name).cast(pl.String).alias(q) for q, name in zip(labels.columns, names, strict=True)),
+        pl.first().cast(pl.Int64).alias("_people"),
+    )
+    public = public.group_by(labels.columns).agg(pl.col("_people").sum())
+    matched = found.join(public, on=labels.columns, how="left", nulls_equal=True, maintain_order="left")
+    absent = public.join(found, on=labels.columns, how="anti", nulls_equal=True)
+    people = pl.concat([matched["_people"].fill_null(0), absent["_people"]])
+    return pl.concat([found, absent.select(labels.columns)]), people.to_numpy()
+
+
+def _numbers(labels: pl.Series) -> Codes:
+    """The same number for the same label, 0 for a missing one."""
+    physical = labels.cast(pl.String).cast(pl.Categorical).to_physical().cast(pl.Int64) + 1
+    return np.unique(physical.fill_null(0).to_numpy(), return_inverse=True)[1].astype(np.int32)
+
+
+def require_release(
+    found: Verification, published: Sequence[str], sizes: Counts, where: str, population: Source | None = None
+) -> None:
     """Refuse a written table that breaks a promise or is not what was planned: columns, records, groups, criteria."""
     problems = []
+    if population is not None and found.n_people > population.n_rows:
+        problems.append(f"{found.n_people} people of a public table of {population.n_rows}")
     if found.columns != tuple(published):
         problems.append(f"columns are {', '.join(found.columns)} instead of {', '.join(published)}")
     if found.n_records != int(sizes.sum()):

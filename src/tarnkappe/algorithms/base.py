@@ -15,6 +15,14 @@ from tarnkappe.groups import Grouping
 from tarnkappe.params import Declared
 from tarnkappe.tally import Tally
 
+#: Why an algorithm cannot promise what it was not made for, and which one can.
+_FOREIGN: dict[Scope, tuple[str, str]] = {
+    "group": ("it forms its groups without asking about them", "mondrian"),
+    "projection": ("single groups do not decide about it", "flash"),
+    "table": ("single groups do not decide about it", "flash"),
+    "mechanism": ("groups formed by looking at the data break its promise", "sdgs"),
+}
+
 Scheme = Literal["full-domain", "subtree", "multidimensional", "local"]
 
 
@@ -46,6 +54,11 @@ class Algorithm(Declared, ABC):
         """A grouping in which every group satisfies the goal, or an `InfeasibleError`."""
 
     @property
+    def takes_population(self) -> bool:
+        """Whether this algorithm, with its parameters, works with a public table."""
+        return self.handles_population
+
+    @property
     def columns(self) -> tuple[str, ...]:
         """Columns besides the quasi-identifiers whose values must be counted for it, such as a target."""
         target = getattr(self, "target", None)
@@ -53,17 +66,20 @@ class Algorithm(Declared, ABC):
 
     def require_supported(self, tally: Tally, goal: Goal) -> None:
         """Refuse what this algorithm cannot do, before it starts."""
-        foreign = [c.name for c in goal.criteria if c.scope not in self.scopes]
+        foreign = [c for c in goal.criteria if c.decided_on not in self.scopes]
         if foreign:
+            reason, other = _FOREIGN[foreign[0].decided_on]
+            names = ", ".join(c.name for c in foreign if c.decided_on == foreign[0].decided_on)
             raise JobError(
                 "E111",
-                f"{self.name} cannot guarantee {', '.join(foreign)}: single groups do not decide about it",
-                hint="Choose a full-domain algorithm:  algorithm: {name: flash}.",
+                f"{self.name} cannot guarantee {names}: {reason}",
+                hint=f"Choose another algorithm:  algorithm: {{name: {other}}}.",
             )
-        if tally.population is not None and not self.handles_population:
+        if tally.population is not None and not self.takes_population:
+            settings = " with these parameters" if self.handles_population else ""
             raise JobError(
                 "E111",
-                f"{self.name} cannot work with a public table",
+                f"{self.name}{settings} cannot work with a public table",
                 hint="Choose another algorithm:  algorithm: {name: flash}.",
             )
         limited = [d.name for d in tally.quasi_domains if d.min_level > 0 or d.max_level is not None]
@@ -74,11 +90,11 @@ class Algorithm(Declared, ABC):
                 hint="Remove  min_level  and  max_level, or choose a full-domain algorithm:  algorithm: {name: flash}.",
             )
         if not goal.monotone and not self.handles_non_monotone:
-            names = ", ".join(c.name for c in goal.criteria if not c.monotone)
+            names = ", ".join(c.name for c in goal.criteria if not c.is_monotone)
             raise JobError(
                 "E111",
                 f"{self.name} cannot guarantee {names}: pooling groups may break it",
-                hint="Choose an algorithm that handles criteria which are not monotone.",
+                hint="Choose an algorithm that checks whole releases:  algorithm: {name: flash}.",
             )
         if not self.handles_wildcards and any(d.wildcard for d in tally.quasi_domains):
             raise JobError(

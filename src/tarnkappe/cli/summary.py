@@ -73,6 +73,8 @@ def roles(given: Iterable[str]) -> str:
     dropped = []
     if n["identifier"]:
         dropped.append(plural(n["identifier"], "direct identifier"))
+    if n["subject"]:
+        dropped.append(plural(n["subject"], "person key"))
     if n["drop"]:
         dropped.append(f"{n['drop']} other" if dropped else plural(n["drop"], "column"))
     parts = [" + ".join(dropped) + " dropped"] if dropped else []
@@ -116,9 +118,9 @@ def wrote_rows(release: Release) -> Rows:
     folder = release.folder
     assert folder is not None
     public, internal = folder / "public", folder / "internal"
-    name = release.public_manifest["file"]
+    files = [release.public_manifest["file"], *(["report.html"] if release.has_public_report else []), "manifest.json"]
     return [
-        ("Wrote", f"{_folder(public)} (may be shared): {name}, report.html, manifest.json"),
+        ("Wrote", f"{_folder(public)} (may be shared): {', '.join(files)}"),
         ("", f"{_folder(internal)} (stays with you): report.html, job.yaml, groups.parquet, manifest.json"),
     ]
 

@@ -34,6 +34,8 @@ _SYNONYMS = {
     "equivalence class": "group",
     "generalisation": "taxonomy",
     "generalization": "taxonomy",
+    "l+-diversity": "confidence-bounding",
+    "l-plus-diversity": "confidence-bounding",
 }
 
 _EXIT_CODES = {"E1": 2, "E2": 3, "E3": 4, "E4": 3, "E5": 5, "E6": 6, "E7": 7}
@@ -87,10 +89,14 @@ def _criteria() -> list[Topic]:
             ("Typical", card.typical),
             ("Cost", card.cost),
             *_parameters(cls),
-            ("Job file", f"criteria:\n  - {name}: {_example(cls)}"),
+            ("Job file", f"criteria:\n  - {name}: {_CRITERION_EXAMPLES.get(name) or _example(cls)}"),
         )
         out.append(Topic(name, "criteria", cls.title, lines))
     return out
+
+
+#: Where the required parameters alone promise nothing.
+_CRITERION_EXAMPLES = {"confidence-bounding": "{column: NAME, bounds: {VALUE: 0.1}}"}
 
 
 def _algorithms() -> list[Topic]:
@@ -217,15 +223,21 @@ def _parameters(cls: type) -> list[tuple[str, str]]:
     return lines
 
 
+#: Values to start from.
+_USUAL = {
+    **{"column": "NAME", "guard": "OTHER", "k": 5, "l": 2, "c": 3, "t": 0.2, "alpha": 0.5, "beta": 2, "delta": 1},
+    **{"e": 1000, "epsilon": 100, "m": 2, "p_breach": 0.5, "risk": 0.2},
+}
+
+
 def _example(cls: type) -> str:
     """The required parameters with values to start from."""
     from tarnkappe.params import parameters
 
-    usual = {"column": "NAME", "k": 5, "l": 2, "c": 3, "t": 0.2}
-    return "{" + ", ".join(f"{p.name}: {usual.get(p.name, '…')}" for p in parameters(cls) if p.required) + "}"
+    return "{" + ", ".join(f"{p.name}: {_USUAL.get(p.name, '…')}" for p in parameters(cls) if p.required) + "}"
 
 
 def _written(value: Any) -> str:
-    if value is None or value == ():
+    if value is None or value in ((), {}):
         return "nothing"
     return str(value).lower() if isinstance(value, bool) else str(value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_origin
 
 import typer
 
@@ -15,8 +15,11 @@ from tarnkappe.errors import JobError
 
 if TYPE_CHECKING:
     from tarnkappe.criteria import Criterion
+    from tarnkappe.goal import Goal
     from tarnkappe.io import Source
     from tarnkappe.job import Job
+    from tarnkappe.schema import Column
+    from tarnkappe.verification import Evidence
 
 MANIFEST = "manifest.json"
 
@@ -24,7 +27,12 @@ MANIFEST = "manifest.json"
 def verify(
     file: Annotated[
         Path,
-        typer.Argument(help="The file to check, ours or not.", metavar="FILE", readable=False, show_default=False),
+        typer.Argument(
+            help="The file to check, ours or not, or a release folder.",
+            metavar="FILE",
+            readable=False,
+            show_default=False,
+        ),
     ],
     job: Annotated[
         Path | None,
@@ -48,24 +56,29 @@ def verify(
     """Check independently whether a file keeps a promise: exit code 0 if it does, 5 if not.
 
     Criteria come from a job file, from the command line, or from the manifest.json beside the file. If there is a
-    manifest, the file must also be the one it describes.
+    manifest, the file must also be the one it describes. Criteria about people, or about a public table, can only be
+    checked with the internal folder of the release; of a folder it is used.
 
     [bold]Example:[/bold]  tarnkappe verify release/public/census.csv --quasi age,sex --criterion k-anonymity:k=5
     """
     from tarnkappe.cli.progress import Working
     from tarnkappe.verification import verify_table
 
+    if file.is_dir():
+        file, kept_job = _released(file)
+        job = kept_job if job is None and not criterion and not quasi else job
     manifest = _manifest(file)
     with Working("verify") as progress:
         progress("verify")
         asked = _asked(file, job, quasi, criterion, settings, manifest)
         with asked.source as source:
-            schema = asked.job.schema(source.columns, source.name)
-            found = verify_table(source, asked.quasi, schema.sensitive, asked.job.goal)
+            evidence = _evidence(file)
+            goal, lacking = _checkable(asked, evidence)
+            found = verify_table(source, asked.quasi, asked.columns, goal, evidence=evidence)
             digest = source.sha256 if manifest else None
     stated = None if manifest is None else manifest.get("sha256")
     same = None if stated is None else stated == digest
-    ok = found.ok and same is not False
+    ok = found.ok and same is not False and not lacking
     if as_json:
         screen.print_json(
             {
@@ -77,6 +90,7 @@ def verify(
                 "groups": len(found.sizes),
                 "smallest_group": int(found.sizes.min()),
                 "verdicts": [asdict(v) for v in found.verdicts],
+                "unchecked": [{"criterion": c.name, "asked": c.asked, "needs": what} for c, what in lacking],
                 "sha256": digest,
                 "sha256_matches_manifest": same,
             }
@@ -96,10 +110,14 @@ def verify(
             on = f" ({v.column})" if v.column else ""
             broken = "" if v.ok else f" · {screen.plural(v.violating_groups, 'group')} violate it"
             rows.append(("", f"{'✓' if v.ok else '✗'} {v.asked}{on} · reached {screen.figure(v.reached)}{broken}"))
+        rows += [("", f"? {c.asked} · cannot be checked without {what}") for c, what in lacking]
         if same is not None:
             says = "✓ is that of manifest.json" if same else "✗ is not that of manifest.json: the file was changed"
             rows.append(("SHA-256", says))
-        rows.append(("Verdict", "✓ the file keeps the promise" if ok else "✗ the file does NOT keep the promise"))
+        is_broken = not found.ok or same is False
+        unclear = "? the promise is only checked in part: check the release folder, with its internal folder"
+        verdict = "✓ the file keeps the promise" if ok else "✗ the file does NOT keep the promise"
+        rows.append(("Verdict", verdict if ok or is_broken else unclear))
         screen.rows(console, rows)
     raise typer.Exit(0 if ok else 5)
 
@@ -109,9 +127,70 @@ class _Asked:
     """What is to be checked, and who said so."""
 
     source: Source
-    job: Job
+    goal: Goal
     quasi: list[str]
+    columns: list[Column]
     origin: str
+
+    @classmethod
+    def by(cls, job: Job, source: Source, origin: str) -> _Asked:
+        """What a job asks for; it knows the columns that criteria look at."""
+        from tarnkappe.schema import Column
+
+        needed = [c for c in job.columns if c.role == "sensitive" or c.name in job.goal.columns]
+        known = [c.name for c in needed]
+        needed += [Column(name, "drop") for name in job.goal.columns if name not in known]
+        return cls(source, job.goal, [c.name for c in job.columns if c.role == "quasi"], needed, origin)
+
+
+def _released(folder: Path) -> tuple[Path, Path | None]:
+    """The table of a release folder, and the job that the publisher keeps beside it."""
+    from tarnkappe.pipeline import INTERNAL, PUBLIC
+
+    try:
+        name = str(json.loads((folder / PUBLIC / MANIFEST).read_text("utf-8"))["file"])
+    except (OSError, ValueError, KeyError, TypeError):
+        raise JobError(
+            "E108",
+            f"'{folder}' is no release folder: it has no {PUBLIC}/{MANIFEST} that names a file",
+            hint=f"tarnkappe verify {folder}/FILE.csv --quasi age,sex --criterion k-anonymity:k=5",
+        ) from None
+    job = folder / INTERNAL / "job.yaml"
+    return folder / PUBLIC / name, job if job.is_file() else None
+
+
+def _evidence(file: Path) -> Evidence:
+    """What the internal folder of a release holds for its verification, if it is there."""
+    import polars as pl
+
+    from tarnkappe.pipeline import INTERNAL, POPULATION, PUBLIC, WITNESS
+    from tarnkappe.verification import Evidence
+
+    folder = file.parent.parent / INTERNAL
+    if file.parent.name != PUBLIC or not folder.is_dir():
+        return Evidence()
+
+    def table(name: str) -> pl.DataFrame | None:
+        return pl.read_parquet(folder / name) if (folder / name).is_file() else None
+
+    return Evidence(table(WITNESS), table(POPULATION))
+
+
+def _checkable(asked: _Asked, evidence: Evidence) -> tuple[Goal, list[tuple[Criterion, str]]]:
+    """The criteria that can be checked, and the others with what that would need."""
+    from tarnkappe.goal import Goal
+
+    secret = [c.name for c in asked.columns if c.role == "sensitive"]  # these are published, or it is an error
+    lacks = {c: evidence.lacks(c, [*asked.source.columns, *secret]) for c in asked.goal.criteria}
+    lacking = [(c, what) for c, what in lacks.items() if what is not None]
+    if len(lacking) == len(lacks):
+        raise JobError(
+            "E108",
+            f"{lacking[0][0].name} cannot be checked without {lacking[0][1]}",
+            where=asked.source.name,
+            hint="Check the release folder, with its internal folder:  tarnkappe verify FOLDER",
+        )
+    return Goal([c for c, what in lacks.items() if what is None]), lacking
 
 
 def _asked(
@@ -136,7 +215,7 @@ def _asked(
         # The release is written like the data of the job, but may have been converted since.
         missing = (*job.data.missing, "") if "" not in job.data.missing else job.data.missing
         source = open_source(file, CsvDialect(decimal=job.data.dialect.decimal), missing)
-        return _Asked(source, _for_release(job), [c.name for c in job.columns if c.role == "quasi"], str(job_file))
+        return _Asked.by(job, source, str(job_file))
     source = open_source(file)
     if criterion:
         names = split_names(quasi, source.columns)
@@ -144,7 +223,7 @@ def _asked(
             raise JobError(
                 "E108", "--criterion needs --quasi", hint="--quasi age,sex   (the columns that form the groups)"
             )
-        return _Asked(source, _job(source, names, [_criterion(text) for text in criterion]), names, "the command line")
+        return _Asked.by(_job(source, names, [_criterion(text) for text in criterion]), source, "the command line")
     if manifest is None:
         raise JobError(
             "E108",
@@ -153,15 +232,7 @@ def _asked(
         )
     stated, criteria = _stated(manifest, file)
     names = split_names(quasi, source.columns) or stated
-    return _Asked(source, _job(source, names, criteria), names, MANIFEST)
-
-
-def _for_release(job: Job) -> Job:
-    """The job with the columns that criteria look at; a release lacks some of the others, and may have more."""
-    from tarnkappe.job.model import replace_job
-
-    needed = tuple(c for c in job.columns if c.role in ("quasi", "sensitive"))
-    return replace_job(job, columns=needed, rest="keep")
+    return _Asked.by(_job(source, names, criteria), source, MANIFEST)
 
 
 def _job(source: Source, quasi: list[str], criteria: list[Criterion]) -> Job:
@@ -171,9 +242,9 @@ def _job(source: Source, quasi: list[str], criteria: list[Criterion]) -> Job:
     from tarnkappe.taxonomy import suppress
 
     sensitive = list(dict.fromkeys(c.sensitive_column for c in criteria if c.sensitive_column))
-    ordered = {c.sensitive_column for c in criteria if getattr(c, "distance", None) == "ordered"}
+    measured = {c.sensitive_column for c in criteria if c.needs_numbers or getattr(c, "distance", None) == "ordered"}
     columns = [
-        Column(name, "sensitive", _kind(source, name) if name in ordered else "categorical") for name in sensitive
+        Column(name, "sensitive", _kind(source, name) if name in measured else "categorical") for name in sensitive
     ]
     return Job(
         quasi={name: suppress() for name in quasi},
@@ -195,7 +266,10 @@ def _kind(source: Source, column: str) -> Any:
 
 
 def _criterion(text: str) -> Criterion:
-    """A criterion written as ``name:key=value,key=value``."""
+    """A criterion written as ``name:key=value,key=value``.
+
+    ``key.name=value`` is an entry of a mapping, and a list is one ``key=value`` for each of its values.
+    """
     from tarnkappe.criteria import criterion_class
     from tarnkappe.job.text import PlacedDict, scalar
     from tarnkappe.params import bind, parameters
@@ -203,10 +277,11 @@ def _criterion(text: str) -> Criterion:
     name, _, rest = text.partition(":")
     cls = criterion_class(name.strip(), "--criterion")
     words = {p.name for p in parameters(cls) if p.type in (str, str | None)}
+    lists = {p.name for p in parameters(cls) if get_origin(p.type) is tuple}
     given = PlacedDict("--criterion")
     for part in filter(None, rest.split(",")):
-        key, equals, value = part.partition("=")
-        key = key.strip()
+        path, equals, value = part.partition("=")
+        key, _, entry = path.strip().partition(".")
         if not equals:
             raise JobError(
                 "E108",
@@ -214,7 +289,12 @@ def _criterion(text: str) -> Criterion:
                 where="--criterion",
                 hint="--criterion l-diversity:column=illness,l=2",
             )
-        given[key] = value if key in words else scalar(value)
+        if entry:
+            given.setdefault(key, {})[entry] = scalar(value)
+        elif key in lists:
+            given.setdefault(key, []).append(value)
+        else:
+            given[key] = value if key in words else scalar(value)
     return bind(cls, given, f"criterion '{name}'")
 
 

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tarnkappe.groups import GroupStats
+from tarnkappe.groups import GroupStats, Histogram
+from tarnkappe.kernels.histograms import reduce_groups
 from tarnkappe.params import Declared, param
+from tarnkappe.tally import Counts, Domain
 
-Scope = Literal["group", "projection", "table"]
+Scope = Literal["group", "projection", "table", "mechanism"]
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
@@ -63,14 +67,17 @@ class Criterion(Declared, ABC):
     #: Whether a group satisfies the criterion exactly when it has `min_size` records.
     decided_by_size: ClassVar[bool] = False
     #: What decides: each group by itself, groups pooled by a part of their labels, or all groups of the table together.
-    #: In the last two cases `satisfied` says which groups would have to be suppressed.
+    #: In the last two cases `satisfied` says which groups would have to be suppressed. "mechanism": how the release was
+    #: made decides, and no look at the groups can; only algorithms that are such a mechanism accept it.
     scope: ClassVar[Scope] = "group"
     #: Whether groups are compared with the distribution of the whole table, which suppression shifts.
     compares_with_table: ClassVar[bool] = False
     #: Whether it needs the people of a public table (`GroupStats.population`).
     needs_population: ClassVar[bool] = False
-    #: Whether it also speaks about people of the public table in groups without records; then suppression cannot help.
-    judges_empty_groups: ClassVar[bool] = False
+    #: Whether everybody in the data must stand in the public table.
+    needs_everybody: ClassVar[bool] = False
+    #: Whether it measures by the numbers of its sensitive column (`Domain.values`).
+    needs_numbers: ClassVar[bool] = False
 
     @abstractmethod
     def level(self, stats: GroupStats) -> FloatArray:
@@ -87,6 +94,11 @@ class Criterion(Declared, ABC):
         return 1
 
     @property
+    def sampling(self) -> float:
+        """With which probability a record may take part in the release at all; below 1 only for a mechanism."""
+        return 1.0
+
+    @property
     def sensitive_column(self) -> str | None:
         """The sensitive column it looks at, if any."""
         return getattr(self, "column", None)
@@ -95,6 +107,16 @@ class Criterion(Declared, ABC):
     def columns(self) -> tuple[str, ...]:
         """All columns whose values must be counted for it, besides the quasi-identifiers."""
         return () if self.sensitive_column is None else (self.sensitive_column,)
+
+    @property
+    def quasi_identifiers(self) -> tuple[str, ...]:
+        """The quasi-identifiers an attacker is assumed to know; none means all of them."""
+        return tuple(getattr(self, "x", ()))
+
+    @property
+    def decided_on(self) -> Scope:
+        """What decides about this criterion, with its parameters (see `scope`)."""
+        return "projection" if self.quasi_identifiers else self.scope
 
     @property
     def needs_joint(self) -> bool:
@@ -107,9 +129,22 @@ class Criterion(Declared, ABC):
         return bool(getattr(self, "know_others", False))
 
     @property
+    def judges_empty_groups(self) -> bool:
+        """Whether it also speaks about people of a public table who are not in the data: nothing can be suppressed."""
+        return False
+
+    @property
+    def is_monotone(self) -> bool:
+        """Whether this criterion, with its parameters, is monotone."""
+        return self.monotone
+
+    @property
     def is_absorbing(self) -> bool:
         """Whether this criterion, with its parameters, is absorbing: whoever knows the others sees new parts appear."""
-        return self.absorbing and not self.others_known and self.scope == "group"
+        return self.absorbing and not self.others_known and self.decided_on == "group"
+
+    def require_values(self, domains: Mapping[str, Domain]) -> None:
+        """Refuse parameters that name what the data do not have; `domains` are those of the counted columns."""
 
     def holds(self, stats: GroupStats) -> BoolArray:
         """Which groups satisfy the criterion; overridden where integers decide more exactly than floats."""
@@ -127,6 +162,16 @@ class Criterion(Declared, ABC):
         ok = np.ones(stats.n_groups, np.bool_)
         ok[owner[~self.holds(parts)]] = False
         return ok
+
+    def least_suppressed(self, stats: GroupStats) -> Counts:
+        """How many records of each group must be suppressed at least, however the group is divided further.
+
+        Lets searches rule out all specialisations of a release. If a criterion is absorbing, no part of a group that
+        violates it satisfies it. If it is monotone, the parts that are kept satisfy it together; criteria that can say
+        how large such a remainder is override this.
+        """
+        lost = ~self.satisfied(stats) if self.is_absorbing else np.zeros(stats.n_groups, np.bool_)
+        return np.where(lost, stats.size, 0)
 
     def worst_level(self, stats: GroupStats) -> float:
         """The level of the most exposed group."""
@@ -153,6 +198,27 @@ class Criterion(Declared, ABC):
             bool(ok.all()),
             int((~ok).sum()),
         )
+
+
+def sizes_of_entries(stats: GroupStats, h: Histogram) -> NDArray[np.int64]:
+    """The size of the group that each entry of a histogram belongs to."""
+    return np.repeat(stats.size, np.diff(h.indptr))
+
+
+def no_entry(bad: NDArray[Any], h: Histogram) -> BoolArray:
+    """Which groups have no entry of a histogram that is bad."""
+    found = reduce_groups(np.logical_or, bad.astype(np.bool_), h.indptr)
+    return ~found.astype(np.bool_)
+
+
+def as_fraction(number: float) -> Fraction:
+    """The number that a person meant: the decimal as it is written, or the simple fraction that it stands for.
+
+    >>> as_fraction(0.07), as_fraction(1 / 3)
+    (Fraction(7, 100), Fraction(1, 3))
+    """
+    simple = Fraction(number).limit_denominator(1000)
+    return simple if float(simple) == number else Fraction(str(number))
 
 
 def times(counts: NDArray[np.int64], factor: int) -> NDArray[Any]:

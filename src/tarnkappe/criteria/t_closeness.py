@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from tarnkappe.criteria.base import Card, FloatArray, SensitiveCriterion
 from tarnkappe.groups import GroupStats
-from tarnkappe.kernels.histograms import emd_equal, emd_hierarchical, emd_ordered
+from tarnkappe.kernels.histograms import emd_equal, emd_hierarchical, emd_ordered, largest_remainder
 from tarnkappe.params import param
+from tarnkappe.tally import Counts
 
 
 @dataclass(frozen=True)
@@ -64,6 +67,20 @@ class TCloseness(SensitiveCriterion):
     def asked(self) -> str:
         """The promise in short."""
         return f"{self.distance} EMD ≤ {self.t:g}"
+
+    def least_suppressed(self, stats: GroupStats) -> Counts:
+        r"""What a group has too much of some values, even if the best mix of its records is kept.
+
+        With the equal distance a remainder of :math:`r` records is :math:`t`-close if
+        :math:`\sum_s \min(c_s, q_s r) \ge (1 - t) r`, where :math:`c_s` counts the group's records of each value.
+        """
+        if self.distance != "equal" or self.others_known:
+            return super().least_suppressed(stats)
+        h = stats.histograms[self.column]
+        share = h.table / max(int(h.table.sum()), 1)
+        kept = largest_remainder(h.indptr, h.codes, h.counts, stats.size, share, self.t)
+        # A record less than computed, against rounding: the figure is a lower bound.
+        return np.maximum(np.ceil(stats.size - kept - 1e-6 * stats.size), 0).astype(np.int64)
 
     def level(self, stats: GroupStats) -> FloatArray:
         """The earth mover's distance of each group."""

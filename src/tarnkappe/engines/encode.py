@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tarnkappe.errors import DataError
+from tarnkappe.errors import DataError, JobError
 from tarnkappe.io import Source
 from tarnkappe.schema import Column, MissingRule
 from tarnkappe.tally import Domain
@@ -83,12 +83,22 @@ def encode_quasi(
             ],
             hint="Add under 'data':  missing_rule: own-value",
         )
-    return _encode(values, column, others, weight=column.weight, wildcard=rule == "wildcard")
+    codes, domain = _encode(values, column, others, weight=column.weight, wildcard=rule == "wildcard")
+    if column.min_level > domain.taxonomy.height:
+        raise JobError(
+            "E110",
+            f"the taxonomy of '{column.name}' has no level {column.min_level}, its highest is {domain.taxonomy.height}",
+            where=where,
+            hint=f"min_level: {domain.taxonomy.height}",
+        )
+    highest = None if column.max_level is None else min(column.max_level, domain.taxonomy.height)
+    return codes, replace(domain, min_level=column.min_level, max_level=highest)
 
 
 def encode_sensitive(series: pl.Series, column: Column) -> tuple[NDArray[Any], Domain]:
-    """Encode a sensitive column; a missing value is a value of its own."""
-    return _encode(Values.of(series), column, {})
+    """Encode a sensitive column, or one that is only counted; a missing value is a value of its own."""
+    codes, domain = _encode(Values.of(series), column, {})
+    return codes, replace(domain, aside=column.role != "sensitive")
 
 
 def encode_again(series: pl.Series, column: Column, domain: Domain) -> NDArray[Any]:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tarnkappe.engines.encode import encode_quasi, encode_sensitive, read_kind
+from tarnkappe.engines.encode import Values, encode_quasi, encode_sensitive, read_kind
 from tarnkappe.errors import DataError
 from tarnkappe.groups import SUPPRESSED, Grouping
 from tarnkappe.io import Source, is_text
 from tarnkappe.plan import Plan
 from tarnkappe.schema import Column, Schema
-from tarnkappe.tally import Codes, Domain, Tally, count_cells
+from tarnkappe.tally import Codes, Domain, Tally, count_cells, with_population
 from tarnkappe.threads import map_threads
 
 #: Records per batch when rewriting: large enough for speed, small enough to keep labels cheap.
@@ -26,40 +26,64 @@ _SAMPLE = 10_000
 
 
 class MemoryEngine:
-    """Reads the published columns once; keeps the cell of every record and the columns that pass through."""
+    """Reads the needed columns once; keeps the cell of every record and the columns that pass through."""
 
     def __init__(self) -> None:
         self._cell: Codes = np.zeros(0, np.int32)
         self._carried = pl.DataFrame()
+        self._hidden = pl.DataFrame()
 
-    def count(self, source: Source, schema: Schema) -> Tally:
-        """Encode the quasi-identifiers and sensitive columns and count their cells."""
-        frame = source.read([c.name for c in schema.with_role("quasi", "sensitive", "keep")])
+    def count(
+        self, source: Source, schema: Schema, aside: Sequence[Column] = (), population: Source | None = None
+    ) -> Tally:
+        """Encode the quasi-identifiers and the sensitive columns and count their cells.
+
+        Columns `aside` are counted after the sensitive ones. The values of a public table join the domains of the
+        quasi-identifiers, and its people are counted beside the records.
+        """
+        hidden = [c for c in aside if c.name not in schema.published]
+        frame = source.read([*schema.published, *(c.name for c in hidden)])
         if frame.height == 0:
             raise DataError("E402", "the data have no records", where=source.name)
         self._carried = frame.select(_compact(frame[c.name]) for c in schema.with_role("sensitive", "keep"))
+        self._hidden = frame.select(_hide(frame[c.name]) if c.role == "subject" else frame[c.name] for c in hidden)
+        public = pl.DataFrame() if population is None else population.read([c.name for c in schema.quasi])
         others = {name: _examples(frame[name]) for name in frame.columns}
 
         def encode(column: Column) -> tuple[NDArray[Any], Domain]:
             series = read_kind(frame[column.name], column, source)
-            if column.role == "sensitive":
+            if column.role != "quasi":
                 return encode_sensitive(series, column)
-            return encode_quasi(series, column, schema.missing_rule, others, source.name)
+            where = source.name
+            if population is not None:
+                series = _stacked(series, read_kind(public[column.name], column, population))
+                where = f"{where} or {population.name}"
+            return encode_quasi(series, column, schema.missing_rule, others, where)
 
         quasi = map_threads(encode, schema.quasi)
-        sensitive = map_threads(encode, schema.sensitive)
+        counted = map_threads(encode, [*schema.sensitive, *aside])
+        domains = [domain for _, domain in quasi]
         tally, self._cell = count_cells(
-            [codes for codes, _ in quasi],
-            [codes for codes, _ in sensitive],
-            [domain for _, domain in quasi],
-            [domain for _, domain in sensitive],
+            [codes[: frame.height] for codes, _ in quasi],
+            [codes for codes, _ in counted],
+            domains,
+            [domain for _, domain in counted],
         )
+        if population is None:
+            return tally
+        people, _ = count_cells([codes[frame.height :] for codes, _ in quasi], [], domains, [])
+        tally, moved = with_population(tally, people)
+        self._cell = moved[self._cell]
         return tally
 
     def rewrite(
         self, plan: Plan, schema: Schema, write: Callable[[pl.DataFrame], None], rng: np.random.Generator
-    ) -> None:
-        """Give every record its group's labels and hand the records over in random order, batch by batch."""
+    ) -> pl.DataFrame:
+        """Give every record its group's labels and hand the records over in random order, batch by batch.
+
+        Returns the witness: what criteria look at but is not published, row by row in the order of the records. People
+        appear in it under numbers drawn by lot, not under their keys.
+        """
         group = assign_records(self._cell, plan.grouping, rng)
         order = rng.permutation(np.flatnonzero(group != SUPPRESSED))
         labels = dict(zip((c.name for c in schema.quasi), plan.labels, strict=True))
@@ -74,6 +98,11 @@ class MemoryEngine:
                     }
                 )
             )
+        return self._hidden.select(
+            _redrawn(series, rng).gather(order) if schema[series.name].role == "subject" else series.gather(order)
+            for series in self._hidden
+            if series.name in plan.goal.columns
+        )
 
 
 def assign_records(cell: Codes, grouping: Grouping, rng: np.random.Generator) -> Codes:
@@ -89,6 +118,21 @@ def assign_records(cell: Codes, grouping: Grouping, rng: np.random.Generator) ->
     group = np.empty(len(cell), np.int32)
     group[by_cell] = np.repeat(grouping.group[order], grouping.quota[order])
     return group
+
+
+def _hide(keys: pl.Series) -> pl.Series:
+    """The number of each record's person instead of the key; all missing keys are one person."""
+    return pl.Series(keys.name, Values.of(keys.cast(pl.String)).code)
+
+
+def _redrawn(numbers: pl.Series, rng: np.random.Generator) -> pl.Series:
+    """Other numbers for the same people: the old ones follow the order of the keys."""
+    return pl.Series(numbers.name, rng.permutation(len(numbers))[numbers.to_numpy()])
+
+
+def _stacked(records: pl.Series, people: pl.Series) -> pl.Series:
+    """Two series one below the other, in a type that holds the values of both."""
+    return pl.concat([records.to_frame("x"), people.to_frame("x")], how="vertical_relaxed")["x"]
 
 
 def _compact(series: pl.Series) -> pl.Series:

@@ -14,7 +14,7 @@ from tarnkappe.algorithms.multidimensional.mondrian import Mondrian
 from tarnkappe.criteria import Criterion, all_criteria, criterion_class
 from tarnkappe.errors import JobError, did_you_mean
 from tarnkappe.io import CsvDialect
-from tarnkappe.job.model import DataSettings, Job, OutputSettings, require_column
+from tarnkappe.job.model import DataSettings, Job, OutputSettings, Population, require_column, require_target
 from tarnkappe.job.text import PlacedDict, apply_settings, dump_yaml, read_job_file, read_job_text
 from tarnkappe.params import Declared, bind, json_schema, param, parameters, place
 from tarnkappe.registry import registered
@@ -35,6 +35,7 @@ class _Top(Declared):
     title: str | None = param(None, doc="What the release is, printed in the report.")
     purpose: str | None = param(None, doc="What the data are for, printed in the report.")
     data: Any = param(None, doc="Where the data are and how to read them.")
+    population: Any = param(None, doc="A public table that the people in the data come from, and how to read it.")
     taxonomies: Any = param(None, doc="Taxonomies by name, for columns to refer to.")
     limits: Any = param(None, doc="How much may be given up.")
     algorithm: Any = param(None, doc="How groups are found: a name, or a mapping with name and parameters.")
@@ -43,15 +44,21 @@ class _Top(Declared):
 
 
 @dataclass(frozen=True)
-class _Data(Declared):
-    """The section ``data``."""
+class _Population(Declared):
+    """The section ``population``."""
 
-    path: str | None = param(None, doc="The data file, relative to the job file.")
+    path: str | None = param(None, doc="The file, relative to the job file.")
     encoding: str | None = param(None, doc="Text encoding; detected if not given.")
     delimiter: str | None = param(None, doc="What separates fields; detected if not given.")
     quote: str | None = param(None, doc="What encloses fields; detected if not given.")
     decimal: str | None = param(None, doc="Decimal sign; detected if not given.")
     missing: tuple[str, ...] = param(("",), doc="Texts that stand for a missing value.")
+
+
+@dataclass(frozen=True)
+class _Data(_Population):
+    """The section ``data``."""
+
     missing_rule: str | None = param(None, doc="How a missing cell matches others.", choices=MISSING_RULES)
 
 
@@ -63,6 +70,8 @@ class _Column(Declared):
     type: str = param("categorical", doc="Whether values are names or numbers.", choices=KINDS)
     taxonomy: Any = param(None, doc="Name of a taxonomy, or its declaration; 'suppress' needs none.")
     weight: float = param(1.0, doc="How much detail of this column matters.", gt=0)
+    min_level: int = param(0, doc="Lowest level of the taxonomy that full-domain generalisation may publish.", ge=0)
+    max_level: int | None = param(None, doc="Highest level that it may publish; the root if not given.", ge=0)
     because: str | None = param(None, doc="Why the column has this role.")
 
 
@@ -101,15 +110,15 @@ def job_from_data(raw: Mapping[str, Any], folder: Path) -> Job:
     data = bind(_Data, _section(raw, "data"), "'data'")
     output = bind(_Output, _section(raw, "output"), "'output'")
     limits = bind(_Limits, _section(raw, "limits"), "'limits'")
-    with _at(place(raw, "data")):
-        dialect = CsvDialect(**{key: getattr(data, key) for key in ("encoding", "delimiter", "quote", "decimal")})
+    population = bind(_Population, _section(raw, "population"), "'population'")
     columns = _columns(raw, folder)
     with _at(place(raw, "columns")):
         schema = Schema(columns)
     criteria = [_criterion(item, raw, schema) for item in _list(raw, "criteria")]
     share = _share(limits.suppressed_rows, place(_section(raw, "limits"), "suppressed_rows"))
     algorithm = _algorithm(top.algorithm, place(raw, "algorithm"))
-    path = _resolve(data.path, folder, place(_section(raw, "data"), "path"))
+    with _at(place(raw, "algorithm")):
+        require_target(algorithm, schema)
     target = _resolve(output.folder, folder, place(_section(raw, "output"), "folder"))
     with _at(place(raw, "criteria")):
         return Job(
@@ -121,9 +130,19 @@ def job_from_data(raw: Mapping[str, Any], folder: Path) -> Job:
             seed=top.seed,
             title=top.title or "",
             purpose=top.purpose or "",
-            data=DataSettings(path, dialect, data.missing),
+            data=DataSettings(*_reading(data, raw, "data", folder)),
             output=OutputSettings(target, output.format),
+            population=Population(*_reading(population, raw, "population", folder)) if "population" in raw else None,
         )
+
+
+def _reading(
+    section: _Population, raw: Mapping[str, Any], key: str, folder: Path
+) -> tuple[str | None, CsvDialect, tuple[str, ...]]:
+    """Where a table is and how to read it."""
+    with _at(place(raw, key)):
+        dialect = CsvDialect(**{name: getattr(section, name) for name in ("encoding", "delimiter", "quote", "decimal")})
+    return _resolve(section.path, folder, place(_section(raw, key), "path")), dialect, section.missing
 
 
 @contextmanager
@@ -142,6 +161,7 @@ _EXAMPLES = {
     "data": "path: census.csv",
     "limits": "suppressed_rows: 2%",
     "output": "folder: release",
+    "population": "path: register.csv",
     "taxonomies": "sex: {kind: suppress}",
 }
 
@@ -201,7 +221,8 @@ def _columns(raw: Mapping[str, Any], folder: Path) -> list[Column]:
         with _at(where):
             taxonomy = _taxonomy(spec.taxonomy, name, taxonomies, place(body, "taxonomy"), folder)
             kind = "numeric" if taxonomy is not None and taxonomy.numeric else spec.type
-            out.append(Column(name, spec.role, kind, taxonomy, spec.weight, spec.because))  # type: ignore[arg-type]
+            rest = spec.weight, spec.because, spec.min_level, spec.max_level
+            out.append(Column(name, spec.role, kind, taxonomy, *rest))  # type: ignore[arg-type]
     return out
 
 
@@ -286,11 +307,9 @@ def job_to_yaml(job: Job, folder: str | Path | None = None) -> str:
         data["title"] = job.title
     if job.purpose:
         data["purpose"] = job.purpose
-    reading = {"path": _relative(job.data.path, beside), **job.data.dialect.get_params()}
-    if job.data.missing != ("",):
-        reading["missing"] = list(job.data.missing)
-    reading["missing_rule"] = job.missing_rule
-    data["data"] = _without_none(reading)
+    data["data"] = _without_none({**_reading_data(job.data, beside), "missing_rule": job.missing_rule})
+    if job.population is not None:
+        data["population"] = _reading_data(job.population, beside)
     data["columns"] = {c.name: _column_data(c, beside) for c in job.columns}
     data["criteria"] = [{c.name: _changed(c)} for c in job.goal.criteria]
     if job.goal.max_suppressed:
@@ -302,6 +321,13 @@ def job_to_yaml(job: Job, folder: str | Path | None = None) -> str:
     return dump_yaml({key: value for key, value in data.items() if value not in ({}, [])})
 
 
+def _reading_data(table: DataSettings, folder: Path | None) -> dict[str, Any]:
+    reading = {"path": _relative(table.path, folder), **table.dialect.get_params()}
+    if table.missing != ("",):
+        reading["missing"] = list(table.missing)
+    return _without_none(reading)
+
+
 def _column_data(column: Column, folder: Path | None) -> dict[str, Any]:
     out: dict[str, Any] = {"role": column.role}
     if column.kind == "numeric" and not (column.taxonomy and column.taxonomy.numeric):
@@ -311,11 +337,8 @@ def _column_data(column: Column, folder: Path | None) -> dict[str, Any]:
         if isinstance(column.taxonomy, File):
             settings["path"] = _relative(column.taxonomy.path, folder)
         out["taxonomy"] = "suppress" if settings == {"kind": "suppress"} else settings
-    if column.weight != 1:
-        out["weight"] = column.weight
-    if column.because:
-        out["because"] = column.because
-    return out
+    usual = {"weight": 1, "min_level": 0, "max_level": None, "because": None}
+    return out | {key: getattr(column, key) for key, value in usual.items() if getattr(column, key) != value}
 
 
 def _changed(declared: Declared) -> dict[str, Any]:
@@ -357,7 +380,7 @@ def job_json_schema() -> dict[str, Any]:
     }
     algorithms = [_with_kind(cls, name, "name") for name, cls in all_algorithms().items()]
     sections["algorithm"] = {"anyOf": [{"enum": list(all_algorithms())}, *algorithms]}
-    for key, cls in (("data", _Data), ("limits", _Limits), ("output", _Output)):
+    for key, cls in (("data", _Data), ("population", _Population), ("limits", _Limits), ("output", _Output)):
         sections[key] = json_schema(cls)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

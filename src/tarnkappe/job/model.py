@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tarnkappe.algorithms import Algorithm
@@ -16,8 +17,7 @@ from tarnkappe.schema import Column, MissingRule, Role, Schema
 from tarnkappe.taxonomy import Taxonomy, TaxonomyBuilder, tree
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
+    from tarnkappe.io import Data
     from tarnkappe.release import Release
 
 
@@ -44,6 +44,18 @@ class DataSettings:
     path: str | None = None
     dialect: CsvDialect = field(default_factory=CsvDialect)
     missing: tuple[str, ...] = ("",)
+
+
+@dataclass(frozen=True)
+class Population(DataSettings):
+    """The public table that the people in the data come from: a file, or a data frame."""
+
+    frame: Any = field(default=None, compare=False, repr=False)
+
+    @property
+    def given(self) -> Any:
+        """What can be opened."""
+        return self.path if self.frame is None else self.frame
 
 
 @dataclass(frozen=True)
@@ -74,6 +86,7 @@ class Job:
     purpose: str
     data: DataSettings
     output: OutputSettings
+    population: Population | None
 
     def __init__(
         self,
@@ -83,6 +96,7 @@ class Job:
         sensitive: Iterable[str] | Mapping[str, Coarsening | None] = (),
         keep: Iterable[str] | str = (),
         drop: Iterable[str] | str = (),
+        subject: str | None = None,
         criteria: Iterable[Criterion],
         max_suppressed: float = 0.0,
         algorithm: Algorithm | None = None,
@@ -94,18 +108,22 @@ class Job:
         purpose: str = "",
         data: DataSettings | None = None,
         output: OutputSettings | None = None,
+        population: Population | Data | None = None,
     ) -> None:
         """Describe the columns by role; ``keep="rest"`` or ``drop="rest"`` says what happens to columns not named.
 
-        `columns` takes ready-made `Column` objects instead of, or besides, the shorthands.
+        `columns` takes ready-made `Column` objects instead of, or besides, the shorthands. `subject` is the key of a
+        person who may have several records. `population` is a public table, as a file or a data frame, that the people
+        in the data come from; it has the quasi-identifiers under the same names.
         """
         made = list(columns)
         rest: Role | None = None
         for name, how in (quasi or {}).items():
-            made.append(_column(name, "quasi", how, (weights or {}).get(name, 1.0)))
+            made.append(column_of(name, "quasi", how, (weights or {}).get(name, 1.0)))
         described = sensitive if isinstance(sensitive, Mapping) else dict.fromkeys(sensitive)
-        made.extend(_column(name, "sensitive", how, 1.0) for name, how in described.items())
+        made.extend(column_of(name, "sensitive", how, 1.0) for name, how in described.items())
         made.extend(Column(name, "identifier") for name in identifiers)
+        made.extend([] if subject is None else [Column(subject, "subject")])
         if keep == "rest" and drop == "rest":
             raise JobError("E110", "only one of 'keep' and 'drop' can take the rest of the columns")
         for role, names in (("keep", keep), ("drop", drop)):
@@ -126,12 +144,14 @@ class Job:
             "purpose": purpose,
             "data": data or DataSettings(),
             "output": output or OutputSettings(),
+            "population": _population(population),
         }
         for key, value in values.items():
             object.__setattr__(self, key, value)
         schema = Schema(self.columns, self.missing_rule)
         for criterion in self.goal.criteria:
-            require_column(criterion, schema)
+            require_column(criterion, schema, complete=self.rest is None)
+        require_target(self.algorithm, schema, complete=self.rest is None)
 
     def schema(self, columns: Iterable[str], where: str | None = None) -> Schema:
         """The schema for data with these columns, in their order; every column must have a role."""
@@ -141,7 +161,16 @@ class Job:
         if self.rest is not None:
             everything.update({name: Column(name, self.rest) for name in present if name not in known})
         Schema(everything.values()).require_match(present, where)
-        return Schema((everything[name] for name in present), self.missing_rule)
+        schema = Schema((everything[name] for name in present), self.missing_rule)
+        for criterion in self.goal.criteria:
+            require_column(criterion, schema)
+        require_target(self.algorithm, schema)
+        return schema
+
+    def aside(self, schema: Schema) -> tuple[Column, ...]:
+        """The columns that must be counted although they are no secrets: a person key, a target."""
+        named = dict.fromkeys((*self.goal.columns, *self.algorithm.columns))
+        return tuple(schema[name] for name in named if schema[name].role != "sensitive")
 
     def notices(self) -> tuple[Notice, ...]:
         """Warnings about the job itself."""
@@ -155,6 +184,8 @@ class Job:
                     hint="Authorities usually ask for 5 or more, 10 for public files.",
                 )
             )
+        if self.goal.is_mechanism:  # it covers every published value
+            return tuple(out)
         guarded = set(self.goal.columns)
         for column in self.columns:
             if column.role == "sensitive" and column.name not in guarded:
@@ -197,9 +228,23 @@ class Job:
         return replace_job(self, seed=seed)
 
 
-def require_column(criterion: Criterion, schema: Schema) -> None:
-    """Refuse a criterion about a column that is not sensitive, or that lacks the taxonomy it measures by."""
+def require_column(criterion: Criterion, schema: Schema, *, complete: bool = True) -> None:
+    """Refuse a criterion about columns that have the wrong role, or lack the taxonomy it measures by.
+
+    A schema that is not `complete` may lack columns that the data will turn out to have.
+    """
     column = criterion.sensitive_column
+    for name in criterion.columns:
+        if name != column:
+            _require_counted(criterion.name, name, schema, complete)
+    quasi = [c.name for c in schema.quasi]
+    for name in criterion.quasi_identifiers:
+        if name not in quasi:
+            raise JobError(
+                "E105",
+                f"{criterion.name} looks at '{name}', which is no quasi-identifier{did_you_mean(name, quasi)}",
+                hint=f"Quasi-identifiers of the job: {', '.join(quasi)}.",
+            )
     if column is None:
         return
     names = [c.name for c in schema.sensitive]
@@ -209,11 +254,49 @@ def require_column(criterion: Criterion, schema: Schema) -> None:
             f"{criterion.name} looks at '{column}', which is no sensitive column{did_you_mean(column, names)}",
             hint=f"{column}: {{role: sensitive}}",
         )
+    if criterion.needs_numbers and (schema[column].kind != "numeric" or schema[column].taxonomy is not None):
+        raise JobError(
+            "E111",
+            f"{criterion.name} measures by the numbers of '{column}', which is "
+            + ("not declared to hold any" if schema[column].kind != "numeric" else "measured by its taxonomy"),
+            hint=f"{column}: {{role: sensitive, type: numeric}}",
+        )
     if getattr(criterion, "distance", None) == "hierarchical" and schema[column].taxonomy is None:
         raise JobError(
             "E111",
             f"{criterion.name} with distance: hierarchical needs a taxonomy for '{column}'",
             hint=f"{column}: {{role: sensitive, taxonomy: NAME}}   or  distance: equal",
+        )
+
+
+def require_target(algorithm: Algorithm, schema: Schema, *, complete: bool = True) -> None:
+    """Refuse an algorithm that works towards a column which does not exist or has the wrong role."""
+    for name in algorithm.columns:
+        _require_counted(algorithm.name, name, schema, complete)
+
+
+def _require_counted(who: str, name: str, schema: Schema, complete: bool) -> None:
+    """Refuse a column whose values cannot be counted beside the quasi-identifiers."""
+    names = [c.name for c in schema.columns]
+    if name not in names:
+        if complete:
+            raise JobError(
+                "E105",
+                f"{who} looks at '{name}', which is no column of the job{did_you_mean(name, names)}",
+                hint=f"Columns of the job: {', '.join(names[:20])}.",
+            )
+        return
+    if schema[name].role == "quasi":
+        raise JobError(
+            "E111",
+            f"{who} looks at the values of '{name}', but those of a quasi-identifier are coarsened",
+            hint=f"{name}: {{role: sensitive}}   or another column",
+        )
+    if schema[name].role == "identifier":
+        raise JobError(
+            "E111",
+            f"{who} looks at '{name}', but a direct identifier is removed before anything is counted",
+            hint=f"{name}: {{role: subject}}",
         )
 
 
@@ -225,7 +308,15 @@ def replace_job(job: Job, **changes: Any) -> Job:
     return made
 
 
-def _column(name: str, role: Role, how: Coarsening | None, weight: float) -> Column:
+def _population(given: Population | Data | None) -> Population | None:
+    """A public table, however it was given."""
+    if given is None or isinstance(given, Population):
+        return given
+    return Population(str(given)) if isinstance(given, (str, Path)) else Population(frame=given)
+
+
+def column_of(name: str, role: Role, how: Coarsening | None, weight: float = 1.0) -> Column:
+    """A column of the Python API."""
     if isinstance(how, Numeric):
         return Column(name, role, "numeric", None, weight)
     if isinstance(how, Taxonomy):

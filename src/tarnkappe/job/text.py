@@ -15,12 +15,15 @@ _NUMBER = re.compile(r"[-+]?([0-9]+\.[0-9]*|\.?[0-9]+)([eE][-+]?[0-9]+)?")
 
 #: Under these keys every scalar is a value or a name of the data and stays the text that is written.
 _TEXT_KEYS = frozenset(
-    {"attribute", "because", "column", "decimal", "delimiter", "folder", "label", "missing", "path", "purpose", "quote"}
-    | {"title", "tree", "values"}
+    {"attribute", "because", "column", "decimal", "delimiter", "folder", "guard", "label", "missing", "path", "purpose"}
+    | {"quote", "subject", "target", "title", "tree", "value", "values", "x", "y"}
 )
 
 #: Under these keys stand names that the user chose; a column may well be called "title".
 _NAMING_KEYS = frozenset({"columns", "taxonomies"})
+
+#: Under these keys of a criterion stand values of the data with a number each.
+_VALUE_KEYS = frozenset({"bounds"})
 
 _DEEPEST = 100
 
@@ -93,7 +96,8 @@ def _plain(node: Node, as_text: bool, depth: int, names: bool = False) -> Any:
             )
         out.places[key.text] = key.where
         text_below = as_text or (key.text in _TEXT_KEYS and not names)
-        out[key.text] = _plain(value, text_below, depth + 1, names=depth == 0 and key.text in _NAMING_KEYS)
+        names_below = key.text in (_NAMING_KEYS if depth == 0 else _VALUE_KEYS) and not names
+        out[key.text] = _plain(value, text_below, depth + 1, names=names_below)
     return out
 
 

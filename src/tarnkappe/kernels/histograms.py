@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 Ints = NDArray[np.int64]
 Codes = NDArray[np.int32]
 
+_FEW_CODES = 32
+
 
 @njit(cache=True, nogil=True)
 def group_order(group: Codes, n_groups: int) -> tuple[Ints, Codes]:
@@ -48,7 +50,14 @@ def csr_histogram(starts: Ints, order: Codes, codes: Codes, counts: Ints, n_code
                 out_codes[at] = c
                 at += 1
             seen[c] += counts[order[i]]
-        out_codes[begin:at].sort()
+        if n_codes <= _FEW_CODES:  # walking over all codes is faster than sorting
+            at = begin
+            for c in range(n_codes):
+                if seen[c] > 0:
+                    out_codes[at] = c
+                    at += 1
+        else:
+            out_codes[begin:at].sort()
         for j in range(begin, at):
             out_counts[j] = seen[out_codes[j]]
             seen[out_codes[j]] = 0
@@ -84,6 +93,32 @@ def emd_equal(indptr: Ints, codes: Codes, counts: Ints, size: Ints, table: Ints)
             if d > 0:
                 excess += d
         out[g] = excess / (float(f) * float(total))
+    return out
+
+
+@njit(cache=True, nogil=True)
+def largest_remainder(
+    indptr: Ints, codes: Codes, counts: Ints, size: Ints, share: NDArray[np.float64], slack: float
+) -> NDArray[np.float64]:
+    """Per group, the largest ``r`` up to its size with ``sum(min(count, share * r)) >= (1 - slack) * r``.
+
+    The difference of both sides is concave in ``r``, so Newton's steps from the size downwards end at the largest.
+    """
+    out = np.empty(size.size, np.float64)
+    for g in range(size.size):
+        r = float(size[g])
+        for _ in range(indptr[g + 1] - indptr[g] + 1):
+            fixed = 0.0
+            slope = 0.0
+            for j in range(indptr[g], indptr[g + 1]):
+                if counts[j] < share[codes[j]] * r:
+                    fixed += counts[j]
+                else:
+                    slope += share[codes[j]]
+            if fixed + slope * r >= (1.0 - slack) * r:
+                break
+            r = fixed / (1.0 - slack - slope)
+        out[g] = r
     return out
 
 

@@ -1,7 +1,8 @@
 """Median cuts of many segments at once.
 
 Pieces of cells lie in contiguous *segments* ``starts[s] .. starts[s+1]``. A cut of a segment is an attribute, a code
-and a tie share: records below the code go left, those above go right, and of those that have it `ties` go left.
+and a tie share: records below the code go left, those above go right, and of those that have it `ties` go left. A piece
+without records (of people in a public table) goes where its code belongs.
 Kernels work on a range ``begin .. end`` of segments and write into arrays given to them, so that threads can share.
 """
 
@@ -75,7 +76,7 @@ def _present(
     values: Codes,
     counts: Counts,
 ) -> tuple[int, int]:
-    """Fill `values` with the distinct codes of a segment in ascending order and `counts` with their records.
+    """Fill `values` with the codes that records of a segment have, in ascending order, and `counts` with their records.
 
     Returns how many there are, and the records whose code is the wildcard.
     """
@@ -100,7 +101,7 @@ def _present(
     for i in range(begin, end):
         if rows[i, j] == wild:
             wild_records += quota[i]
-        else:
+        elif quota[i] > 0:
             keys[known] = (np.int64(rows[i, j]) << 32) | (i - begin)
             known += 1
     keys = keys[:known]
@@ -224,9 +225,15 @@ def find_halves(
 
 
 @njit(cache=True, nogil=True)
+def _is_left(v: int, code: int, wild: int) -> bool:
+    """Whether a code lies to the left of a cut; wildcards do."""
+    return v == wild or v < code
+
+
+@njit(cache=True, nogil=True)
 def _left_share(v: int, code: int, wild: int, records: int, ties_left: int) -> int:
-    """How many records of a piece go to the left of a cut; wildcards go left."""
-    if v == wild or v < code:
+    """How many records of a piece go to the left of a cut."""
+    if _is_left(v, code, wild):
         return records
     return 0 if v > code else min(records, ties_left)
 
@@ -259,8 +266,8 @@ def count_halves(
             go_left = _left_share(v, code[k], wild[j], quota[i], ties_left)
             if v == code[k]:
                 ties_left -= go_left
-            lefts += go_left > 0
-            rights += go_left < quota[i]
+            lefts += go_left > 0 or (quota[i] == 0 and _is_left(v, code[k], wild[j]))
+            rights += go_left < quota[i] or (quota[i] == 0 and not _is_left(v, code[k], wild[j]))
         pieces[2 * k] = lefts
         pieces[2 * k + 1] = rights
 
@@ -298,13 +305,14 @@ def write_halves(
             go_left = _left_share(v, code[k], wild[j], quota[i], ties_left)
             if v == code[k]:
                 ties_left -= go_left
-            if go_left > 0:
+            nobody = quota[i] == 0
+            if go_left > 0 or (nobody and _is_left(v, code[k], wild[j])):
                 for c in range(q):
                     new_rows[left, c] = rows[i, c]
                 new_quota[left] = go_left
                 new_cell[left] = cell[i]
                 left += 1
-            if go_left < quota[i]:
+            if go_left < quota[i] or (nobody and not _is_left(v, code[k], wild[j])):
                 for c in range(q):
                     new_rows[right, c] = rows[i, c]
                 new_quota[right] = quota[i] - go_left

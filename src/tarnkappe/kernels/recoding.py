@@ -49,3 +49,23 @@ def count_labels(
         if group[i] >= 0 and quasi[cell[i], j] == value:
             out[label[group[i]]] += quota[i]
     return out
+
+
+@njit(cache=True, nogil=True)
+def sum_leaf_node_costs(
+    quasi: Codes,
+    j: int,
+    cell: Codes,
+    group: Codes,
+    quota: Counts,
+    of_leaf: NDArray[np.float64],
+    of_group: NDArray[np.float64],
+) -> float:
+    """The sum over records of ``of_group[group] - of_leaf[value]`` in column `j`; suppressed pieces have group -1.
+
+    A missing wildcard need not be inside its group's label: it then costs nothing.
+    """
+    total = 0.0
+    for i in range(cell.size):
+        total += quota[i] * max(of_group[group[i]] - of_leaf[quasi[cell[i], j]], 0.0)
+    return total

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from tarnkappe.metrics.base import Metric
-from tarnkappe.plan import Plan
+from tarnkappe.goal import Goal
+from tarnkappe.metrics.base import SizeMetric
+from tarnkappe.tally import Counts
 
 
-class AverageGroupSize(Metric):
+class AverageGroupSize(SizeMetric):
     r"""Published records per group, in units of the smallest size the goal allows.
 
     .. math:: C_\mathrm{avg} = (n_\mathrm{published} / \#groups) / k
@@ -25,6 +26,6 @@ class AverageGroupSize(Metric):
     goal: ClassVar = "minimise"
     sentence: ClassVar = "Groups are on average {value:.2f} times as large as the smallest size allowed."
 
-    def score(self, plan: Plan) -> float:
-        """Mean group size over the smallest size allowed."""
-        return plan.n_published / plan.n_groups / plan.goal.min_size
+    def of_sizes(self, sizes: Counts, suppressed: int, goal: Goal) -> float:
+        """Mean group size over the smallest size allowed; infinite if nothing is published."""
+        return int(sizes.sum()) / len(sizes) / goal.min_size if len(sizes) else float("inf")

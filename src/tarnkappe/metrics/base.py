@@ -7,9 +7,10 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from tarnkappe.goal import Goal
 from tarnkappe.groups import Boxes
 from tarnkappe.plan import Plan
-from tarnkappe.tally import Domain, Floats
+from tarnkappe.tally import Codes, Counts, Domain, Floats, Tally
 
 
 class Metric(ABC):
@@ -25,12 +26,51 @@ class Metric(ABC):
     def score(self, plan: Plan) -> float:
         """The metric of a plan."""
 
+    def applies(self, plan: Plan) -> bool:
+        """Whether the plan has what the metric needs."""
+        return True
+
     def say(self, value: float) -> str:
         """The score in one plain sentence."""
         return self.sentence.format(value=value)
 
 
-class CellLoss(Metric):
+class SizeMetric(Metric):
+    """A metric of the sizes of groups alone."""
+
+    @abstractmethod
+    def of_sizes(self, sizes: Counts, suppressed: int, goal: Goal) -> float:
+        """The metric of groups of these sizes with so many records suppressed."""
+
+    def score(self, plan: Plan) -> float:
+        """The metric of a plan."""
+        return self.of_sizes(plan.sizes, plan.grouping.suppressed, plan.goal)
+
+
+class ColumnLoss(Metric):
+    """A metric that adds up what each record loses in each column; losing more is never better.
+
+    Searches rely on the parts: what a record of each leaf costs if it is published as a given node, what it costs if it
+    is suppressed, and how the sums of the columns become the score.
+    """
+
+    @abstractmethod
+    def leaf_costs(self, domain: Domain, node: Codes, counts: Counts) -> Floats:
+        """What a record of each leaf loses if leaf ``i`` is published as ``node[i]``.
+
+        `counts` says how many records have each leaf.
+        """
+
+    @abstractmethod
+    def suppressed_costs(self, domain: Domain, counts: Counts) -> Floats:
+        """What a record of each leaf loses if it is suppressed."""
+
+    @abstractmethod
+    def combine(self, sums: Floats, tally: Tally) -> Floats:
+        """The score, given the sums over all records of each column's costs (the last axis)."""
+
+
+class CellLoss(ColumnLoss):
     """A metric that adds up the loss of single cells: weighted mean over quasi-identifiers, mean over all records.
 
     A suppressed record has lost everything: 1 in every cell.
@@ -40,6 +80,19 @@ class CellLoss(Metric):
     def cell_loss(self, boxes: Boxes, j: int, domain: Domain) -> Floats:
         """The loss of quasi-identifier `j` for each group, between 0 and 1."""
 
+    def node_costs(self, domain: Domain) -> Floats:
+        """The loss of publishing each node of a column's taxonomy."""
+        nodes = np.arange(domain.taxonomy.n_nodes, dtype=np.int32)[:, None]
+        return self.cell_loss(Boxes.of_nodes(nodes, [domain]), 0, domain)
+
+    def leaf_costs(self, domain: Domain, node: Codes, counts: Counts) -> Floats:
+        """The loss of the node that each leaf is published as."""
+        return self.node_costs(domain)[node]
+
+    def suppressed_costs(self, domain: Domain, counts: Counts) -> Floats:
+        """Everything."""
+        return np.ones(domain.size)
+
     @staticmethod
     def measured(boxes: Boxes, j: int, domain: Domain, by_count: Floats, unit: float = 0.0) -> Floats:
         """Numeric ranges by extent, ``(max - min) / (MAX - MIN + unit)``; everything else as counted."""
@@ -48,16 +101,26 @@ class CellLoss(Metric):
         by_extent = boxes.extent(j, domain) / ((domain.extent + unit) or 1.0)
         return np.where(domain.is_range[boxes.node[:, j]], by_extent, by_count)
 
+    def column_sums(self, plan: Plan) -> Floats:
+        """The loss of each quasi-identifier, added up over all records of the input."""
+        losses = [self.cell_loss(plan.boxes, j, domain) for j, domain in enumerate(plan.tally.quasi_domains)]
+        return np.array([float((loss * plan.sizes).sum() + plan.grouping.suppressed) for loss in losses])
+
     def column_scores(self, plan: Plan) -> dict[str, float]:
         """The mean loss of each quasi-identifier over all records of the input."""
-        n = plan.tally.n_records
-        out = {}
-        for j, domain in enumerate(plan.tally.quasi_domains):
-            loss = self.cell_loss(plan.boxes, j, domain)
-            out[domain.name] = float((loss * plan.sizes).sum() + plan.grouping.suppressed) / n
-        return out
+        means = self.column_sums(plan) / plan.tally.n_records
+        return {domain.name: float(mean) for domain, mean in zip(plan.tally.quasi_domains, means, strict=True)}
+
+    def combine(self, sums: Floats, tally: Tally) -> Floats:
+        """The weighted mean of the columns' losses."""
+        return weighted_mean(sums / tally.n_records, tally)
 
     def score(self, plan: Plan) -> float:
-        """The weighted mean of the columns' losses."""
-        weights = [d.weight for d in plan.tally.quasi_domains]
-        return float(np.average(list(self.column_scores(plan).values()), weights=weights))
+        """The score of the columns' losses."""
+        return float(self.combine(self.column_sums(plan), plan.tally))
+
+
+def weighted_mean(values: Floats, tally: Tally) -> Floats:
+    """The mean over quasi-identifiers (the last axis), by their weights."""
+    mean: Floats = values @ tally.weights
+    return mean

@@ -6,11 +6,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from tarnkappe.metrics.base import Metric
-from tarnkappe.plan import Plan
+from tarnkappe.goal import Goal
+from tarnkappe.metrics.base import SizeMetric
+from tarnkappe.tally import Counts
 
 
-class Discernibility(Metric):
+class Discernibility(SizeMetric):
     r"""Every record is charged the size of its group, a suppressed one the size of the table.
 
     .. math:: \sum_G |G|^2 + n \cdot n_\mathrm{suppressed}
@@ -25,7 +26,7 @@ class Discernibility(Metric):
     goal: ClassVar = "minimise"
     sentence: ClassVar = "Discernibility is {value:,.0f}: each record is charged the size of its group."
 
-    def score(self, plan: Plan) -> float:
+    def of_sizes(self, sizes: Counts, suppressed: int, goal: Goal) -> float:
         """The sum of all charges."""
-        squares = np.square(plan.sizes.astype(np.float64)).sum()
-        return float(squares + plan.grouping.suppressed * plan.tally.n_records)
+        squares = np.square(sizes.astype(np.float64)).sum()
+        return float(squares + suppressed * (int(sizes.sum()) + suppressed))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from tarnkappe.metrics.base import Metric
-from tarnkappe.metrics.steps import generalisation_steps
+from tarnkappe.metrics.base import ColumnLoss
+from tarnkappe.metrics.steps import generalisation_steps, leaf_depths, leaf_steps
 from tarnkappe.plan import Plan
+from tarnkappe.tally import Codes, Counts, Domain, Floats, Tally
 
 
-class MinimalDistortion(Metric):
+class MinimalDistortion(ColumnLoss):
     r"""Number of generalisation steps, each of each cell counting one.
 
     A cell raised by two levels counts two; a suppressed record counts the way from each of its values to the root. A
@@ -24,6 +25,19 @@ class MinimalDistortion(Metric):
     title: ClassVar = "Minimal distortion (MD)"
     goal: ClassVar = "minimise"
     sentence: ClassVar = "{value:,.0f} generalisation steps were made in all cells together."
+
+    def leaf_costs(self, domain: Domain, node: Codes, counts: Counts) -> Floats:
+        """The steps that each leaf goes up."""
+        return leaf_steps(domain, node)
+
+    def suppressed_costs(self, domain: Domain, counts: Counts) -> Floats:
+        """The steps to the root."""
+        return leaf_depths(domain)
+
+    def combine(self, sums: Floats, tally: Tally) -> Floats:
+        """The number of steps in all columns."""
+        total: Floats = sums.sum(axis=-1)
+        return total
 
     def score(self, plan: Plan) -> float:
         """The number of steps in all columns."""

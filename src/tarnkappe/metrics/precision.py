@@ -6,12 +6,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from tarnkappe.metrics.base import Metric
-from tarnkappe.metrics.steps import generalisation_steps
+from tarnkappe.metrics.base import ColumnLoss, weighted_mean
+from tarnkappe.metrics.steps import generalisation_steps, leaf_depths, leaf_steps
 from tarnkappe.plan import Plan
+from tarnkappe.tally import Codes, Counts, Domain, Floats, Tally
 
 
-class Precision(Metric):
+class Precision(ColumnLoss):
     r"""One minus the mean of generalisation level over height of the taxonomy.
 
     .. math:: \mathrm{Prec} = 1 - \frac1{n d} \sum_{\text{cells}} level / height
@@ -29,8 +30,19 @@ class Precision(Metric):
     goal: ClassVar = "maximise"
     sentence: ClassVar = "Cells have kept {value:.1%} of their levels of detail (precision)."
 
+    def leaf_costs(self, domain: Domain, node: Codes, counts: Counts) -> Floats:
+        """The share of its levels that each leaf gives up."""
+        return leaf_steps(domain, node) / np.maximum(leaf_depths(domain), 1.0)
+
+    def suppressed_costs(self, domain: Domain, counts: Counts) -> Floats:
+        """All levels."""
+        return self.leaf_costs(domain, np.zeros(domain.size, np.int32), counts)
+
+    def combine(self, sums: Floats, tally: Tally) -> Floats:
+        """One minus the mean share of levels given up."""
+        return 1.0 - weighted_mean(sums / tally.n_records, tally)
+
     def score(self, plan: Plan) -> float:
         """One minus the mean share of levels given up."""
-        shares = [share for _, share in generalisation_steps(plan).values()]
-        weights = [d.weight for d in plan.tally.quasi_domains]
-        return 1.0 - float(np.average(shares, weights=weights))
+        shares = np.array([share for _, share in generalisation_steps(plan).values()])
+        return float(1.0 - weighted_mean(shares, plan.tally))

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from tarnkappe.kernels.recoding import sum_steps
 from tarnkappe.plan import Plan
+from tarnkappe.tally import Codes, Domain, Floats
 
 
 def generalisation_steps(plan: Plan) -> dict[str, tuple[int, float]]:
@@ -19,3 +22,14 @@ def generalisation_steps(plan: Plan) -> dict[str, tuple[int, float]]:
         steps, shares = sum_steps(tally.quasi, j, grouping.cell, grouping.group, grouping.quota, leaf_depth, node_depth)
         out[domain.name] = int(steps), shares / tally.n_records
     return out
+
+
+def leaf_steps(domain: Domain, node: Codes) -> Floats:
+    """How many steps each leaf goes up if it is published as a node."""
+    tree = domain.taxonomy
+    return (tree.depth[tree.leaf_nodes] - tree.depth[node]).astype(np.float64)
+
+
+def leaf_depths(domain: Domain) -> Floats:
+    """How many steps each leaf could go up."""
+    return domain.taxonomy.depth[domain.taxonomy.leaf_nodes].astype(np.float64)

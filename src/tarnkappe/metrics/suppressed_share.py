@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from tarnkappe.metrics.base import Metric
-from tarnkappe.plan import Plan
+from tarnkappe.goal import Goal
+from tarnkappe.metrics.base import SizeMetric
+from tarnkappe.tally import Counts
 
 
-class SuppressedShare(Metric):
+class SuppressedShare(SizeMetric):
     r"""Share of the records that are not in the release."""
 
     name: ClassVar = "suppressed-share"
@@ -16,6 +17,6 @@ class SuppressedShare(Metric):
     goal: ClassVar = "minimise"
     sentence: ClassVar = "{value:.2%} of the records were left out."
 
-    def score(self, plan: Plan) -> float:
+    def of_sizes(self, sizes: Counts, suppressed: int, goal: Goal) -> float:
         """Suppressed records over all records."""
-        return plan.grouping.suppressed / plan.tally.n_records
+        return suppressed / (int(sizes.sum()) + suppressed)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -46,24 +47,40 @@ def is_verified(release: Release) -> bool:
 def verify_command(release: Release) -> str:
     """The command line with which anybody can check the file; the manifest's own, if it states one.
 
-    Otherwise it is put together from the criteria and the quasi-identifiers, so that no job file is needed.
+    Otherwise it is put together from the criteria and the quasi-identifiers, so that no job file is needed. Criteria
+    that look at more than the file are left out: only the publisher can check them.
     """
     stated = fact(release, "verify")
     if stated:
         return stated
-    quasi = ",".join(c.name for c in release.columns if c.role == "quasi")
-    words = ["tarnkappe", "verify", fact(release, "file") or "release.csv", "--qi", quasi]
-    for criterion in release.job.goal.criteria:
+    published = [c.name for c in release.columns if c.role in ("quasi", "sensitive", "keep")]
+    checkable = [
+        c for c in release.job.goal.criteria if not c.needs_population and all(name in published for name in c.columns)
+    ]
+    words = ["tarnkappe", "verify", fact(release, "file") or "release.csv"]
+    if not checkable:
+        return shlex.join(words)
+    words += ["--qi", ",".join(c.name for c in release.columns if c.role == "quasi")]
+    for criterion in checkable:
         given = [p for p in parameters(type(criterion)) if getattr(criterion, p.name) != p.default]
-        settings = ",".join(f"{p.name}={_plain(getattr(criterion, p.name))}" for p in given)
+        settings = ",".join(_setting(p.name, getattr(criterion, p.name)) for p in given)
         words += ["--criterion", f"{criterion.name}:{settings}" if settings else criterion.name]
     return shlex.join(words)
+
+
+def _setting(name: str, value: Any) -> str:
+    """A parameter as it is given on the command line."""
+    if isinstance(value, Mapping):
+        return ",".join(_setting(f"{name}.{key}", inner) for key, inner in value.items())
+    if isinstance(value, tuple):
+        return ",".join(_setting(name, inner) for inner in value)
+    return f"{name}={_plain(value)}"
 
 
 def _plain(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return f"{value:g}" if isinstance(value, float) and float(f"{value:g}") == value else str(value)
 
 
 def made(release: Release) -> str | None:

@@ -13,7 +13,7 @@ from tarnkappe.report.numbers import count, counted, figure, percent
 from tarnkappe.schema import ROLE_MEANINGS
 
 #: Roles whose columns are not in the release.
-REMOVED = ("identifier", "drop")
+REMOVED = ("identifier", "drop", "subject")
 
 ROLE_NAMES = {
     "identifier": "direct identifier",
@@ -21,6 +21,7 @@ ROLE_NAMES = {
     "sensitive": "sensitive",
     "keep": "kept as it is",
     "drop": "dropped",
+    "subject": "key of a person",
 }
 
 _LONGEST_LABEL = 48
@@ -177,11 +178,12 @@ def _role_meaning(role: str) -> str:
 
 def _flow(columns: tuple[ColumnSummary, ...]) -> str:
     n = {role: sum(c.role == role for c in columns) for role in ROLE_NAMES}
+    removed = sum(n[role] for role in REMOVED)
     parts = [
         f"{n['quasi']} coarsened where needed (quasi-identifiers)" if n["quasi"] else "",
         f"{n['sensitive']} sensitive, published inside groups" if n["sensitive"] else "",
         f"{n['keep']} kept as they are" if n["keep"] > 1 else "1 kept as it is" if n["keep"] else "",
-        f"{n['identifier'] + n['drop']} removed" if n["identifier"] + n["drop"] else "",
+        f"{removed} removed" if removed else "",
     ]
     return f"The input had {counted(len(columns), 'column')}: {'; '.join(p for p in parts if p)}."
 

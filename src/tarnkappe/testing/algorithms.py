@@ -16,9 +16,9 @@ from tarnkappe.goal import Goal
 from tarnkappe.groups import SUPPRESSED, Grouping
 from tarnkappe.metrics.lm import LossMetric
 from tarnkappe.plan import Plan
-from tarnkappe.tally import Counts, Domain, Tally, count_cells
+from tarnkappe.tally import Counts, Domain, Tally, count_cells, with_population
 from tarnkappe.taxonomy.tree import Taxonomy
-from tarnkappe.testing.shared import OTHER, require, same, sensitive_domain
+from tarnkappe.testing.shared import OTHER, counted_domains, require, same, sensitive_domain
 
 #: How much of its detail an algorithm may take from a table of well separated clusters (one big group takes all).
 _SEPARABLE_LOSS = 0.3
@@ -44,6 +44,9 @@ def check_algorithm(algorithm: Algorithm, goal: Goal, *, seed: int = 0, tables: 
         return
     if not goal.scopes <= algorithm.scopes:
         _check_refused(algorithm, random(wildcard=False), goal, "criteria that no single group decides")
+        return
+    if goal.needs_population and not algorithm.takes_population:
+        _check_refused(algorithm, random(wildcard=False), goal, "a public table")
         return
     if not algorithm.handles_wildcards:
         _check_refused(algorithm, random(wildcard=True), goal, "missing values as wildcards")
@@ -75,12 +78,11 @@ def _check_decision(algorithm: Algorithm, goal: Goal, tally: Tally, seed: int) -
     """Check one decision; whether there was one."""
     name = algorithm.name
     before: list[NDArray[Any]] = [tally.quasi.copy(), tally.sensitive.copy(), tally.count.copy()]
-    together = Grouping.of_cells(tally, np.zeros(tally.n_cells, np.int32), 1)
     try:
         grouping = _decide(algorithm, tally, goal, seed)
     except InfeasibleError:
         require(
-            not (goal.monotone and goal.satisfied(goal.stats(tally, together)).all()),
+            not (goal.monotone and goal.satisfied(goal.together(tally)).all()),
             f"{name} gave up on a table that satisfies the goal with all records in one group",
         )
         return False
@@ -101,11 +103,12 @@ def check_grouping(name: str, tally: Tally, goal: Goal, grouping: Grouping) -> N
         len(cell) == 0 or (cell.min() >= 0 and cell.max() < tally.n_cells and np.all(np.diff(cell) >= 0)),
         f"the pieces of {name} are not sorted by cell, or name cells that do not exist",
     )
-    require(np.all(quota > 0), f"{name} made pieces without records")
+    require(np.all((quota > 0) | (tally.count[cell] == 0)), f"{name} made pieces without records")
     require(
         np.array_equal(np.bincount(cell, weights=quota, minlength=tally.n_cells), tally.count),
         f"{name} lost or invented records: the quotas of a cell must add up to its count",
     )
+    require(len(np.unique(cell)) == tally.n_cells, f"{name} lost people of the public table")
     require(
         np.all(group >= SUPPRESSED)
         and np.array_equal(np.unique(group[group >= 0]), np.arange(grouping.n_groups))
@@ -117,8 +120,9 @@ def check_grouping(name: str, tally: Tally, goal: Goal, grouping: Grouping) -> N
         f"{name} suppressed {grouping.suppressed} of {tally.n_records} records, "
         f"allowed are {goal.budget(tally.n_records)}",
     )
+    keys = grouping.boxes(tally).keys(tally.quasi_domains)
     for tables in (goal.table_distributions(tally), None):  # against the input, and against what is published
-        ok = goal.satisfied(goal.stats(tally, grouping, tables))
+        ok = goal.satisfied(goal.stats(tally, grouping, tables, keys))
         require(ok.all(), f"{int((~ok).sum())} of {len(ok)} groups of {name} violate the goal")
     boxes = grouping.boxes(tally)
     kept = group >= 0
@@ -173,9 +177,11 @@ def _check_utility(algorithm: Algorithm, goal: Goal, seed: int) -> None:
 
 def _sensitive_domains(goal: Goal, algorithm: Algorithm, size: int) -> list[Domain]:
     """A domain for each column the goal looks at, one more if the attacker is to know the others, and the target."""
-    names = [*goal.columns, *([OTHER] if goal.joint and len(goal.columns) == 1 else [])]
-    targets = [replace(sensitive_domain(c, 3), aside=True) for c in algorithm.columns if c not in names]
-    return [*(sensitive_domain(name, size) for name in names), *targets]
+    counted = counted_domains(goal.criteria, size)
+    if goal.joint and len(counted) == 1:
+        counted[OTHER] = sensitive_domain(OTHER, size)
+    targets = [replace(sensitive_domain(c, 3), aside=True) for c in algorithm.columns if c not in counted]
+    return [*counted.values(), *targets]
 
 
 def _random_tally(
@@ -198,21 +204,31 @@ def _random_tally(
     for s in range(len(quasi), len(columns)):  # a secret that depends on the age is harder to keep
         follows = rng.random(n) < rng.choice([0.0, 0.3])
         columns[s] = np.where(follows, columns[0] % sensitive[s - len(quasi)].size, columns[s])
-    return count_cells(columns[: len(quasi)], columns[len(quasi) :], quasi, sensitive)[0]
+    tally = count_cells(columns[: len(quasi)], columns[len(quasi) :], quasi, sensitive)[0]
+    if not goal.needs_population:
+        return tally
+    others = 4 * n + 50
+    strangers = [rng.choice(d.size, others, p=rng.dirichlet(np.full(d.size, 3.0))) for d in quasi]
+    public = [np.concatenate([known, more]) for known, more in zip(columns, strangers, strict=False)]
+    return with_population(tally, count_cells(public, [], quasi, [])[0])[0]
 
 
 def _separable_tally(goal: Goal, algorithm: Algorithm, n_clusters: int = 8, n_points: int = 5) -> tuple[Tally, int]:
     """Clusters with the same sensitive values, each in a subtree of its own in both quasi-identifiers."""
-    for size in (4, 8, 16, 32, 64):
+    populations = (1, 6, 40) if goal.needs_population else (0,)
+    for size, strangers, paired in product((4, 8, 16, 32, 64), populations, (False, True)):
         sensitive = _sensitive_domains(goal, algorithm, size)
         if size ** len(sensitive) > 5000:
             break
-        every = np.array(list(product(*(range(d.size) for d in sensitive))))  # each combination of values once
+        # Each combination of values once, or for people who may have one value only, each value once.
+        values = [range(d.size) for d in sensitive]
+        every = np.array(list(zip(*values, strict=False) if paired and values else product(*values)))
         for doubled in range(12):
             secrets = np.tile(every, (2**doubled, 1))
-            tally = _clusters(secrets, sensitive, n_clusters, n_points)
+            tally = _clusters(secrets, sensitive, n_clusters, n_points, strangers if goal.needs_population else None)
             in_tree = tally.quasi[:, 0] // n_points
-            alone = goal.stats(tally, Grouping.of_cells(tally, in_tree, n_clusters))
+            clusters = Grouping.of_cells(tally, in_tree, n_clusters)
+            alone = goal.stats(tally, clusters, keys=clusters.boxes(tally).keys(tally.quasi_domains))
             if goal.satisfied(alone).all():
                 return tally, n_clusters
             if len(secrets) > 4 * goal.min_size + 100:
@@ -220,10 +236,10 @@ def _separable_tally(goal: Goal, algorithm: Algorithm, n_clusters: int = 8, n_po
     raise AssertionError("no cluster of moderate size satisfies the goal; choose a weaker one")
 
 
-def _clusters(secrets: Counts, sensitive: list[Domain], n_clusters: int, n_points: int) -> Tally:
-    """Every cluster holds all the secrets, dealt out to its points."""
+def _clusters(secrets: Counts, sensitive: list[Domain], n_clusters: int, n_points: int, strangers: int | None) -> Tally:
+    """Every cluster holds all the secrets, dealt out to its points; a public table has as many strangers per record."""
     quasi = []
-    for column in ("a", "b"):
+    for column in ("age", "grade"):
         tree = {f"{column}{c}": [f"{column}{c}.{p}" for p in range(n_points)] for c in range(n_clusters)}
         quasi.append(Domain(column, Taxonomy.from_nested(tree)))
     n = len(secrets)
@@ -232,4 +248,8 @@ def _clusters(secrets: Counts, sensitive: list[Domain], n_clusters: int, n_point
     first = cluster * n_points + point
     second = (n_clusters - 1 - cluster) * n_points + (2 * point) % n_points
     columns = [np.tile(secrets[:, s], n_clusters) for s in range(len(sensitive))]
-    return count_cells([first, second], columns, quasi, sensitive)[0]
+    tally = count_cells([first, second], columns, quasi, sensitive)[0]
+    if strangers is None:
+        return tally
+    public = [np.tile(codes, 1 + strangers) for codes in (first, second)]
+    return with_population(tally, count_cells(public, [], quasi, [])[0])[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,8 @@ from numpy.typing import NDArray
 from tarnkappe.criteria.base import BoolArray, Criterion, FloatArray
 from tarnkappe.groups import GroupStats
 from tarnkappe.tally import Counts
-from tarnkappe.testing.shared import OTHER, require, same, sensitive_domain
+from tarnkappe.testing.releases import coarser, random_release
+from tarnkappe.testing.shared import OTHER, counted_domains, require, same, sensitive_domain
 
 #: Levels closer to the threshold than this may fall on either side: a criterion may decide in integers.
 _TIE = 1e-9
@@ -36,13 +38,16 @@ def check_criterion(criterion: Criterion, *, seed: int = 0, merges: int = 4000) 
         f"the min_size of {name} must be a whole number of at least 1, not {criterion.min_size!r}",
     )
     require(
-        criterion.monotone or not criterion.is_absorbing,
+        criterion.is_monotone or not criterion.is_absorbing,
         f"{name} is declared absorbing but not monotone; a criterion that absorbs any group absorbs satisfied ones",
     )
     rng = np.random.default_rng(seed)
+    if criterion.decided_on != "group":
+        check_releases(criterion, rng)
+        return
     sample = _RandomGroups(criterion, rng)
     stats = sample.stats(sample.counts)
-    ok = _check_answers(criterion, stats)
+    ok = check_answers(criterion, stats)
     _check_invariance(criterion, sample, stats)
     satisfied = np.flatnonzero(ok)
     require(
@@ -59,14 +64,14 @@ def check_criterion(criterion: Criterion, *, seed: int = 0, merges: int = 4000) 
         not criterion.decided_by_size or np.array_equal(ok, stats.size >= criterion.min_size),
         f"{name} is declared to be decided by size, but its min_size does not tell which groups satisfy it",
     )
-    if criterion.monotone:
+    if criterion.is_monotone:
         sample.check_merges(satisfied, satisfied, merges, "monotone", "two groups that satisfy it")
     if criterion.is_absorbing:
         everyone = np.arange(len(ok))
         sample.check_merges(satisfied, everyone, merges, "absorbing", "a group that satisfies it and any other")
 
 
-def _check_answers(criterion: Criterion, stats: GroupStats) -> BoolArray:
+def check_answers(criterion: Criterion, stats: GroupStats) -> BoolArray:
     """One level per group, pure, and consistent with `satisfied` and `verdict`; returns which groups are satisfied."""
     name = criterion.name
     before = _snapshot(stats)
@@ -97,10 +102,14 @@ def _check_answers(criterion: Criterion, stats: GroupStats) -> BoolArray:
         owner = np.arange(stats.n_groups, dtype=np.int32)
     above = (level - criterion.threshold) * (1.0 if criterion.sense == "at least" else -1.0)
     slack = _TIE * max(1.0, abs(criterion.threshold))
-    clearly_bad = np.bincount(owner[above < -slack], minlength=stats.n_groups) > 0
-    clearly_good = np.bincount(owner[above <= slack], minlength=stats.n_groups) == 0
+    if criterion.decided_on == "table":  # single groups are only told which of them to suppress
+        agrees = not ok.all() if (above < -slack).any() else ok.all() or (above <= slack).any()
+    else:
+        clearly_bad = np.bincount(owner[above < -slack], minlength=stats.n_groups) > 0
+        clearly_good = np.bincount(owner[above <= slack], minlength=stats.n_groups) == 0
+        agrees = not ok[clearly_bad].any() and ok[clearly_good].all()
     require(
-        not ok[clearly_bad].any() and ok[clearly_good].all(),
+        agrees,
         f"{name}.satisfied contradicts its level: groups must have a level {criterion.sense} {criterion.threshold:g}",
     )
     verdict = criterion.verdict(stats)
@@ -143,16 +152,54 @@ def _check_invariance(criterion: Criterion, sample: _RandomGroups, stats: GroupS
     )
 
 
+def check_releases(criterion: Criterion, rng: np.random.Generator, releases: int = 60) -> None:
+    """Check a criterion that single groups do not decide on whole random releases.
+
+    Whatever it says must be suppressed is left out until all groups satisfy it; then no coarser labels may break it.
+    """
+    name, coarsened = criterion.name, 0
+    for _ in range(releases):
+        stats = random_release(criterion, rng)
+        check_answers(criterion, stats)
+        assert stats.keys is not None
+        order = rng.permutation(stats.n_groups)
+        same_groups = replace(stats.pooled(np.argsort(order)), keys=stats.keys[order])
+        require(
+            _close(criterion.level(same_groups), np.array(criterion.level(stats))[order]),
+            f"the level of {name} depends on the order of the groups",
+        )
+        ok = criterion.satisfied(stats)
+        while stats.n_groups and not ok.all():
+            stats = stats.kept(ok)
+            ok = criterion.satisfied(stats) if stats.n_groups else ok
+        while stats.n_groups > 1 and criterion.is_monotone:
+            stats = coarser(stats, rng)
+            coarsened += 1
+            require(
+                criterion.satisfied(stats).all(),
+                f"{name} is declared monotone, but a release that satisfies it does not when its labels are coarsened",
+            )
+    require(
+        coarsened > 0 or not criterion.is_monotone,
+        f"no random release satisfies {name} in more than one group, so nothing is checked; choose other parameters",
+    )
+
+
 class _RandomGroups:
     """Random groups as counts per (group, sensitive value, value of another column), from tiny to table-like."""
 
     def __init__(self, criterion: Criterion, rng: np.random.Generator, n_groups: int = 1500) -> None:
         self.criterion = criterion
         self.rng = rng
-        self.column = criterion.sensitive_column or "a sensitive column"
         n_values = min(max(12, 2 * criterion.min_size), 128)
-        n_others = 2
-        self.domains = sensitive_domain(self.column, n_values), sensitive_domain(OTHER, n_others)
+        domains = [*counted_domains([criterion], n_values).values()]
+        if not domains:
+            domains.append(sensitive_domain("a sensitive column", n_values))
+        if len(domains) == 1:
+            domains.append(sensitive_domain(OTHER, 2))
+        self.domains = tuple(domains)
+        self.column, self.other = (d.name for d in domains)
+        n_others = domains[1].size
 
         size = np.exp(rng.uniform(0, np.log(max(2000, 20 * criterion.min_size)), n_groups)).astype(np.int64)
         mix = rng.uniform(0.5, 1.5, n_values * n_others)
@@ -164,19 +211,31 @@ class _RandomGroups:
         # The most varied groups there are: every value at most once. They are what `min_size` must not rule out.
         rank = rng.random((4 * n_values, n_values)).argsort(axis=1).argsort(axis=1)
         varied = np.zeros((len(rank), n_values, n_others), np.int64)
-        varied[:, :, 0] = rank < np.repeat(np.arange(1, n_values + 1), 4)[:, None]
+        varied[:, :, -1] = rank < np.repeat(np.arange(1, n_values + 1), 4)[:, None]
         counts = np.concatenate([varied, counts.reshape(n_groups, n_values, n_others)])
+        if n_others == n_values:  # people who have one value each, all of them different
+            counts = np.concatenate([counts, varied.max(axis=2)[:, :, None] * np.eye(n_values, dtype=np.int64)])
         # Some groups with exactly the mix of the table, whatever else is known: however strict, these satisfy.
         alike = np.repeat(counts.sum(axis=(0, 2))[None, :, None], n_others, axis=2)
-        self.counts: Counts = np.concatenate([counts, *[alike] * 12])
-        whole = self.counts.sum(axis=0)
-        self.tables = {self.column: whole.sum(axis=1), OTHER: whole.sum(axis=0)}
+        counts = np.concatenate([counts, *[alike] * 12])
+        whole = counts.sum(axis=0)
+        self.tables = {self.column: whole.sum(axis=1), self.other: whole.sum(axis=0)}
+        #: Per group the records of each cell, and last the people of a public table: what is pooled adds up.
+        self.counts: Counts = np.column_stack([counts.reshape(len(counts), -1), self._people(counts.sum(axis=(1, 2)))])
+
+    def _people(self, size: Counts) -> Counts:
+        """People of a public table for groups of these sizes: several times as many, often in a simple ratio."""
+        simple = np.array([(1, 1), (5, 3), (2, 1), (5, 1), (20, 1)])[self.rng.integers(0, 5, len(size))]
+        more = size + (size * np.exp(self.rng.uniform(-3, 4, len(size)))).astype(np.int64)
+        is_simple = (self.rng.random(len(size)) < 0.5) & (size % simple[:, 1] == 0)
+        return np.where(is_simple, size * simple[:, 0] // simple[:, 1], more)
 
     def stats(self, counts: Counts, *, shuffle: bool = False) -> GroupStats:
         """The statistics of groups, compared with the table; shuffled, cells and joint codes come in another order."""
+        n_values, n_others = (d.size for d in self.domains)
+        people, counts = counts[:, -1], counts[:, :-1].reshape(-1, n_values, n_others)
         group, value, other = np.nonzero(counts)
         count = counts[group, value, other]
-        n_values, n_others = counts.shape[1:]
         number = np.arange(n_values * n_others)
         if shuffle:
             number = self.rng.permutation(number)
@@ -189,10 +248,11 @@ class _RandomGroups:
             count,
             {
                 self.column: (value.astype(np.int32), self.domains[0]),
-                OTHER: (other.astype(np.int32), self.domains[1]),
+                self.other: (other.astype(np.int32), self.domains[1]),
             },
-            (tuple(self.domains), number[value * n_others + other].astype(np.int32), meaning),
+            (self.domains, number[value * n_others + other].astype(np.int32), meaning),
             self.tables,
+            _at_first(group, people) if self.criterion.needs_population else None,
         )
 
     def check_merges(self, first: NDArray[np.intp], second: NDArray[np.intp], merges: int, law: str, what: str) -> None:
@@ -205,14 +265,21 @@ class _RandomGroups:
                 one, other = self.counts[last[bad[0]]], counts[bad[0]] - self.counts[last[bad[0]]]
                 raise AssertionError(
                     f"{self.criterion.name} is declared {law}, but pooling {what} breaks it: "
-                    f"{_show(other)} and {_show(one)} records per value"
+                    f"{self._show(other)} and {self._show(one)} records per value"
                 )
 
+    def _show(self, counts: Counts) -> list[int]:
+        """The counts per value of the first column, without zeros."""
+        per_value = counts[:-1].reshape(self.domains[0].size, -1).sum(axis=1)
+        return [int(c) for c in per_value[per_value > 0]]
 
-def _show(counts: Counts) -> list[int]:
-    """The counts per value of the first column, without zeros."""
-    per_value = counts.sum(axis=1)
-    return [int(c) for c in per_value[per_value > 0]]
+
+def _at_first(group: NDArray[np.intp], people: Counts) -> Counts:
+    """The people of each group at the first of its cells, none at the others."""
+    out = np.zeros(len(group), np.int64)
+    present, first = np.unique(group, return_index=True)
+    out[first] = people[present]
+    return out
 
 
 def _snapshot(stats: GroupStats) -> list[NDArray[Any]]:

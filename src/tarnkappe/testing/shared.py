@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tarnkappe.criteria.base import Criterion
+from tarnkappe.criteria.personalized_privacy import PersonalizedPrivacy
 from tarnkappe.tally import Domain
 from tarnkappe.taxonomy.tree import Taxonomy
 
@@ -26,6 +29,30 @@ def sensitive_domain(name: str, size: int) -> Domain:
     labels = ["*", *(f"family {i}" for i in families), *(f"value {i}" for i in range(size))]
     parents = [-1, *(0 for _ in families), *(1 + i // 3 for i in range(size - 1)), 0]
     return Domain(name, Taxonomy.from_parents(labels, parents))
+
+
+def numeric_domain(name: str, size: int) -> Domain:
+    """Numbers each of which is twice the one before: close together and far apart."""
+    values = np.exp2(np.arange(size, dtype=np.float64))
+    return Domain(name, Taxonomy.scale([f"{v:g}" for v in values]), values)
+
+
+def guard_domain(name: str, secret: Domain) -> Domain:
+    """Guarding nodes: the parent of the first value, the second value, and none."""
+    tree = secret.taxonomy
+    above, value = tree.labels[tree.parent[tree.leaf_nodes[0]]], tree.leaves[1]
+    return Domain(name, Taxonomy.from_nested([above, value]).with_missing("(none)"), missing=2, aside=True)
+
+
+def counted_domains(criteria: Iterable[Criterion], size: int) -> dict[str, Domain]:
+    """A domain of some size for each column that criteria look at, of the kind that they need."""
+    criteria = tuple(criteria)
+    numeric = {c.sensitive_column for c in criteria if c.needs_numbers}
+    guards = {c.guard: c.column for c in criteria if isinstance(c, PersonalizedPrivacy)}
+    out: dict[str, Domain] = {}
+    for name in dict.fromkeys(name for c in criteria for name in c.columns):
+        out[name] = numeric_domain(name, size) if name in numeric else sensitive_domain(name, size)
+    return {name: guard_domain(name, out[guards[name]]) if name in guards else d for name, d in out.items()}
 
 
 def same(one: list[NDArray[Any]], two: list[NDArray[Any]]) -> bool:

@@ -35,14 +35,17 @@ class Datafly(Algorithm):
     title: ClassVar = "Datafly"
     scheme: ClassVar = "full-domain"
     summary: ClassVar = "Greedy full-domain generalisation; every value of a column gets the same level."
+    scopes: ClassVar = frozenset({"group", "projection", "table"})
+    handles_population: ClassVar = True
+    handles_levels: ClassVar = True
 
     def decide(self, tally: Tally, goal: Goal, *, rng: np.random.Generator) -> Grouping:
         """Generalise until the leftovers fit into the suppression limit."""
         self.require_supported(tally, goal)
-        if tally.n_cells == 0:
+        if tally.n_records == 0:
             raise goal.infeasible(tally)
-        trees = [d.taxonomy for d in tally.quasi_domains]
-        level = [0] * len(trees)
+        level = [d.min_level for d in tally.quasi_domains]
+        highest = [d.taxonomy.height if d.max_level is None else d.max_level for d in tally.quasi_domains]
         while True:
             cuts = [Cut.at_level(d, at) for d, at in zip(tally.quasi_domains, level, strict=True)]
             grouping = recode(tally, cuts)
@@ -50,7 +53,7 @@ class Datafly(Algorithm):
             if settled is not None:
                 return settled
             distinct = [
-                len(np.unique(cut.part[tally.quasi[:, j]])) if level[j] < trees[j].height else -1
+                len(np.unique(cut.part[tally.quasi[:, j]])) if level[j] < highest[j] else -1
                 for j, cut in enumerate(cuts)
             ]
             widest = int(np.argmax(distinct))

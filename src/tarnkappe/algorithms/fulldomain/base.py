@@ -1,0 +1,69 @@
+"""What the searches for an optimal full-domain generalisation have in common."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from tarnkappe.algorithms.base import Algorithm
+from tarnkappe.algorithms.fulldomain.search import Search
+from tarnkappe.criteria.base import Scope
+from tarnkappe.errors import JobError
+from tarnkappe.goal import Goal
+from tarnkappe.groups import Grouping, Note
+from tarnkappe.metrics import metric_named
+from tarnkappe.metrics.classification import Classification
+from tarnkappe.params import param
+from tarnkappe.tally import Tally
+
+
+@dataclass(frozen=True)
+class FullDomainSearch(Algorithm):
+    """A search for the node of the lattice that satisfies the goal and loses least.
+
+    Whole nodes are checked with all their classes, so criteria that pooling can break, that look at a part of the
+    quasi-identifiers or at the whole table are fine. Only what is proved by the goal is ruled out unchecked.
+    """
+
+    scheme: ClassVar = "full-domain"
+    handles_non_monotone: ClassVar = True
+    handles_population: ClassVar = True
+    handles_levels: ClassVar = True
+    scopes: ClassVar[frozenset[Scope]] = frozenset({"group", "projection", "table"})
+
+    metric: str = param("loss", doc="The loss metric to optimise, such as loss, precision, aecs, discernibility or gcp.")
+    tradeoff: float = param(
+        0.5,
+        doc="Weighs generalisation against suppression: 0 makes suppression free, 1 generalisation, 0.5 counts both.",
+        ge=0,
+        le=1,
+    )
+
+    target: str | None = param(None, doc="The column whose classes  metric: classification  is to tell apart.")
+
+    def __post_init__(self) -> None:
+        """Refuse a metric that does not exist, or one without what it needs."""
+        super().__post_init__()
+        metric_named(self.metric)
+        if (self.metric == Classification.name) != (self.target is not None):
+            raise JobError(
+                "E110",
+                "the metric 'classification' and a target need each other",
+                hint=f"algorithm: {{name: {self.name}, metric: classification, target: COLUMN}}",
+            )
+
+    @abstractmethod
+    def run(self, search: Search, rng: np.random.Generator) -> dict[str, Note]:
+        """Check nodes until the search is over; returns notes about it."""
+
+    def decide(self, tally: Tally, goal: Goal, *, rng: np.random.Generator) -> Grouping:
+        """The best node that satisfies the goal."""
+        self.require_supported(tally, goal)
+        if tally.n_records == 0:
+            raise goal.infeasible(tally)
+        search = Search(tally, goal, metric_named(self.metric, self.target), self.tradeoff)
+        notes = self.run(search, rng)
+        return search.conclude(notes)

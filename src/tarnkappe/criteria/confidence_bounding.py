@@ -1,0 +1,130 @@
+"""Confidence bounding, also known as l+-diversity."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from tarnkappe.criteria.base import (
+    BoolArray,
+    Card,
+    FloatArray,
+    SensitiveCriterion,
+    as_fraction,
+    no_entry,
+    sizes_of_entries,
+    times,
+)
+from tarnkappe.criteria.values import require_named
+from tarnkappe.errors import JobError
+from tarnkappe.groups import GroupStats
+from tarnkappe.kernels.histograms import reduce_groups
+from tarnkappe.params import param
+from tarnkappe.tally import Domain
+
+#: `min_size` looks no further than this; it need only be a lower bound.
+_LARGEST_MIN_SIZE = 10_000
+
+
+@dataclass(frozen=True)
+class ConfidenceBounding(SensitiveCriterion):
+    r"""No sensitive value makes up more of a group than the bound that is set for this value.
+
+    .. math:: |\{r \in G : r[S] = s\}| \le h_s \, |G| \text{ for every } s
+
+    `bounds` gives values a bound of their own, `bound` is that of all others; 1 leaves a value free. The level is the
+    largest share in units of its bound, so it must be at most 1. Comparisons are made in integers. O(values present in
+    the groups).
+
+    This is also l+-diversity, which says :math:`1/l_s` instead of :math:`h_s`; ``1/3`` is taken as one third exactly.
+    One bound for all values is frequency l-diversity.
+
+    Differs from the paper in: the templates here all speak about the whole quasi-identifier, not about parts of it.
+
+    References
+    ----------
+    .. [WaFY07] Wang, Fung, Yu. "Handicapping attacker's confidence: an alternative to k-anonymization." Knowledge and
+       Information Systems 11(3), 2007.
+    .. [LiWa10] Liu, Wang. "On optimal anonymization for l+-diversity." ICDE 2010.
+    """
+
+    name: ClassVar = "confidence-bounding"
+    title: ClassVar = "confidence bounding (l+-diversity)"
+    sense: ClassVar = "at most"
+    monotone: ClassVar = True
+    absorbing: ClassVar = False
+    card: ClassVar = Card(
+        protects_from="inferring a delicate value with more confidence than you allow for that value.",
+        does_not="protect values without a bound, or stop similar meanings.",
+        typical="0.1 to 0.2 for delicate values, more for the others; never less than the share in the table.",
+        cost="low when only rare values have a strict bound.",
+    )
+
+    bounds: Mapping[str, float] = param({}, doc="Largest share of each of these values in a group.", gt=0, le=1)
+    bound: float = param(1.0, doc="Largest share of every other value; 1 leaves them free.", gt=0, le=1)
+
+    def __post_init__(self) -> None:
+        """Check the parameters; something must be bounded."""
+        super().__post_init__()
+        if min([self.bound, *self.bounds.values()]) == 1:
+            raise JobError(
+                "E110",
+                f"{self.name} bounds no value of '{self.column}'",
+                hint=f"- {self.name}: {{column: {self.column}, bounds: {{HIV: 0.1}}}}",
+            )
+
+    @property
+    def threshold(self) -> float:
+        """A value may fill its bound, and no more."""
+        return 1.0
+
+    @cached_property
+    def min_size(self) -> int:
+        """The smallest number of records that can be dealt out to values within their bounds."""
+        named = [as_fraction(bound) for bound in self.bounds.values()]
+        others = as_fraction(self.bound)
+        largest = min(math.ceil(1 / others), _LARGEST_MIN_SIZE)
+        enough = (n for n in range(1, largest) if sum(math.floor(bound * n) for bound in named) >= n)
+        return next(enough, largest)
+
+    @property
+    def asked(self) -> str:
+        """The promise in short."""
+        parts = [f"{value} {bound:g}" for value, bound in self.bounds.items()]
+        if self.bound < 1:
+            parts.append(f"{'others' if parts else 'every value'} {self.bound:g}")
+        return f"share over bound ≤ 1 ({', '.join(parts)})"
+
+    def require_values(self, domains: Mapping[str, Domain]) -> None:
+        """Refuse bounds for values that the column does not have."""
+        require_named(self, "bounds", self.bounds, domains[self.column])
+
+    def _limits(self, domain: Domain) -> list[Fraction]:
+        """The bound of every code."""
+        limits = [as_fraction(self.bound)] * domain.size
+        for value, bound in self.bounds.items():
+            if value in domain.code_of:
+                limits[domain.code_of[value]] = as_fraction(bound)
+        return limits
+
+    def level(self, stats: GroupStats) -> FloatArray:
+        """The largest share of a value, in units of its bound."""
+        h = stats.histograms[self.column]
+        limits = np.array(self._limits(h.domain), np.float64)
+        return reduce_groups(np.maximum, h.counts / (sizes_of_entries(stats, h) * limits[h.codes]), h.indptr)
+
+    def holds(self, stats: GroupStats) -> BoolArray:
+        """Which groups satisfy it, in integers: all bounds are brought to one denominator."""
+        h = stats.histograms[self.column]
+        limits = self._limits(h.domain)
+        denominator = math.lcm(*{limit.denominator for limit in limits})
+        fits = int(stats.size.max(initial=0)) * denominator < 1 << 63
+        allowed = np.array([int(limit * denominator) for limit in limits], np.int64 if fits else object)
+        beyond = times(h.counts, denominator) > allowed[h.codes] * sizes_of_entries(stats, h)
+        return no_entry(beyond, h)

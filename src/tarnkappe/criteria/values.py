@@ -1,0 +1,37 @@
+"""What criteria ask of the values of a sensitive column."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from tarnkappe.criteria.base import Criterion
+from tarnkappe.errors import JobError, did_you_mean
+from tarnkappe.tally import Domain, Floats
+
+
+def require_named(criterion: Criterion, parameter: str, named: Iterable[str], domain: Domain) -> None:
+    """Refuse a name that is no value of the column: a misspelt name would protect nothing."""
+    if not domain.known.any():  # nobody can tell what the column would hold
+        return
+    for value in named:
+        if value not in domain.code_of:
+            known = domain.taxonomy.leaves
+            raise JobError(
+                "E110",
+                f"'{parameter}' of {criterion.name} names '{value}', "
+                f"which is no value of '{domain.name}'{did_you_mean(value, known)}",
+                hint="Correct the name, or give the column a taxonomy that lists all values it may have.",
+            )
+
+
+def numbers(criterion: Criterion, domain: Domain) -> Floats:
+    """The number of every code, 0 for a missing one; a column of names is refused."""
+    if domain.values is None and domain.known.any():
+        raise JobError(
+            "E111",
+            f"{criterion.name} measures by the numbers of '{domain.name}', which is not declared to hold any",
+            hint=f"{domain.name}: {{role: sensitive, type: numeric}}",
+        )
+    return np.nan_to_num(domain.positions)

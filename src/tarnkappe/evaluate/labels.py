@@ -1,0 +1,76 @@
+"""What a published text says: the values of the domain that it stands for."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from tarnkappe.tally import Codes, Domain
+
+
+@dataclass(frozen=True, eq=False)
+class LabelReader:
+    """Reads the labels of one quasi-identifier.
+
+    A label is a value, a node of the taxonomy, a range ``[a b]`` or a set ``{a, b}``. An empty cell is the missing
+    value; where the domain has none, it could be anything.
+
+    >>> from tarnkappe.taxonomy.tree import Taxonomy
+    >>> read = LabelReader(Domain("x", Taxonomy.from_nested({"A": ["a1", "a2"], "B": ["b1"]})))
+    >>> [read.leaves(text).tolist() for text in ("A", "b1", "*", None)]
+    [[0, 1], [2], [0, 1, 2], [0, 1, 2]]
+    """
+
+    domain: Domain
+
+    def leaves(self, text: str | None) -> Codes | None:
+        """The codes that a label stands for, in ascending order; None if it is no label of this domain."""
+        tree, missing = self.domain.taxonomy, self.domain.missing
+        everything = np.arange(self.domain.size, dtype=np.int32)
+        if text is None:
+            return everything if missing < 0 else everything[[missing]]
+        if text in self._nodes:
+            node = self._nodes[text]
+            return everything[tree.lo[node] : tree.hi[node] + 1]
+        if text.startswith("[") and text.endswith("]"):
+            ends = self._listed(text[1:-1], " ")
+            return everything[ends[0] : ends[1] + 1] if ends is not None and len(ends) == 2 else None
+        if text.startswith("{") and text.endswith("}"):
+            members = self._listed(text[1:-1], ", ")
+            return None if members is None else np.sort(np.array(members, np.int32))
+        with suppress(ValueError):  # a number written in another way, such as 3.0 for 3
+            code = self._numbers.get(float(text))
+            return None if code is None else everything[[code]]
+        return None
+
+    @cached_property
+    def _nodes(self) -> dict[str, int]:
+        """The highest node of each name: nodes are numbered from the root down."""
+        return {label: node for node, label in reversed(list(enumerate(self.domain.taxonomy.labels)))}
+
+    @cached_property
+    def _numbers(self) -> dict[float, int]:
+        """The code of each value that is a number."""
+        out = {}
+        for leaf, code in self.domain.code_of.items():
+            with suppress(ValueError):
+                out[float(leaf)] = code
+        return out
+
+    def _listed(self, text: str, separator: str) -> list[int] | None:
+        """The values that a text lists; values may hold the separator themselves."""
+        code = self.domain.code_of
+        parts = text.split(separator)
+        found: list[int] = []
+        begin = 0
+        while begin < len(parts):
+            ends = range(len(parts), begin, -1)
+            end = next((e for e in ends if separator.join(parts[begin:e]) in code), None)
+            if end is None:
+                return None
+            found.append(code[separator.join(parts[begin:end])])
+            begin = end
+        return found

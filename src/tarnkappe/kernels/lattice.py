@@ -1,0 +1,152 @@
+"""Class tables of full-domain generalisation: which tuples look the same at a node, rolled up from a finer node."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+Codes = NDArray[np.int32]
+
+#: Spreads consecutive keys over a hash table (2^64 divided by the golden ratio).
+_SPREAD = np.uint64(11400714819323198485)
+
+
+@njit(cache=True, nogil=True)
+def roll_up(
+    tuple_of: Codes, size: Ints, rises: Ints, rows: Codes, exact: bool, parts: Ints, all_rows: Codes, slots: Codes
+) -> tuple[Codes, Codes, Ints]:
+    """Pool the classes that look the same at a node.
+
+    Class ``i`` holds tuple ``tuple_of[i]`` and its like. Its key at the node is the sum of ``rises[row, tuple]`` over
+    `rows`: row 0 has the keys of the raw tuples, the others say how a key changes when one column goes up to one level.
+    If keys are not `exact` (too many combinations for 64 bits), tuples with equal keys are compared in ``parts[row,
+    tuple]`` for `all_rows`. `slots` is scratch space, a power of two larger than the number of classes and filled with
+    -1; it is handed back that way.
+
+    Returns the new class of every class and, for the new classes, one tuple and the size.
+    """
+    n = tuple_of.size
+    key = np.zeros(n, np.int64)
+    if n == rises.shape[1]:  # the raw tuples themselves, in order
+        for r in rows:
+            key += rises[r]
+    else:
+        for r in rows:
+            rise = rises[r]
+            for i in range(n):
+                key[i] += rise[tuple_of[i]]
+    into = np.empty(n, np.int32)
+    new_key = np.empty(n, np.int64)
+    new_tuple = np.empty(n, np.int32)
+    new_size = np.empty(n, np.int64)
+    used = np.empty(n, np.int32)
+    mask = slots.size - 1
+    shift = np.uint64(64)
+    width = slots.size
+    while width > 1:
+        shift -= np.uint64(1)
+        width >>= 1
+    classes = 0
+    for i in range(n):
+        k = key[i]
+        at = np.int64((np.uint64(k) * _SPREAD) >> shift)
+        while True:
+            c = slots[at]
+            if c < 0:
+                c = classes
+                classes += 1
+                slots[at] = c
+                used[c] = at
+                new_key[c] = k
+                new_tuple[c] = tuple_of[i]
+                new_size[c] = size[i]
+                break
+            if new_key[c] == k and (exact or _same(parts, all_rows, tuple_of[i], new_tuple[c])):
+                new_size[c] += size[i]
+                break
+            at = (at + 1) & mask
+        into[i] = c
+    for c in range(classes):
+        slots[used[c]] = -1
+    return into, new_tuple[:classes].copy(), new_size[:classes].copy()
+
+
+@njit(cache=True, nogil=True)
+def _same(parts: Ints, rows: Codes, a: int, b: int) -> bool:
+    """Whether two tuples look the same in every column."""
+    same = True
+    for r in rows:
+        same &= parts[r, a] == parts[r, b]
+    return same
+
+
+@njit(cache=True, nogil=True)
+def small_classes(size: Ints, least: int) -> tuple[Any, int]:
+    """Which classes have at least that many records (or none at all), and how many records the others have."""
+    ok = np.empty(size.size, np.bool_)
+    records = 0
+    for c in range(size.size):
+        ok[c] = size[c] >= least or size[c] == 0
+        if not ok[c]:
+            records += size[c]
+    return ok, records
+
+
+@njit(cache=True, nogil=True)
+def suppressed_costs(
+    ok: NDArray[np.bool_],
+    tuple_of: Codes,
+    size: Ints,
+    quasi: Codes,
+    costs: NDArray[np.float64],
+    rows: Codes,
+    charges: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Per column, what suppressing the classes that are not `ok` adds: their charges minus what they cost published."""
+    out = np.zeros(rows.size, np.float64)
+    for c in range(size.size):
+        if not ok[c]:
+            t = tuple_of[c]
+            for j in range(rows.size):
+                leaf = quasi[t, j]
+                out[j] += size[c] * (charges[j, leaf] - costs[rows[j], leaf])
+    return out
+
+
+@njit(cache=True, nogil=True)
+def suppressed_gaps(
+    lost: Ints,
+    class_size: Ints,
+    into: Codes,
+    size: Ints,
+    quasi: Codes,
+    gaps: NDArray[np.float64],
+    first_row: Codes,
+) -> NDArray[np.float64]:
+    """Per column and level, what suppression adds at least to the least that tuples could cost.
+
+    Of class ``c`` at least ``lost[c]`` records are suppressed; ``gaps[row, leaf]`` is what suppressing one costs more
+    than the cheaper fate. Rows of column ``j`` start at ``first_row[j]``, the last entry is the number of rows. Where
+    only some records of a class are lost, they may be those with the smallest gap.
+    """
+    out = np.zeros(gaps.shape[0], np.float64)
+    smallest = np.full((lost.size, gaps.shape[0]), np.inf)
+    for t in range(into.size):
+        c = into[t]
+        if lost[c] > 0:
+            for j in range(first_row.size - 1):
+                leaf = quasi[t, j]
+                for row in range(first_row[j], first_row[j + 1]):
+                    if lost[c] == class_size[c]:
+                        out[row] += size[t] * gaps[row, leaf]
+                    elif gaps[row, leaf] < smallest[c, row]:
+                        smallest[c, row] = gaps[row, leaf]
+    for c in range(lost.size):
+        if 0 < lost[c] < class_size[c]:
+            for row in range(out.size):
+                out[row] += lost[c] * smallest[c, row]
+    return out

@@ -1,0 +1,232 @@
+"""Groups of cells that are divided ever further, and what each way to divide them would make of them.
+
+A group is a run ``order[start[g]:stop[g]]`` of cells. ``rows[cell, j]`` is the *leaf* of a cell in column ``j``; the leaves
+of all columns are numbered through. All cells of a group have the same value in each column, and a value is a set of
+leaves. How it may be divided is said by the mode of its leaves:
+
+`CLOSED`
+    not at all;
+`TOGETHER`
+    into parts, ``slot[leaf]`` being the part of a leaf: one candidate, with the number ``home[leaf]``;
+`SINGLY`
+    one of those parts on the one side, the others on the other: a candidate per part, with the number of the part;
+`ANYWHERE`
+    leaves up to some leaf on the one side, the others on the other: a candidate per leaf, with its number.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Codes = NDArray[np.int32]
+Counts = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+CLOSED, TOGETHER, SINGLY, ANYWHERE = 0, 1, 2, 3
+
+#: The smallest part where there is none.
+NO_PART = np.iinfo(np.int64).max
+
+
+@njit(cache=True, nogil=True)
+def part_groups(
+    groups: Counts,
+    rows: Codes,
+    j: int,
+    slot: Codes,
+    count: Counts,
+    order: Codes,
+    start: Counts,
+    stop: Counts,
+) -> tuple[Counts, Counts, Counts, Counts]:
+    """Sort the cells of each group by their slot in column `j`: group, begin, end and records of every piece.
+
+    Pieces stand in the order of the groups, those of a group in ascending order of slots. Only the order of cells within
+    groups changes, so the groups are the same as before.
+    """
+    total = 0
+    longest = 0
+    for g in groups:
+        total += stop[g] - start[g]
+        longest = max(longest, stop[g] - start[g])
+    owner = np.empty(total, np.int64)
+    begin = np.empty(total, np.int64)
+    end = np.empty(total, np.int64)
+    size = np.empty(total, np.int64)
+    cells = np.empty(longest, np.int32)
+    seen = np.zeros(slot.size, np.int64)
+    heads = np.zeros(slot.size, np.int64)
+    touched = np.empty(min(longest, slot.size), np.int32)
+    n = 0
+    for g in groups:
+        found = 0
+        for i in range(start[g], stop[g]):
+            cells[i - start[g]] = order[i]
+            s = slot[rows[order[i], j]]
+            if seen[s] == 0:
+                touched[found] = s
+                found += 1
+            seen[s] += 1
+        touched[:found].sort()
+        at = start[g]
+        for t in range(found):
+            heads[touched[t]] = at
+            owner[n + t] = g
+            begin[n + t] = at
+            at += seen[touched[t]]
+            end[n + t] = at
+            size[n + t] = 0
+            seen[touched[t]] = n + t  # from now on the number of the piece
+        for i in range(stop[g] - start[g]):
+            s = slot[rows[cells[i], j]]
+            order[heads[s]] = cells[i]
+            heads[s] += 1
+            size[seen[s]] += count[cells[i]]
+        for t in range(found):
+            seen[touched[t]] = 0
+        n += found
+    return owner[:n].copy(), begin[:n].copy(), end[:n].copy(), size[:n].copy()
+
+
+@njit(cache=True, nogil=True)
+def _surprise(counts: Counts, less: Counts) -> float:
+    """Records times entropy in bits, ``n log n - sum of c log c``, of some counts less others."""
+    total = 0
+    out = 0.0
+    for i in range(counts.size):
+        c = counts[i] - less[i]
+        if c > 0:
+            out -= c * np.log2(c)
+            total += c
+    return out + total * np.log2(total) if total > 0 else 0.0
+
+
+@njit(cache=True, nogil=True)
+def weigh_groups(
+    groups: Counts,
+    columns: Counts,
+    sign: int,
+    rows: Codes,
+    classes: Codes,
+    n_classes: int,
+    count: Counts,
+    order: Codes,
+    start: Counts,
+    stop: Counts,
+    mode: NDArray[np.int8],
+    slot: Codes,
+    home: Codes,
+    min_size: int,
+    gain: Floats,
+    lost: Counts,
+    freed: Floats,
+    least: Counts,
+) -> None:
+    """Add to every candidate of some columns (`sign` 1), or take away (-1), what it does to some groups.
+
+    `gain` is the records times bits of information about the class, `lost` the records in parts smaller than
+    `min_size`, `freed` the decrease of the sum of squared sizes, `least` the smallest part of at least `min_size`
+    records, which is never taken back. For candidates ``ANYWHERE`` the sums are kept as differences to the leaf before,
+    and `least` is left alone.
+    """
+    hist = np.zeros((slot.size, n_classes), np.int64)
+    sizes = np.zeros(slot.size, np.int64)
+    touched = np.empty(slot.size, np.int32)
+    total = np.zeros(n_classes, np.int64)
+    left = np.zeros(n_classes, np.int64)
+    nobody = np.zeros(n_classes, np.int64)
+    for g in groups:
+        for j in columns:
+            first = rows[order[start[g]], j]
+            how = mode[first]
+            if how == CLOSED:
+                continue
+            found = 0
+            total[:] = 0
+            size = 0
+            for i in range(start[g], stop[g]):
+                cell = order[i]
+                s = slot[rows[cell, j]]
+                if sizes[s] == 0:
+                    touched[found] = s
+                    found += 1
+                sizes[s] += count[cell]
+                hist[s, classes[cell]] += count[cell]
+                total[classes[cell]] += count[cell]
+                size += count[cell]
+            whole = _surprise(total, nobody)
+            if how == TOGETHER:
+                at = home[first]
+                gain[at] += sign * whole
+                freed[at] += sign * float(size) * float(size)
+                for t in range(found):
+                    s = touched[t]
+                    gain[at] -= sign * _surprise(hist[s], nobody)
+                    freed[at] -= sign * float(sizes[s]) * float(sizes[s])
+                    if sizes[s] < min_size:
+                        lost[at] += sign * sizes[s]
+                    else:
+                        least[at] = min(least[at], sizes[s])
+            elif found > 1:
+                if how == ANYWHERE:
+                    touched[:found].sort()
+                left[:] = 0
+                size_left = 0
+                for t in range(found if how == SINGLY else found - 1):
+                    s = touched[t]
+                    if how == SINGLY:
+                        left[:] = 0
+                        size_left = 0
+                    left += hist[s]
+                    size_left += sizes[s]
+                    size_right = size - size_left
+                    won = sign * (whole - _surprise(left, nobody) - _surprise(total, left))
+                    fewer = sign * 2.0 * float(size_left) * float(size_right)
+                    small = 0
+                    for side in (size_left, size_right):
+                        if side < min_size:
+                            small += side
+                        elif how == SINGLY:
+                            least[s] = min(least[s], side)
+                    gain[s] += won
+                    freed[s] += fewer
+                    lost[s] += sign * small
+                    if how == ANYWHERE:
+                        after = touched[t + 1]
+                        gain[after] -= won
+                        freed[after] -= fewer
+                        lost[after] -= sign * small
+            for t in range(found):
+                sizes[touched[t]] = 0
+                hist[touched[t]] = 0
+
+
+@njit(cache=True, nogil=True)
+def smallest_side(
+    groups: Counts,
+    rows: Codes,
+    j: int,
+    last: int,
+    count: Counts,
+    order: Codes,
+    start: Counts,
+    stop: Counts,
+    min_size: int,
+) -> int:
+    """The smallest part of at least `min_size` records when groups are cut after the leaf `last` of column `j`."""
+    least = NO_PART
+    for g in groups:
+        left = 0
+        right = 0
+        for i in range(start[g], stop[g]):
+            if rows[order[i], j] <= last:
+                left += count[order[i]]
+            else:
+                right += count[order[i]]
+        if left >= min_size:
+            least = min(least, left)
+        if right >= min_size:
+            least = min(least, right)
+    return least

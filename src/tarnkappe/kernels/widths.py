@@ -1,0 +1,106 @@
+"""How much of every column a box covers: the ruler of all local recoding.
+
+A *ruler* holds what is needed of all columns in flat arrays: code ``c`` of column ``j`` stands at ``start[j] + c``.
+Boxes are intervals of codes per column; ``lo > hi`` is an empty interval, which any union leaves as it is.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Codes = NDArray[np.int32]
+Counts = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+class Ruler(NamedTuple):
+    """The columns as arrays; entry ``start[j] + c`` speaks about the lowest node that covers codes ``c - 1`` and ``c``.
+
+    `place` is the weighted share of the column's extent that lies below a code, `share` the weighted width of the node,
+    `scaled` whether it is a range, `depth` its depth and `minima` the sparse table of shallowest nodes. `plain` columns
+    are one range without a missing value; `wild` is the code that does not widen a box.
+    """
+
+    start: Counts
+    place: Floats
+    share: Floats
+    scaled: NDArray[np.bool_]
+    depth: Codes
+    minima: Codes
+    plain: NDArray[np.bool_]
+    wild: Codes
+
+
+@njit(cache=True, nogil=True)
+def width(ruler: Ruler, j: int, lo: int, hi: int) -> float:
+    """The weighted share of column `j` that the codes ``lo .. hi`` cover: 0 for one value or none."""
+    if lo >= hi:
+        return 0.0
+    low = ruler.start[j] + lo
+    high = ruler.start[j] + hi
+    if ruler.plain[j]:
+        return ruler.place[high] - ruler.place[low]
+    row = 0
+    while (2 << row) <= hi - lo:
+        row += 1
+    left = ruler.minima[row, low + 1]
+    right = ruler.minima[row, high - (1 << row) + 1]
+    split = right if ruler.depth[right] < ruler.depth[left] else left
+    return ruler.place[high] - ruler.place[low] if ruler.scaled[split] else ruler.share[split]
+
+
+@njit(cache=True, nogil=True)
+def box_width(ruler: Ruler, lo: Codes, hi: Codes) -> float:
+    """The summed width of a box."""
+    total = 0.0
+    for j in range(lo.size):
+        total += width(ruler, j, lo[j], hi[j])
+    return total
+
+
+@njit(cache=True, nogil=True)
+def box_widths(ruler: Ruler, lo: Codes, hi: Codes) -> Floats:
+    """The summed width of every box."""
+    out = np.empty(lo.shape[0], np.float64)
+    for g in range(lo.shape[0]):
+        out[g] = box_width(ruler, lo[g], hi[g])
+    return out
+
+
+@njit(cache=True, nogil=True)
+def widen(ruler: Ruler, row: Codes, lo: Codes, hi: Codes) -> None:
+    """Make a box cover a row as well."""
+    for j in range(row.size):
+        if row[j] != ruler.wild[j]:
+            lo[j] = min(lo[j], row[j])
+            hi[j] = max(hi[j], row[j])
+
+
+@njit(cache=True, nogil=True)
+def widened(ruler: Ruler, row: Codes, lo: Codes, hi: Codes, enough: float) -> float:
+    """The summed width of a box that also covers a row; some number of at least `enough` if it is no less than that."""
+    total = 0.0
+    for j in range(row.size):
+        v = row[j]
+        if v == ruler.wild[j]:
+            total += width(ruler, j, lo[j], hi[j])
+        else:
+            total += width(ruler, j, min(lo[j], v), max(hi[j], v))
+        if total >= enough:
+            break
+    return total
+
+
+@njit(cache=True, nogil=True)
+def reach(ruler: Ruler, j: int, lo: int, hi: int, out: Floats) -> None:
+    """Fill in, for every code of column `j`, the width of the interval once it covers that code too."""
+    base = ruler.start[j]
+    for v in range(ruler.start[j + 1] - base):
+        if v == ruler.wild[j]:
+            out[base + v] = width(ruler, j, lo, hi)
+        else:
+            out[base + v] = width(ruler, j, min(lo, v), max(hi, v))
