@@ -27,10 +27,10 @@ demo: $(STAMP)  ## generate a census, anonymise it, verify it, write the report
 
 test: $(DEV_STAMP)  ## the test suite
 	$(BIN)/python -m pytest --doctest-modules src
-	$(BIN)/python -m pytest -m "not full" -n 2 --dist loadfile
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 test-full: $(DEV_STAMP)  ## the test suite with the large grids, and its coverage
-	HYPOTHESIS_PROFILE=explore $(BIN)/python -m pytest -n 2 --dist loadfile --cov --cov-report=term --cov-fail-under=95
+	HYPOTHESIS_PROFILE=explore $(BIN)/python -m pytest -m "" -n 2 --dist loadfile --cov --cov-report=term --cov-fail-under=95
 
 lint: $(DEV_STAMP)  ## style, format and types
 	$(BIN)/ruff check .

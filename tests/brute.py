@@ -10,11 +10,13 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
+from itertools import combinations
+from typing import Any
 
 Row = tuple[tuple[Hashable, ...], tuple[Hashable, ...]]
 
 
-def exact(number: float | int | Fraction) -> Fraction:
+def exact(number: float | int | str | Fraction) -> Fraction:
     """A number as the decimal fraction a person would write for it."""
     return number if isinstance(number, Fraction) else Fraction(str(number))
 
@@ -139,6 +141,89 @@ def t(
     return max(of_class(h) for h in histograms(rows, column, know_others))
 
 
+def shares(h: Mapping[Hashable, int]) -> dict[Hashable, Fraction]:
+    """The share of every value of a class."""
+    n = sum(h.values())
+    return {v: Fraction(c, n) for v, c in h.items()}
+
+
+def alpha(h: Mapping[Hashable, int], value: Hashable = None) -> Fraction:
+    """The share of one value, or else the largest."""
+    found = shares(h)
+    return max(found.values()) if value is None else found.get(value, Fraction(0))
+
+
+def filled(h: Mapping[Hashable, int], bounds: Mapping[Hashable, float], bound: float) -> Fraction:
+    """The largest share in units of its bound."""
+    return max(share / exact(bounds.get(v, bound)) for v, share in shares(h).items())
+
+
+def spread(h: Mapping[Hashable, int], k: int) -> Fraction | float:
+    """Largest minus smallest number of a class, missing ones apart; minus infinity with fewer than k different ones."""
+    numbers = [exact(v) for v in h if v is not None]  # type: ignore[arg-type]
+    return max(numbers) - min(numbers) if len(numbers) >= k else -math.inf
+
+
+def proximity(h: Mapping[Hashable, int], epsilon: float, relative: bool) -> Fraction:
+    """The largest share of a class near to one of its numbers; a missing one is near to missing ones only."""
+
+    def near(y: Hashable, s: Hashable) -> bool:
+        if y is None or s is None:
+            return y is s
+        reach = exact(epsilon) * (abs(exact(s)) if relative else 1)  # type: ignore[arg-type]
+        return abs(exact(y) - exact(s)) <= reach  # type: ignore[arg-type]
+
+    return max(Fraction(sum(c for y, c in h.items() if near(y, s)), sum(h.values())) for s in h)
+
+
+def gain(h: Mapping[Hashable, int], whole: Mapping[Hashable, int], beta: float, form: str) -> Fraction | float:
+    """The largest gain of a value's share over that in the table, scaled so that its bound is beta."""
+    q = shares(whole)
+    worst: Fraction | float = Fraction(0)
+    for v, p in shares(h).items():
+        more: Fraction | float = (p - q[v]) / q[v]
+        surprise = -math.log(q[v])
+        if form == "enhanced" and more > 0 and surprise < beta:
+            more = float(more) * beta / surprise
+        worst = max(worst, more)
+    return worst
+
+
+def ratio(h: Mapping[Hashable, int], whole: Mapping[Hashable, int], absent: str) -> Fraction | float:
+    """The largest ratio of a value's shares in class and table, or the other way round."""
+    p, q = shares(h), shares(whole)
+    if absent == "violates" and set(p) != set(q):
+        return math.inf
+    return max(max(p[v] / q[v], q[v] / p[v]) for v in p)
+
+
+def discloses(worst: Fraction | float, delta: float, logarithm: str) -> bool:
+    """Whether the logarithm of a ratio reaches delta, in integers where the base is one."""
+    if logarithm == "natural" or math.isinf(worst):
+        return math.log(worst) >= delta
+    power = exact(delta)
+    base = {"binary": 2, "decimal": 10}[logarithm]
+    return worst**power.denominator >= base**power.numerator
+
+
+def breach(rows: Sequence[Row], column: int, guard: int, parent: Mapping[Hashable, Hashable]) -> Fraction:
+    """The largest share of a record's class whose value lies under the record's own guarding node."""
+
+    def under(value: Hashable, node: Hashable) -> bool:
+        while value not in (node, ("inner", node)) and value in parent:
+            value = parent[value]
+        return value in (node, ("inner", node))
+
+    classes: dict[Hashable, list[tuple[Hashable, ...]]] = defaultdict(list)
+    for quasi, sensitive in rows:
+        classes[quasi].append(sensitive)
+    return max(
+        Fraction(sum(own[guard] is not None and under(other[column], own[guard]) for other in members), len(members))
+        for members in classes.values()
+        for own in members
+    )
+
+
 def meets(
     rows: Sequence[Row],
     criterion: str,
@@ -146,10 +231,15 @@ def meets(
     *,
     order: Sequence[Hashable] = (),
     parent: Mapping[Hashable, Hashable] | None = None,
-    **asked: float | str | bool,
+    **asked: Any,
 ) -> bool:
-    """Whether published rows keep a promise, given by the name and the parameters of a criterion."""
+    """Whether published rows keep a promise, given by the name and the parameters of a criterion.
+
+    The guard of personalized privacy is the position of a column, as `column` is.
+    """
     others = bool(asked.get("know_others", False))
+    classes = histograms(rows, column, others) if rows[0][1] else []
+    whole = table(rows, column) if rows[0][1] else Counter()
     if criterion == "k-anonymity":
         return k(rows) >= asked["k"]
     if criterion == "l-diversity":
@@ -162,4 +252,62 @@ def meets(
         return largest_share(rows, column, others) * exact(asked["l"]) <= 1
     if criterion == "t-closeness":
         return t(rows, column, str(asked["distance"]), order, parent, others) <= exact(asked["t"])
+    if criterion == "max-risk":
+        return exact(asked["risk"]) * k(rows) >= 1
+    if criterion == "alpha-k-anonymity":
+        small = min(sum(h.values()) for h in classes) < asked["k"]
+        return not small and all(alpha(h, asked["value"]) <= exact(asked["alpha"]) for h in classes)
+    if criterion == "confidence-bounding":
+        return all(filled(h, asked["bounds"], asked["bound"]) <= 1 for h in classes)
+    if criterion == "k-e-anonymity":
+        return all(spread(h, asked["k"]) >= exact(asked["e"]) for h in classes)
+    if criterion == "epsilon-m-anonymity":
+        return all(proximity(h, asked["epsilon"], asked["relative"]) * asked["m"] <= 1 for h in classes)
+    if criterion == "beta-likeness":
+        return all(gain(h, whole, asked["beta"], asked["form"]) <= exact(asked["beta"]) for h in classes)
+    if criterion == "delta-disclosure":
+        ratios = [ratio(h, whole, asked["absent"]) for h in classes]
+        return not any(discloses(r, asked["delta"], asked["logarithm"]) for r in ratios)
+    if criterion == "personalized-privacy":
+        return breach(rows, column, asked["guard"], parent or {}) <= exact(asked["p_breach"])
     raise KeyError(criterion)
+
+
+def classes_by(rows: Iterable[Row], x: Sequence[int] | None = None) -> dict[Hashable, list[tuple[Hashable, ...]]]:
+    """The values of the rows that share the quasi texts at some positions (all of them if none are given)."""
+    classes: dict[Hashable, list[tuple[Hashable, ...]]] = defaultdict(list)
+    for quasi, values in rows:
+        classes[quasi if x is None else tuple(quasi[j] for j in x)].append(values)
+    return classes
+
+
+def distinct_y(rows: Iterable[Row], column: int, x: Sequence[int] | None = None) -> int:
+    """The smallest number of different values of a column in a class."""
+    return min(len({values[column] for values in members}) for members in classes_by(rows, x).values())
+
+
+def confidence(
+    rows: Iterable[Row], column: int, value: Hashable = None, x: Sequence[int] | None = None, person: int | None = None
+) -> Fraction:
+    """The largest share of a class that has a value (the commonest if none is named), by rows or by people."""
+    worst = Fraction(0)
+    for members in classes_by(rows, x).values():
+        keys = [i if person is None else values[person] for i, values in enumerate(members)]
+        for wanted in {values[column] for values in members} if value is None else {value}:
+            having = {key for key, values in zip(keys, members, strict=True) if values[column] == wanted}
+            worst = max(worst, Fraction(len(having), len(set(keys))))
+    return worst
+
+
+def lkc(rows: Sequence[Row], l: int, column: int) -> tuple[int, Fraction]:  # noqa: E741
+    """The smallest class and the largest share of a value, over all sets of at most l quasi-identifiers."""
+    d = len(rows[0][0])
+    known = [x for n in range(1, min(l, d) + 1) for x in combinations(range(d), n)]
+    sizes = [len(members) for x in known for members in classes_by(rows, x).values()]
+    return min(sizes), max(confidence(rows, column, x=x) for x in known)
+
+
+def average_risk(rows: Sequence[Row]) -> Fraction:
+    """The mean over rows of one over the size of their class."""
+    classes = classes_by(rows)
+    return sum((Fraction(1, len(classes[quasi])) for quasi, _ in rows), Fraction(0)) / len(rows)

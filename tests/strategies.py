@@ -8,11 +8,16 @@ import numpy as np
 from hypothesis import strategies as st
 
 import brute
+from tarnkappe.criteria.alpha_k_anonymity import AlphaKAnonymity
 from tarnkappe.criteria.base import Criterion
+from tarnkappe.criteria.beta_likeness import BetaLikeness
+from tarnkappe.criteria.confidence_bounding import ConfidenceBounding
+from tarnkappe.criteria.delta_disclosure import DeltaDisclosure
 from tarnkappe.criteria.entropy_l_diversity import EntropyLDiversity
 from tarnkappe.criteria.frequency_l_diversity import FrequencyLDiversity
 from tarnkappe.criteria.k_anonymity import KAnonymity
 from tarnkappe.criteria.l_diversity import LDiversity
+from tarnkappe.criteria.max_risk import MaxRisk
 from tarnkappe.criteria.recursive_cl_diversity import RecursiveCLDiversity
 from tarnkappe.criteria.t_closeness import TCloseness
 from tarnkappe.goal import Goal
@@ -88,9 +93,16 @@ def criteria(draw: st.DrawFn, column: str = "s0", know_others: bool | None = Non
     """Any criterion with parameters that small tables have a chance to satisfy."""
     known = draw(st.booleans()) if know_others is None else know_others
     few, share = st.integers(1, 3), st.sampled_from([1, 1.2, 1.5, 2, 2.5, 3])
+    bound, likeness = st.sampled_from([0.4, 0.5, 0.75, 0.9]), st.sampled_from([0.3, 1, 2, 4])
+    about = {"column": st.just(column), "know_others": st.just(known)}
     return draw(
         st.one_of(
             st.builds(KAnonymity, st.integers(1, 8)),
+            st.builds(MaxRisk, bound),
+            st.builds(AlphaKAnonymity, **about, alpha=bound, k=st.integers(1, 6)),
+            st.builds(ConfidenceBounding, **about, bounds=st.dictionaries(st.just("n1"), bound), bound=bound),
+            st.builds(BetaLikeness, **about, beta=likeness, form=st.sampled_from(["basic", "enhanced"])),
+            st.builds(DeltaDisclosure, **about, delta=likeness),
             st.builds(LDiversity, st.just(column), few, know_others=st.just(known)),
             st.builds(EntropyLDiversity, st.just(column), share, know_others=st.just(known)),
             st.builds(FrequencyLDiversity, st.just(column), share, know_others=st.just(known)),

@@ -34,17 +34,22 @@ if TYPE_CHECKING:
     from tarnkappe.algorithms.fulldomain.sdgs import Sdgs
     from tarnkappe.algorithms.fulldomain.top_down import TopDown
     from tarnkappe.algorithms.local.bottom_up_greedy import BottomUpGreedy
+    from tarnkappe.algorithms.local.iterated_local_recoding import IteratedLocalRecoding
     from tarnkappe.algorithms.local.k_member import KMember
     from tarnkappe.algorithms.local.oka import OneKMeans
     from tarnkappe.algorithms.local.progressive_local_recoding import ProgressiveLocalRecoding
     from tarnkappe.algorithms.local.top_down_greedy import TopDownGreedy
     from tarnkappe.algorithms.multidimensional.infogain_mondrian import InfoGainMondrian
     from tarnkappe.algorithms.multidimensional.mondrian import Mondrian
+    from tarnkappe.algorithms.subtree.bug import BottomUpGeneralization
+    from tarnkappe.algorithms.subtree.hdtds import HighDimensionalTds
     from tarnkappe.algorithms.subtree.iyengar import Iyengar
     from tarnkappe.algorithms.subtree.k_optimize import KOptimize
     from tarnkappe.algorithms.subtree.l_plus_optimize import LPlusOptimize
     from tarnkappe.algorithms.subtree.mu_argus import MuArgus
+    from tarnkappe.algorithms.subtree.tdd import TopDownDisclosure
     from tarnkappe.algorithms.subtree.tds import TopDownSpecialization
+    from tarnkappe.algorithms.subtree.tds_cluster import TdsForClusters
     from tarnkappe.criteria.alpha_k_anonymity import AlphaKAnonymity
     from tarnkappe.criteria.average_risk import AverageRisk
     from tarnkappe.criteria.beta_likeness import BetaLikeness
@@ -88,6 +93,7 @@ _HOMES = {
     "AverageRisk": "criteria.average_risk",
     "BestFirst": "algorithms.fulldomain.best_first",
     "BetaLikeness": "criteria.beta_likeness",
+    "BottomUpGeneralization": "algorithms.subtree.bug",
     "BottomUpGreedy": "algorithms.local.bottom_up_greedy",
     "ConfidenceBounding": "criteria.confidence_bounding",
     "Datafly": "algorithms.fulldomain.datafly",
@@ -98,8 +104,10 @@ _HOMES = {
     "EpsilonMAnonymity": "criteria.epsilon_m_anonymity",
     "Flash": "algorithms.fulldomain.flash",
     "FrequencyLDiversity": "criteria.frequency_l_diversity",
+    "HighDimensionalTds": "algorithms.subtree.hdtds",
     "Incognito": "algorithms.fulldomain.incognito",
     "InfoGainMondrian": "algorithms.multidimensional.infogain_mondrian",
+    "IteratedLocalRecoding": "algorithms.local.iterated_local_recoding",
     "Iyengar": "algorithms.subtree.iyengar",
     "Job": "job",
     "KAnonymity": "criteria.k_anonymity",
@@ -125,7 +133,9 @@ _HOMES = {
     "Sdgs": "algorithms.fulldomain.sdgs",
     "TCloseness": "criteria.t_closeness",
     "Taxonomy": "taxonomy",
+    "TdsForClusters": "algorithms.subtree.tds_cluster",
     "TopDown": "algorithms.fulldomain.top_down",
+    "TopDownDisclosure": "algorithms.subtree.tdd",
     "TopDownGreedy": "algorithms.local.top_down_greedy",
     "TopDownSpecialization": "algorithms.subtree.tds",
     "XYAnonymity": "criteria.xy_anonymity",
@@ -151,6 +161,7 @@ __all__ = [
     "AverageRisk",
     "BestFirst",
     "BetaLikeness",
+    "BottomUpGeneralization",
     "BottomUpGreedy",
     "ConfidenceBounding",
     "Datafly",
@@ -161,8 +172,10 @@ __all__ = [
     "EpsilonMAnonymity",
     "Flash",
     "FrequencyLDiversity",
+    "HighDimensionalTds",
     "Incognito",
     "InfoGainMondrian",
+    "IteratedLocalRecoding",
     "Iyengar",
     "Job",
     "KAnonymity",
@@ -187,7 +200,9 @@ __all__ = [
     "Sdgs",
     "TCloseness",
     "Taxonomy",
+    "TdsForClusters",
     "TopDown",
+    "TopDownDisclosure",
     "TopDownGreedy",
     "TopDownSpecialization",
     "XYAnonymity",

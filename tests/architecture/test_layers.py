@@ -40,6 +40,8 @@ LAYERS = (
     "release",
     "report",
     "pipeline",
+    "evaluate",
+    "multirelational",
     "datasets",
     "testing",
     "cli",
@@ -182,10 +184,11 @@ def test_nothing_is_printed():
 
 def test_chance_is_passed_in():
     """Whoever needs chance is given a generator, so that a seed decides everything."""
-    homes = ("pipeline", "datasets", "testing")
+    homes = ("pipeline", "multirelational", "datasets", "testing")
     assert calls("np.random.", "numpy.random.", "random.", "default_rng", beside=homes) == []
     assert users({"random"}, beside=()) == []
-    assert users({"secrets"}, beside=("pipeline", "io.leftovers")) == []  # the latter for names of temporary files
+    homes = ("pipeline", "multirelational", "io.leftovers")  # the last for names of temporary files
+    assert users({"secrets"}, beside=homes) == []
 
 
 def loaded_by(code: str) -> set[str]:

@@ -77,6 +77,44 @@ def test_numbers_are_ordered_as_numbers(cli) -> None:
     assert json.loads(cli(*words).stdout)["verdicts"][0]["reached"] == pytest.approx(1 / 3)
 
 
+@pytest.mark.parametrize(
+    ("criterion", "exit_code"),
+    [
+        ("alpha-k-anonymity:column=s,alpha=0.5,k=4", 0),
+        ("alpha-k-anonymity:column=s,alpha=0.2,k=4,value=9", 5),
+        ("confidence-bounding:column=s,bounds.9=0.25,bounds.10=0.5", 0),
+        ("confidence-bounding:column=s,bounds.9=0.2,bound=0.5", 5),
+        ("k-e-anonymity:column=s,k=3,e=91", 0),
+        ("k-e-anonymity:column=s,k=3,e=92", 5),
+        ("epsilon-m-anonymity:column=s,epsilon=1,m=2", 5),
+        ("epsilon-m-anonymity:column=s,epsilon=0.5,m=2", 0),
+        ("epsilon-m-anonymity:column=s,epsilon=0.05,m=2,relative=true", 0),
+        ("beta-likeness:column=s,beta=1", 0),
+        ("beta-likeness:column=s,beta=0.1,form=basic", 5),
+        ("delta-disclosure:column=s,delta=1.1", 5),
+        ("delta-disclosure:column=s,delta=1.1,absent=skipped,logarithm=natural", 0),
+        ("max-risk:risk=0.25", 0),
+        ("max-risk:risk=0.2", 5),
+        ("personalized-privacy:column=s,guard=g,p_breach=0.5", 0),
+        ("personalized-privacy:column=s,guard=g,p_breach=0.25", 5),
+    ],
+)
+def test_criteria_of_single_groups(cli, criterion: str, exit_code: int) -> None:
+    """Two groups of numbers; some of the people mind that others learn that they have a 10, or a 9."""
+    values = ["9", "10", "10", "100", "9", "11", "10", "101"]
+    table = {"q": ["a"] * 4 + ["b"] * 4, "s": values, "g": ["10", "", "", "", "10", "", "", "9"]}
+    pl.DataFrame(table).write_csv("s.csv")
+    result = cli("verify", "s.csv", "--quasi", "q", "--criterion", criterion)
+    assert result.exit_code == exit_code, result.output
+
+
+def test_names_are_no_numbers(cli) -> None:
+    pl.DataFrame({"q": ["a", "a"], "s": ["x", "y"]}).write_csv("s.csv")
+    result = cli("verify", "s.csv", "--quasi", "q", "--criterion", "k-e-anonymity:column=s,k=2,e=1")
+    assert result.exit_code == 2
+    assert "measures by the numbers of 's'" in result.stderr
+
+
 def test_columns_with_commas_in_their_names(cli) -> None:
     pl.DataFrame({"city, state": ["x", "x"], "age": ["1", "1"]}).write_csv("c.csv")
     words = ("--quasi", "city, state", "--quasi", "age", "--criterion", "k-anonymity:k=2")
@@ -118,6 +156,24 @@ def test_the_command_that_the_report_prints_works_as_it_is(cli, folder: Path, mo
     result = cli(*words[1:])
     assert result.exit_code == 0
     assert "✓ l-diversity ≥ 3 (illness)" in result.stdout
+
+
+def test_it_also_works_with_bounds_of_single_values(cli, folder: Path, monkeypatch) -> None:
+    from tarnkappe.job.files import load_job
+    from tarnkappe.pipeline import run_job
+    from tarnkappe.report.facts import verify_command
+
+    people().with_columns(pl.col("illness").str.strip_prefix("canary-")).write_csv("people.csv")
+    bounded = "  - confidence-bounding: {column: illness, bounds: {flu: 0.5, burn: 0.6}}\noutput:"
+    Path("job.yaml").write_text(JOB.replace("output:", bounded))
+    release = run_job(load_job("job.yaml"))
+    monkeypatch.chdir("release/public")
+    words = shlex.split(verify_command(release))
+    assert words[-1] == "confidence-bounding:column=illness,bounds.flu=0.5,bounds.burn=0.6"
+    result = cli(*words[1:])
+    assert result.exit_code == 0
+    assert "✓ share over bound ≤ 1 (flu 0.5, burn 0.6)" in result.stdout
+    assert "✓ the file keeps the promise" in cli("verify", "people.csv").stdout  # by its manifest
 
 
 def test_a_foreign_manifest_is_not_believed(cli, released: Path) -> None:

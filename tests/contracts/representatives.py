@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import typing
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from itertools import product
 from typing import Any, TypeVar
 
@@ -10,41 +12,56 @@ from tarnkappe.algorithms import all_algorithms
 from tarnkappe.algorithms.base import Algorithm
 from tarnkappe.criteria import all_criteria
 from tarnkappe.criteria.base import Criterion
+from tarnkappe.errors import JobError
 from tarnkappe.params import Parameter, parameters
 
 T = TypeVar("T")
+
+
+#: Texts that mean something else than the name of the sensitive column.
+TEXTS = {"value": "value 1", "guard": "guarding node", "y": "person", "subject": "patient", "metric": "precision"}
 
 
 def values(p: Parameter) -> tuple[Any, ...]:
     """A few values of a parameter that are neither trivial nor extreme."""
     if p.choices:
         return p.choices
+    if typing.get_origin(p.type) is Mapping:
+        return ({"value 0": 0.3, "value 4": 0.6},)
     if p.type is bool:
         return (False, True)
     low = p.ge if p.ge is not None else p.gt or 0
     if p.type is int:
         return (int(low) + 1, int(low) + 4)
-    if p.type is float:
+    if p.type in (float, float | None):
         return (low + 0.05, low + 0.2, low + 0.6) if p.le == 1 else (low + 0.5, low + 2.0)
-    return ("disease",)
+    if typing.get_origin(p.type) is tuple:
+        return ((), ("age", "grade")) if p.name == "x" else ((),)
+    named = TEXTS.get(p.name, "disease")
+    return (None, named) if p.type == str | None else (named,)
 
 
 def variants(cls: type[T]) -> Iterator[T]:
-    """The class with what it must be given and its defaults, then with one parameter changed at a time."""
+    """The class with what it must be given and its defaults, then with one parameter changed at a time.
+
+    What the class refuses is left out.
+    """
     declared = parameters(cls)
     usual = {p.name: values(p)[0] for p in declared if p.required}
     yield cls(**usual)
     for p in declared:
         for value in values(p):
             if value != (usual[p.name] if p.required else p.default):
-                yield cls(**{**usual, p.name: value})
+                with suppress(JobError):
+                    yield cls(**{**usual, p.name: value})
 
 
 def instances(cls: type[T]) -> Iterator[T]:
-    """All combinations of these values."""
+    """All combinations of these values, but for those that the class refuses."""
     declared = parameters(cls)
     for chosen in product(*(values(p) for p in declared)):
-        yield cls(**dict(zip((p.name for p in declared), chosen, strict=True)))
+        with suppress(JobError):
+            yield cls(**dict(zip((p.name for p in declared), chosen, strict=True)))
 
 
 def criteria() -> list[Criterion]:
@@ -52,6 +69,12 @@ def criteria() -> list[Criterion]:
     return [c for cls in all_criteria().values() for c in instances(cls)]
 
 
-def algorithms() -> list[Algorithm]:
-    """Every registered algorithm with every choice of each of its parameters."""
-    return [a for cls in all_algorithms().values() for a in variants(cls)]
+def algorithms() -> tuple[list[Algorithm], list[Algorithm]]:
+    """Every registered algorithm with its defaults, and with every choice of each of its parameters."""
+    usual: list[Algorithm] = []
+    changed: list[Algorithm] = []
+    for cls in all_algorithms().values():
+        first, *others = variants(cls)
+        usual.append(first)
+        changed.extend(others)
+    return usual, changed

@@ -22,11 +22,14 @@ from whole_jobs import ROW, Case, Field
 
 import brute
 from tarnkappe.criteria import Criterion
+from tarnkappe.criteria.personalized_privacy import PersonalizedPrivacy
 from tarnkappe.errors import InfeasibleError, JobError
 from tarnkappe.pipeline import run_job
 
 PUBLIC = {"manifest.json", "report.html"}
 INTERNAL = {"manifest.json", "report.html", "job.yaml", "groups.parquet"}
+#: What is kept beside it where criteria look at more than the released columns.
+EVIDENCE = {"witness.parquet", "population.parquet"}
 
 #: Thousands of small releases are written faster to memory, where there is such a folder; None is the usual one.
 IN_MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
@@ -51,7 +54,7 @@ def read_release(folder: Path, missing: tuple[str, ...] = ("",), delimiter: str 
     private = json.loads((folder / "internal/manifest.json").read_text("utf-8"))
     path = folder / "public" / str(public["file"])
     assert {p.name for p in (folder / "public").iterdir()} == PUBLIC | {path.name}
-    assert {p.name for p in (folder / "internal").iterdir()} == INTERNAL
+    assert {p.name for p in (folder / "internal").iterdir()} - EVIDENCE == INTERNAL
     assert {p.name for p in folder.iterdir()} == {"public", "internal"}
     assert public["sha256"] == hashlib.sha256(path.read_bytes()).hexdigest(), "the manifest has another hash"
     if path.suffix == ".parquet":
@@ -84,10 +87,22 @@ def rows_by_role(case: Case, written: Written) -> list[brute.Row]:
     ]
 
 
+def with_guards(case: Case, criterion: Criterion, written: Written) -> list[brute.Row]:
+    """Released records as `rows_by_role` gives them, each with its guarding node, which is not released."""
+    rows = rows_by_role(case, written)
+    if not isinstance(criterion, PersonalizedPrivacy):
+        return rows
+    guard = dict(zip(case.column(ROW), case.column(criterion.guard), strict=True))
+    keys = [row[written.names.index(ROW)] for row in written.rows]
+    return [(quasi, (*values, guard[key])) for (quasi, values), key in zip(rows, keys, strict=True)]
+
+
 def keeps(case: Case, criterion: Criterion, rows: list[brute.Row]) -> bool:
-    """Whether rows keep the promise of a criterion, in exact arithmetic."""
+    """Whether rows keep the promise of a criterion, in exact arithmetic; a guarding node is their last value."""
     asked = criterion.get_params()
     name = asked.pop("column", None)
+    if "guard" in asked:
+        asked["guard"] = -1
     if name is None:
         return brute.meets(rows, criterion.name, **asked)
     fields = case.having("sensitive")
@@ -101,10 +116,28 @@ def reached(case: Case, criterion: Criterion, rows: list[brute.Row]) -> float:
     """The level of the most exposed class, as a criterion's verdict states it."""
     if criterion.name == "k-anonymity":
         return brute.k(rows)
+    if criterion.name == "max-risk":
+        return 1 / brute.k(rows)
     fields = case.having("sensitive")
     asked = criterion.get_params()
     column = [f.name for f in fields].index(asked["column"])
-    values, kind, others = [s[column] for _, s in rows], fields[column].kind, asked["know_others"]
+    values, kind, others = [s[column] for _, s in rows], fields[column].kind, asked.get("know_others", False)
+    classes, whole = brute.histograms(rows, column, others), brute.table(rows, column)
+    if criterion.name == "alpha-k-anonymity":
+        return float(max(brute.alpha(h, asked["value"]) for h in classes))
+    if criterion.name == "confidence-bounding":
+        return float(max(brute.filled(h, asked["bounds"], asked["bound"]) for h in classes))
+    if criterion.name == "k-e-anonymity":
+        return float(min(brute.spread(h, asked["k"]) for h in classes))
+    if criterion.name == "epsilon-m-anonymity":
+        return float(max(brute.proximity(h, asked["epsilon"], asked["relative"]) for h in classes))
+    if criterion.name == "beta-likeness":
+        return float(max(brute.gain(h, whole, asked["beta"], asked["form"]) for h in classes))
+    if criterion.name == "delta-disclosure":
+        base = {"binary": 2, "natural": math.e, "decimal": 10}[asked["logarithm"]]
+        return max(math.log(brute.ratio(h, whole, asked["absent"]), base) for h in classes)
+    if criterion.name == "personalized-privacy":
+        return float(brute.breach(rows, column, -1, kind.parents(values)))
     if criterion.name == "l-diversity":
         return brute.distinct_l(rows, column, others)
     if criterion.name == "entropy-l-diversity":
@@ -125,17 +158,16 @@ def check_release(case: Case, folder: Path) -> Written:
     assert 0 <= suppressed <= case.budget, f"{suppressed} records suppressed, {case.budget} allowed"
     assert written.public["records"] == len(written.rows)
     assert written.public["suppressed"] == suppressed
-    rows = rows_by_role(case, written)
     for criterion in case.criteria:
-        assert keeps(case, criterion, rows), f"the written table violates {criterion}"
-    _check_verdicts(case, written, rows)
+        assert keeps(case, criterion, with_guards(case, criterion, written)), f"the written table violates {criterion}"
+    _check_verdicts(case, written)
     _check_carried(case, written)
     if ROW in written.names:
         _check_labels(case, written)
     return written
 
 
-def _check_verdicts(case: Case, written: Written, rows: list[brute.Row]) -> None:
+def _check_verdicts(case: Case, written: Written) -> None:
     """The published verdicts tell the truth."""
     verdicts = written.public["verdicts"]
     assert isinstance(verdicts, list)
@@ -144,7 +176,7 @@ def _check_verdicts(case: Case, written: Written, rows: list[brute.Row]) -> None
         assert verdict["ok"] is True
         if getattr(criterion, "l", 0) == 1 and criterion.name == "recursive-cl-diversity":
             continue  # satisfied by definition, whatever the level
-        truth = reached(case, criterion, rows)
+        truth = reached(case, criterion, with_guards(case, criterion, written))
         same = math.isclose(float(verdict["reached"]), truth, rel_tol=1e-9, abs_tol=1e-12)
         assert same, f"{criterion} is said to reach {verdict['reached']}, in truth {truth}"
 
@@ -181,9 +213,11 @@ def is_true(case: Case, field: Field, label: str | None, value: str | None) -> b
     return label is not None and field.kind.covers(label, value)
 
 
-def together(case: Case) -> list[brute.Row]:
+def together(case: Case, criterion: Criterion) -> list[brute.Row]:
     """The input as if all records were in one group."""
-    fields = [(f, [g.name for g in case.fields].index(f.name)) for f in case.having("sensitive")]
+    guard = getattr(criterion, "guard", None)
+    looked_at = [*case.having("sensitive"), *(f for f in case.fields if f.name == guard)]
+    fields = [(f, [g.name for g in case.fields].index(f.name)) for f in looked_at]
     return [((), tuple(f.kind.read(row[i]) for f, i in fields)) for row in case.rows]
 
 
@@ -199,8 +233,7 @@ def run_and_check(case: Case, seed: int = 1) -> Written | None:
             try:
                 run_job(case.job(), data, folder, seed=seed)
             except InfeasibleError:
-                rows = together(case)
-                possible = all(keeps(case, c, rows) for c in case.criteria)
+                possible = all(keeps(case, c, together(case, c)) for c in case.criteria)
                 assert not possible, "gave up, although all records in one group satisfy the goal"
             else:
                 return check_release(case, folder)

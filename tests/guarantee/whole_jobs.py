@@ -6,7 +6,7 @@ import csv
 import math
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
@@ -29,6 +29,14 @@ from tarnkappe import (
 )
 from tarnkappe.algorithms import Algorithm, all_algorithms
 from tarnkappe.criteria import Criterion
+from tarnkappe.criteria.alpha_k_anonymity import AlphaKAnonymity
+from tarnkappe.criteria.beta_likeness import BetaLikeness
+from tarnkappe.criteria.confidence_bounding import ConfidenceBounding
+from tarnkappe.criteria.delta_disclosure import DeltaDisclosure
+from tarnkappe.criteria.epsilon_m_anonymity import EpsilonMAnonymity
+from tarnkappe.criteria.k_e_anonymity import KEAnonymity
+from tarnkappe.criteria.max_risk import MaxRisk
+from tarnkappe.criteria.personalized_privacy import PersonalizedPrivacy
 from tarnkappe.io import CsvDialect
 from tarnkappe.job.model import DataSettings, OutputSettings
 from tarnkappe.params import parameters
@@ -39,13 +47,20 @@ from tarnkappe.taxonomy import suppress, tree
 ROW = "row id"
 
 
-def algorithm_variants() -> list[Algorithm]:
-    """Every registered algorithm with every choice of its parameters."""
+def algorithm_variants(target: str | None = None) -> list[Algorithm]:
+    """Every registered algorithm with every choice of its parameters.
+
+    Those that must be told a target are among them only if one is given.
+    """
     out: list[Algorithm] = []
     for cls in all_algorithms().values():
-        chosen = [p for p in parameters(cls) if p.choices]
+        declared = parameters(cls)
+        given = {p.name: target for p in declared if p.required}
+        if given and target is None:
+            continue
+        chosen = [p for p in declared if p.choices]
         for values in product(*(p.choices or () for p in chosen)):
-            out.append(cls(**dict(zip((p.name for p in chosen), values, strict=True))))
+            out.append(cls(**given, **dict(zip((p.name for p in chosen), values, strict=True))))
     return out
 
 
@@ -100,9 +115,16 @@ class Case:
 
     @property
     def refused(self) -> bool:
-        """Whether the algorithm says itself that it cannot do this: missing values as wildcards."""
+        """Whether the algorithm says itself that it cannot do this."""
         missing = any(None in self.column(f.name) for f in self.having("quasi"))
-        return missing and self.missing_rule == "wildcard" and not self.algorithm.handles_wildcards
+        wildcards = missing and self.missing_rule == "wildcard"
+        breakable = not all(c.is_monotone for c in self.criteria)
+        able = self.algorithm
+        return (
+            (wildcards and not able.handles_wildcards)
+            or (breakable and not able.handles_non_monotone)
+            or not all(c.decided_on in able.scopes for c in self.criteria)
+        )
 
     def job(self) -> Job:
         decimal = "," if self.delimiter == ";" else "."
@@ -162,14 +184,16 @@ class Case:
 
 
 @st.composite
-def criteria(draw: st.DrawFn, sensitive: tuple[Field, ...]) -> Criterion:
+def criteria(draw: st.DrawFn, sensitive: tuple[Field, ...], non_monotone: bool = False) -> Criterion:
     """Any criterion with parameters that small tables have a chance to satisfy."""
-    kinds = ["k", *(["distinct", "entropy", "recursive", "frequency", "t", "t"] if sensitive else [])]
+    kinds = ["k", *(["distinct", "entropy", "recursive", "frequency", "t", "t", "other", "other"] if sensitive else [])]
     kind = draw(st.sampled_from(kinds))
     if kind == "k":
-        return KAnonymity(draw(st.integers(1, 9)))
+        return draw(st.one_of(st.builds(KAnonymity, st.integers(1, 9)), st.builds(MaxRisk, decimals(0.1, 0.3, 0.5, 1))))
     field = draw(st.sampled_from(sensitive))
     know = draw(st.sampled_from([False, False, True]))
+    if kind == "other":
+        return draw(other_criteria(field, know, non_monotone))
     if kind == "distinct":
         return LDiversity(field.name, draw(st.integers(1, 3)), know_others=know)
     if kind == "recursive":
@@ -182,6 +206,34 @@ def criteria(draw: st.DrawFn, sensitive: tuple[Field, ...]) -> Criterion:
     l = draw(st.sampled_from([1, 1.2, 1.5, 2, 2.5, 3]))  # noqa: E741
     cls = EntropyLDiversity if kind == "entropy" else FrequencyLDiversity
     return cls(field.name, l, know_others=know)
+
+
+def decimals(*numbers: float) -> st.SearchStrategy[float]:
+    """One of some numbers."""
+    return st.sampled_from(numbers)
+
+
+def other_criteria(field: Field, know_others: bool, non_monotone: bool) -> st.SearchStrategy[Criterion]:
+    """Criteria about shares, about the whole table and about numbers, on one sensitive column."""
+    about = {"column": st.just(field.name), "know_others": st.just(know_others)}
+    named: list[str] = [*field.kind.values] if field.kind.taxonomy is not None and not field.kind.numeric else []
+    bounds = st.dictionaries(st.sampled_from(named), decimals(0.3, 0.5, 0.9), max_size=3) if named else st.just({})
+    value = st.sampled_from([None, *named])
+    absent = st.sampled_from(["violates", "skipped"] if non_monotone else ["violates"])
+    logarithm = st.sampled_from(["binary", "natural", "decimal"])
+    form = st.sampled_from(["basic", "enhanced"])
+    out: list[st.SearchStrategy[Criterion]] = [
+        st.builds(AlphaKAnonymity, **about, alpha=decimals(0.4, 0.5, 0.75, 1), k=st.integers(1, 5), value=value),
+        st.builds(ConfidenceBounding, **about, bounds=bounds, bound=decimals(0.5, 0.7, 0.95)),
+        st.builds(BetaLikeness, **about, beta=decimals(0.1, 0.5, 1, 4), form=form),
+        st.builds(DeltaDisclosure, **about, delta=decimals(0.3, 1, 2), absent=absent, logarithm=logarithm),
+    ]
+    if field.kind.numeric:
+        out.append(st.builds(KEAnonymity, **about, k=st.integers(1, 3), e=decimals(0, 0.2, 1, 7, 1000)))
+    if field.kind.numeric and non_monotone:
+        near = {"epsilon": decimals(0, 0.2, 0.5, 0.9), "m": st.integers(1, 3), "relative": st.booleans()}
+        out.append(st.builds(EpsilonMAnonymity, **about, **near))
+    return st.one_of(out)
 
 
 def rows_of(
@@ -250,12 +302,14 @@ def cases(draw: st.DrawFn, algorithm: Algorithm | None = None, max_rows: int = 6
     if shape == "equal":
         fields = [f for f in fields if f.name != ROW]
     rng = random.Random(draw(st.integers(0, 2**32 - 1)))
+    chosen = algorithm or draw(st.sampled_from(algorithm_variants()))
+    asked = criteria(tuple(secret), chosen.handles_non_monotone)
     source = draw(st.sampled_from(["csv", "csv", "parquet", "frame"]))
     return Case(
         tuple(fields),
         rows_of(tuple(fields), n, rng, shape, nulls),
-        tuple(draw(st.lists(criteria(tuple(secret)), min_size=1, max_size=3))),
-        algorithm or draw(st.sampled_from(algorithm_variants())),
+        tuple(draw(st.lists(asked, min_size=1, max_size=3))),
+        chosen,
         draw(st.sampled_from([0.0, 0.0, 0.02, 0.1, 0.29, 0.5, 0.5, 1.0])),
         rule,
         missing,
@@ -294,3 +348,41 @@ def _tree(branches: dict[str, tuple[str, ...]]) -> Branches:
     leaves = tuple(leaf for branch, below in branches.items() for leaf in below or (branch,))
     nested = {"*": {branch: list(below) or None for branch, below in branches.items()}}
     return Branches(leaves, tree(nested), parent=parent, leaves=leaves)
+
+
+#: Criteria that need more than the groups of one table, in `test_beyond_groups`, where each of them also lies once.
+BEYOND_GROUPS = {
+    "average-risk",
+    "delta-presence",
+    "k-map",
+    "lkc-privacy",
+    "xy-anonymity",
+    "xy-linkability",
+    "xy-privacy",
+}
+
+#: Criteria that single groups decide, beyond the classics, with parameters that `guarded_hospital` can satisfy.
+GROUP_CRITERIA: dict[str, Criterion] = {
+    "alpha-k": AlphaKAnonymity("illness", 0.5, 4),
+    "alpha-k, one value": AlphaKAnonymity("illness", 0.3, 3, "angina"),
+    "confidence": ConfidenceBounding("illness", {"angina": 0.25, "asthma": 0.35}),
+    "confidence, all": ConfidenceBounding("illness", {"angina": 0.3}, 0.5),
+    "k-e": KEAnonymity("income", 3, 2499.5),
+    "beta": BetaLikeness("illness", 1.5),
+    "basic beta": BetaLikeness("illness", 1.5, "basic"),
+    "delta": DeltaDisclosure("income", 1),
+    "risk": MaxRisk(0.2),
+    "epsilon-m": EpsilonMAnonymity("income", 400, 2),
+    "relative epsilon-m": EpsilonMAnonymity("income", 0.3, 2, relative=True),
+    "delta, absent skipped": DeltaDisclosure("illness", 1.5, "skipped"),
+    "personalized": PersonalizedPrivacy("illness", "guard", 0.6),
+}
+
+
+def guarded_hospital(criteria: tuple[Criterion, ...], algorithm: Algorithm, **settings: Any) -> Case:
+    """The patients, and what each of them wants to keep secret; this is not published."""
+    case = hospital(criteria, algorithm, **settings)
+    nodes = ("Lungs", "angina", None, "Heart", None)
+    guard = Field("guard", "drop", ColumnKind(tuple(node for node in nodes if node)))
+    rows = tuple((*row, nodes[i % len(nodes)]) for i, row in enumerate(case.rows))
+    return replace(case, fields=(*case.fields, guard), rows=rows)

@@ -104,5 +104,6 @@ def test_sections_of_the_wrong_shape_are_told(text: str, code: str) -> None:
 
 
 def test_an_algorithm_may_have_parameters() -> None:
-    assert job_from_text(K + "algorithm: mondrian").algorithm.get_params() == {"cut": "strict"}
-    assert job_from_text(K + "algorithm: {name: mondrian, cut: relaxed}").algorithm.get_params() == {"cut": "relaxed"}
+    assert job_from_text(K + "algorithm: mondrian").algorithm.get_params() == {"cut": "strict", "swaps": 0}
+    relaxed = job_from_text(K + "algorithm: {name: mondrian, cut: relaxed}").algorithm
+    assert relaxed.get_params() == {"cut": "relaxed", "swaps": 0}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from dataclasses import replace
 
@@ -15,7 +16,7 @@ from tarnkappe.algorithms.fulldomain.datafly import Datafly
 from tarnkappe.criteria.k_anonymity import KAnonymity
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping
-from tarnkappe.metrics import all_metrics, score_plan
+from tarnkappe.metrics import all_metrics, metric_named, score_plan
 from tarnkappe.metrics.base import CellLoss
 from tarnkappe.metrics.steps import generalisation_steps
 from tarnkappe.plan import Plan
@@ -57,13 +58,26 @@ def height_above(tree: Taxonomy, leaf: int) -> list[int]:
     return way
 
 
+def lost_bits(plan: Plan, j: int, value: int, group: int, members: set[int]) -> float:
+    """Minus the logarithm of how common a value is among those that its label stands for."""
+    tally, tree = plan.tally, plan.tally.quasi_domains[j].taxonomy
+    counts = [int(tally.count[tally.quasi[:, j] == leaf].sum()) for leaf in range(tree.n_leaves)]
+    if group < 0:
+        return math.log2(sum(counts) / counts[value])
+    lo, hi, node = (int(part[group, j]) for part in (plan.boxes.lo, plan.boxes.hi, plan.boxes.node))
+    leaves = set(range(int(tree.lo[node]), int(tree.hi[node]) + 1))
+    if tree.ranges[node] and lo < hi:
+        leaves = members if tally.quasi_domains[j].sets and plan.grouping.fixed is None else set(range(lo, hi + 1))
+    return math.log2(sum(counts[leaf] for leaf in leaves) / counts[value])
+
+
 def scores(plan: Plan) -> dict[str, float]:
     """All metrics of a plan, record by record."""
     tally, n = plan.tally, plan.tally.n_records
     d = len(tally.quasi_domains)
     weights = [q.weight for q in tally.quasi_domains]
     loss = {name: [0.0] * d for name in ("lm", "gcp", "iloss")}
-    steps, shares, suppressed = 0, [0.0] * d, 0
+    steps, shares, suppressed, bits = 0, [0.0] * d, 0, 0.0
     sizes: dict[int, int] = {}
     fixed = plan.grouping.fixed is not None  # then a node is published, and it stands for all its leaves
     members: dict[tuple[int, int], set[int]] = defaultdict(set)
@@ -81,6 +95,7 @@ def scores(plan: Plan) -> dict[str, float]:
             way = height_above(domain.taxonomy, int(tally.quasi[cell, j]))
             raised = len(way) - 1 if group < 0 else way.index(int(plan.boxes.node[group, j]))
             steps += raised * records
+            bits += domain.weight * records * lost_bits(plan, j, int(tally.quasi[cell, j]), group, members[group, j])
             shares[j] += records * raised / max(len(way) - 1, 1)
             here = dict.fromkeys(loss, 1.0)  # a suppressed record has lost everything
             if group >= 0:
@@ -89,8 +104,12 @@ def scores(plan: Plan) -> dict[str, float]:
             for name, column in loss.items():
                 column[j] += records * here[name]
     mean = {name: sum(w * x for w, x in zip(weights, column, strict=True)) for name, column in loss.items()}
+    geometric = math.prod((1 + x / n) ** (w / sum(weights)) for w, x in zip(weights, loss["lm"], strict=True)) - 1
     return {
         **{name: total / sum(weights) / n for name, total in mean.items()},
+        "loss": geometric,
+        "nonuniform-entropy": bits,
+        "aecs": n / (len(sizes) + (suppressed > 0)),
         "minimal-distortion": steps,
         "precision": 1 - sum(w * x for w, x in zip(weights, shares, strict=True)) / sum(weights) / n,
         "discernibility": sum(f * f for f in sizes.values()) + suppressed * n,
@@ -102,7 +121,7 @@ def scores(plan: Plan) -> dict[str, float]:
 def test_every_metric_is_checked():
     tally, _ = count_cells([np.array([0, 1])], [], [Domain("q", Taxonomy.scale(["1", "2"]))], [])
     plan = Plan.of(tally, ANYTHING, Grouping.of_cells(tally, np.zeros(2, np.int32), 1))
-    assert scores(plan).keys() == all_metrics().keys()
+    assert scores(plan).keys() == all_metrics().keys() - {"classification"}
 
 
 @given(tallies(wildcards=False).flatmap(lambda t: st.tuples(st.just(t), groupings(t))), st.data())
@@ -135,7 +154,7 @@ def test_shares_stay_between_0_and_1(case):
         return
     plan = Plan.of(tally, ANYTHING, grouping)
     for name, value in score_plan(plan).items():
-        if name not in {"minimal-distortion", "discernibility", "average-group-size"}:
+        if name not in {"minimal-distortion", "discernibility", "average-group-size", "aecs", "nonuniform-entropy"}:
             assert 0 <= value <= 1, name
 
 
@@ -189,7 +208,8 @@ class TestByHand:
     def test_sentences(self):
         for metric in all_metrics().values():
             assert metric.say(0.25).endswith(".")
-            assert "25" in metric.say(0.25) or metric.name in {"minimal-distortion", "discernibility"}
+            whole = {"minimal-distortion", "discernibility", "nonuniform-entropy", "aecs"}
+            assert "25" in metric.say(0.25) or metric.name in whole
             assert metric.goal in {"minimise", "maximise"}
             assert metric.title
 
@@ -209,3 +229,15 @@ def test_a_missing_value_published_as_missing_has_lost_nothing(wildcard):
     found = score_plan(plan)
     assert (found["lm"], found["gcp"], found["iloss"]) == (0, 0, 0)
     assert (found["minimal-distortion"], found["precision"]) == (0, 1)
+
+
+class TestClassification:
+    def test_minorities_and_suppressed_records_are_errors(self):
+        city = Domain("city", Taxonomy.from_nested(["a", "b", "c"]))
+        label = Domain("label", Taxonomy.from_nested(["yes", "no"]), aside=True)
+        values, labels = [0, 0, 0, 1, 1, 2], [0, 0, 1, 1, 1, 0]
+        tally = count_cells([np.array(values)], [np.array(labels)], [city], [label])[0]
+        plan = Plan.of(tally, ANYTHING, Grouping.of_cells(tally, np.array([0, 0, 1, -1]), 2))
+        assert metric_named("classification", "label").score(plan) == pytest.approx(2 / 6)
+        assert "classification" not in score_plan(plan)
+        assert score_plan(plan, "label")["classification"] == pytest.approx(2 / 6)

@@ -44,6 +44,8 @@ class Algorithm(Declared, ABC):
     scopes: ClassVar[frozenset[Scope]] = frozenset({"group"})
     #: Whether it works with a public table, whose cells may have no records.
     handles_population: ClassVar[bool] = False
+    #: Whether it generalises; otherwise a value is published as it is or not at all.
+    generalises: ClassVar[bool] = True
     #: Whether it respects the lowest and highest level of a column.
     handles_levels: ClassVar[bool] = False
     #: Whether it can leave a missing cell open to any group (``missing_rule: wildcard``).

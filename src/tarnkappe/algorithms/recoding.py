@@ -45,6 +45,12 @@ class Cut:
         part = np.repeat(np.arange(len(starts), dtype=np.int32), hi - starts + 1)
         return cls(part, starts, hi, domain.nodes(starts, hi).astype(np.int32))
 
+    def has_intervals(self, domain: Domain) -> bool:
+        """Whether some part is an interval of a range, and not the whole of it."""
+        tree = domain.taxonomy
+        inside = (self.lo > tree.lo[self.node]) | (self.hi < tree.hi[self.node])
+        return bool(np.any(inside & domain.is_range[self.node]))
+
 
 def recode(tally: Tally, cuts: Sequence[Cut]) -> Grouping:
     """Group the cells that look the same once every column is recoded by its cut."""
@@ -55,4 +61,10 @@ def recode(tally: Tally, cuts: Sequence[Cut]) -> Grouping:
         columns = [getattr(cut, values)[p[first]] for cut, p in zip(cuts, parts, strict=True)]
         return np.column_stack(columns).astype(np.int32)
 
-    return Grouping.of_cells(tally, group, len(first), Boxes(published("lo"), published("hi"), published("node")))
+    members = {}
+    for j, (domain, cut) in enumerate(zip(tally.quasi_domains, cuts, strict=True)):
+        if domain.sets and cut.has_intervals(domain):
+            bits = [((1 << int(hi - lo + 1)) - 1) << int(lo) for lo, hi in zip(cut.lo, cut.hi, strict=True)]
+            members[j] = np.array(bits, np.uint64)[parts[j][first]]
+    boxes = Boxes(published("lo"), published("hi"), published("node"), members)
+    return Grouping.of_cells(tally, group, len(first), boxes)

@@ -91,26 +91,11 @@ def part_groups(
 
 
 @njit(cache=True, nogil=True)
-def _surprise(counts: Counts, less: Counts) -> float:
-    """Records times entropy in bits, ``n log n - sum of c log c``, of some counts less others."""
-    total = 0
-    out = 0.0
-    for i in range(counts.size):
-        c = counts[i] - less[i]
-        if c > 0:
-            out -= c * np.log2(c)
-            total += c
-    return out + total * np.log2(total) if total > 0 else 0.0
-
-
-@njit(cache=True, nogil=True)
 def weigh_groups(
     groups: Counts,
     columns: Counts,
     sign: int,
     rows: Codes,
-    classes: Codes,
-    n_classes: int,
     count: Counts,
     order: Codes,
     start: Counts,
@@ -119,24 +104,18 @@ def weigh_groups(
     slot: Codes,
     home: Codes,
     min_size: int,
-    gain: Floats,
     lost: Counts,
     freed: Floats,
     least: Counts,
 ) -> None:
     """Add to every candidate of some columns (`sign` 1), or take away (-1), what it does to some groups.
 
-    `gain` is the records times bits of information about the class, `lost` the records in parts smaller than
-    `min_size`, `freed` the decrease of the sum of squared sizes, `least` the smallest part of at least `min_size`
-    records, which is never taken back. For candidates ``ANYWHERE`` the sums are kept as differences to the leaf before,
-    and `least` is left alone.
+    `lost` counts the records in parts smaller than `min_size`, `freed` is the decrease of the sum of squared sizes, and
+    `least` the smallest part of at least `min_size` records, which is never taken back. For candidates ``ANYWHERE`` the
+    sums are kept as differences to the leaf before, and `least` is left alone.
     """
-    hist = np.zeros((slot.size, n_classes), np.int64)
     sizes = np.zeros(slot.size, np.int64)
     touched = np.empty(slot.size, np.int32)
-    total = np.zeros(n_classes, np.int64)
-    left = np.zeros(n_classes, np.int64)
-    nobody = np.zeros(n_classes, np.int64)
     for g in groups:
         for j in columns:
             first = rows[order[start[g]], j]
@@ -144,63 +123,45 @@ def weigh_groups(
             if how == CLOSED:
                 continue
             found = 0
-            total[:] = 0
             size = 0
             for i in range(start[g], stop[g]):
-                cell = order[i]
-                s = slot[rows[cell, j]]
+                s = slot[rows[order[i], j]]
                 if sizes[s] == 0:
                     touched[found] = s
                     found += 1
-                sizes[s] += count[cell]
-                hist[s, classes[cell]] += count[cell]
-                total[classes[cell]] += count[cell]
-                size += count[cell]
-            whole = _surprise(total, nobody)
+                sizes[s] += count[order[i]]
+                size += count[order[i]]
             if how == TOGETHER:
                 at = home[first]
-                gain[at] += sign * whole
                 freed[at] += sign * float(size) * float(size)
                 for t in range(found):
-                    s = touched[t]
-                    gain[at] -= sign * _surprise(hist[s], nobody)
-                    freed[at] -= sign * float(sizes[s]) * float(sizes[s])
-                    if sizes[s] < min_size:
-                        lost[at] += sign * sizes[s]
+                    part = sizes[touched[t]]
+                    freed[at] -= sign * float(part) * float(part)
+                    if part < min_size:
+                        lost[at] += sign * part
                     else:
-                        least[at] = min(least[at], sizes[s])
+                        least[at] = min(least[at], part)
             elif found > 1:
                 if how == ANYWHERE:
                     touched[:found].sort()
-                left[:] = 0
-                size_left = 0
+                left = 0
                 for t in range(found if how == SINGLY else found - 1):
                     s = touched[t]
-                    if how == SINGLY:
-                        left[:] = 0
-                        size_left = 0
-                    left += hist[s]
-                    size_left += sizes[s]
-                    size_right = size - size_left
-                    won = sign * (whole - _surprise(left, nobody) - _surprise(total, left))
-                    fewer = sign * 2.0 * float(size_left) * float(size_right)
-                    small = 0
-                    for side in (size_left, size_right):
-                        if side < min_size:
-                            small += side
-                        elif how == SINGLY:
-                            least[s] = min(least[s], side)
-                    gain[s] += won
-                    freed[s] += fewer
+                    left = sizes[s] if how == SINGLY else left + sizes[s]
+                    right = size - left
+                    small = (left if left < min_size else 0) + (right if right < min_size else 0)
+                    fewer = 2.0 * float(left) * float(right)
                     lost[s] += sign * small
+                    freed[s] += sign * fewer
                     if how == ANYWHERE:
-                        after = touched[t + 1]
-                        gain[after] -= won
-                        freed[after] -= fewer
-                        lost[after] -= sign * small
+                        lost[touched[t + 1]] -= sign * small
+                        freed[touched[t + 1]] -= sign * fewer
+                    else:
+                        for part in (left, right):
+                            if part >= min_size:
+                                least[s] = min(least[s], part)
             for t in range(found):
                 sizes[touched[t]] = 0
-                hist[touched[t]] = 0
 
 
 @njit(cache=True, nogil=True)

@@ -1,0 +1,138 @@
+"""The front of a partitioning: the groups that may still be cut."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tarnkappe.goal import Goal
+from tarnkappe.groups import Grouping, GroupStats
+from tarnkappe.kernels.mondrian import count_halves, segment_boxes, write_halves
+from tarnkappe.tally import Codes, Counts, Floats, Tally
+from tarnkappe.threads import share_out
+
+
+class Front(ABC):
+    """The groups that may still be cut, as contiguous segments of pieces, and those that are finished.
+
+    A subclass says where each segment is cut; all segments of a round are cut at once.
+    """
+
+    def __init__(self, tally: Tally, goal: Goal) -> None:
+        self.goal = goal
+        self.tally = tally
+        self.tables = goal.table_distributions(tally)
+        self.can_tear = [d.taxonomy.height > 1 for d in tally.quasi_domains]  # else all gaps are alike
+        self.wild = np.array([d.missing if d.wildcard else -1 for d in tally.quasi_domains], np.int32)
+        self.rows = np.ascontiguousarray(tally.quasi)
+        self.cell = np.arange(tally.n_cells, dtype=np.int32)
+        self.quota = tally.count
+        self.starts = np.array([0, tally.n_cells], np.int64)
+        self.done: list[tuple[Codes, Codes, Counts]] = []
+        self.n_done = 0
+
+    def exhaust(self) -> Grouping:
+        """Cut until no cut is allowed."""
+        while self.n_segments:
+            attribute, code, ties = self.choose(*self._boxes())
+            self._finish(np.flatnonzero(attribute < 0))
+            self._cut(np.flatnonzero(attribute >= 0), attribute, code, ties)
+        return self.grouping()
+
+    @abstractmethod
+    def choose(self, lo: Codes, hi: Codes, size: Counts) -> tuple[Counts, Codes, Counts]:
+        """An allowed cut of every segment: attribute (-1: there is none), code and tie share."""
+
+    @property
+    def n_segments(self) -> int:
+        """Number of groups that may still be cut."""
+        return len(self.starts) - 1
+
+    def _boxes(self) -> tuple[Codes, Codes, Counts]:
+        """Box and size of every segment."""
+        shape = self.n_segments, self.rows.shape[1]
+        lo, hi, size = np.empty(shape, np.int32), np.empty(shape, np.int32), np.empty(shape[0], np.int64)
+        share_out(
+            lambda a, b: segment_boxes(self.rows, self.quota, self.starts, self.wild, lo, hi, size, a, b), self.starts
+        )
+        return lo, hi, size
+
+    def work(self, segments: Counts) -> Counts:
+        """Cumulated number of pieces of segments."""
+        lengths = self.starts[segments + 1] - self.starts[segments]
+        return np.concatenate([[0], np.cumsum(lengths)])
+
+    def shape(self, j: int) -> tuple[Floats, Codes, Codes, int, int]:
+        """What a kernel needs to know about the domain of attribute `j`."""
+        domain = self.tally.quasi_domains[j]
+        tree = domain.taxonomy
+        if tree.ranges.any():  # a scale: any gap will do, no need to look at the tree
+            gaps = np.zeros(0, np.int32), np.zeros((0, 0), np.int32)
+        else:
+            gaps = tree.splits[0], tree.split_minima
+        return domain.positions, *gaps, domain.missing, int(self.wild[j])
+
+    def allowed(self, segments: Counts, attribute: Counts, code: Codes, ties: Counts) -> NDArray[np.bool_]:
+        """Whether both halves of each cut satisfy the goal (their sizes are known to be large enough)."""
+        if not len(segments) or self.goal.decided_by_size:
+            return np.ones(len(segments), np.bool_)
+        _, cell, records, bounds = self.halves(segments, attribute, code, ties, with_rows=False)
+        half = np.repeat(np.arange(2 * len(segments), dtype=np.int32), np.diff(bounds))
+        grouping = Grouping(cell, half, records, 2 * len(segments))
+        stats = GroupStats.of(self.tally, grouping, self.goal.columns, joint=self.goal.joint, tables=self.tables)
+        ok = self.goal.satisfied(stats)
+        return ok[0::2] & ok[1::2]
+
+    def _finish(self, segments: Counts) -> None:
+        """Turn segments into final groups."""
+        lengths = self.starts[segments + 1] - self.starts[segments]
+        at = _positions(self.starts[segments], lengths)
+        group = np.repeat(np.arange(len(segments), dtype=np.int32) + np.int32(self.n_done), lengths)
+        self.done.append((self.cell[at], group, self.quota[at]))
+        self.n_done += len(segments)
+
+    def _cut(self, segments: Counts, attribute: Counts, code: Codes, ties: Counts) -> None:
+        """Replace segments by their halves; everything else leaves the front."""
+        self.rows, self.cell, self.quota, self.starts = self.halves(
+            segments, attribute[segments], code[segments], ties[segments], with_rows=True
+        )
+
+    def halves(
+        self, segments: Counts, attribute: Counts, code: Codes, ties: Counts, *, with_rows: bool
+    ) -> tuple[Codes, Codes, Counts, Counts]:
+        """The pieces left and right of each cut: codes, cells, records, and where each half begins."""
+        cuts = (segments, attribute, np.ascontiguousarray(code), np.ascontiguousarray(ties), self.wild)
+        work = self.work(segments)
+        pieces = np.empty(2 * len(segments), np.int64)
+        share_out(lambda a, b: count_halves(self.rows, self.quota, self.starts, *cuts, pieces, a, b), work)
+        bounds = np.concatenate([[0], np.cumsum(pieces)])
+        n = int(bounds[-1])
+        rows = np.empty((n if with_rows else 0, self.rows.shape[1]), np.int32)
+        cell, quota = np.empty(n, np.int32), np.empty(n, np.int64)
+        given = (self.rows, self.quota, self.cell, self.starts, *cuts, bounds, rows, quota, cell)
+        share_out(lambda a, b: write_halves(*given, a, b), work)
+        return rows, cell, quota, bounds
+
+    def grouping(self) -> Grouping:
+        """All finished groups, pieces sorted by cell."""
+        cell, group, quota = (np.concatenate(parts) for parts in zip(*self.done, strict=True))
+        order = np.argsort(cell, kind="stable")
+        return Grouping(cell[order], group[order], quota[order], self.n_done)
+
+
+def weighted_widths(tally: Tally, lo: Codes, hi: Codes) -> Floats:
+    """How wide every segment is in every attribute, times its weight; -1 where it cannot be cut."""
+    out = np.empty(lo.shape, np.float64)
+    for j, domain in enumerate(tally.quasi_domains):
+        out[:, j] = domain.widths(lo[:, j], hi[:, j], domain.nodes(lo[:, j], hi[:, j])) * domain.weight
+        out[:, j] = np.where(hi[:, j] > lo[:, j], np.maximum(out[:, j], 1e-300), -1.0)
+    return out
+
+
+def _positions(starts: Counts, lengths: Counts) -> Counts:
+    """The positions ``starts[i] .. starts[i] + lengths[i]`` of all runs, one after another."""
+    offsets = np.cumsum(lengths) - lengths
+    positions: Counts = np.arange(int(lengths.sum()), dtype=np.int64) + np.repeat(starts - offsets, lengths)
+    return positions

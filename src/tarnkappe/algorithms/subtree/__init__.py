@@ -1,0 +1,1 @@
+"""Subtree and value-level recoding."""

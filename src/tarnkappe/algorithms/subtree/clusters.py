@@ -1,0 +1,95 @@
+"""Clusters of like cells: k-means on mixed columns."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tarnkappe.tally import Codes, Counts, Domain, Floats, Tally
+
+_MAX_ROUNDS = 50
+
+
+def cluster_cells(tally: Tally, n_clusters: int, rng: np.random.Generator) -> Codes:
+    """The cluster of every cell, by k-means with k-means++ seeds; at most so many clusters.
+
+    A number stands where it is on its range, from 0 to 1. Any other value stands in a corner of its own, and all of them
+    are at distance 1 from each other. So a centre is a mean, or the shares of the values, and the squared distances from
+    all values of a column to all centres are a small table: O(rounds · cells · columns · clusters).
+    """
+    domains, codes, count = tally.quasi_domains, tally.quasi, tally.count
+    seeds = _seeds(codes, domains, count, n_clusters, rng)
+    cluster = _nearest(codes, [_distances_to_values(d, codes[seeds, j]) for j, d in enumerate(domains)])[0]
+    for _ in range(_MAX_ROUNDS):
+        tables = [_distances(d, _shares(codes[:, j], d.size, cluster, len(seeds), count)) for j, d in enumerate(domains)]
+        moved = _nearest(codes, tables)[0]
+        if np.array_equal(moved, cluster):
+            break
+        cluster = moved
+    return np.unique(cluster, return_inverse=True)[1].astype(np.int32)
+
+
+def _seeds(
+    codes: Codes, domains: tuple[Domain, ...], count: Counts, n_clusters: int, rng: np.random.Generator
+) -> Codes:
+    """Cells far apart: each is drawn with a chance that grows with its squared distance to the nearest before it."""
+    seeds = [int(rng.choice(len(count), p=count / count.sum()))]
+    away = np.full(len(count), np.inf)
+    while len(seeds) < n_clusters:
+        tables = [_distances_to_values(d, codes[seeds[-1:], j]) for j, d in enumerate(domains)]
+        away = np.minimum(away, _nearest(codes, tables)[1])
+        chance = away * count
+        if chance.sum() <= 0:
+            break
+        seeds.append(int(rng.choice(len(count), p=chance / chance.sum())))
+    return np.array(seeds, np.int32)
+
+
+def _shares(codes: Codes, size: int, cluster: Codes, n_clusters: int, count: Counts) -> Floats:
+    """How often each value occurs in each cluster, as a share of the cluster."""
+    key = cluster.astype(np.int64) * size + codes
+    counts = np.bincount(key, weights=count, minlength=n_clusters * size).reshape(n_clusters, size)
+    return counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+
+
+def _distances_to_values(domain: Domain, values: Codes) -> Floats:
+    """Squared distance from centres that are single values to every value."""
+    return _distances(domain, np.eye(domain.size)[values])
+
+
+def _distances(domain: Domain, shares: Floats) -> Floats:
+    """Squared distance from each centre to every value of a column, times the weight of the column."""
+    place = _places(domain)
+    apart = (1 - 2 * shares + (shares**2).sum(axis=1, keepdims=True)) / 2
+    on_range = np.isfinite(place)
+    if on_range.any():
+        # What is not on the range (a missing value) is at distance 1 from everything that is.
+        mass = shares[:, on_range].sum(axis=1, keepdims=True)
+        mean = (shares[:, on_range] * place[on_range]).sum(axis=1, keepdims=True) / np.maximum(mass, 1e-300)
+        apart[:, on_range] = mass * (place[on_range] - mean) ** 2 + (1 - mass)
+        apart[:, ~on_range] = np.minimum(apart[:, ~on_range], 1) + mass / 2
+    return apart * domain.weight
+
+
+def _places(domain: Domain) -> Floats:
+    """Where each code stands on its range, from 0 to 1; not a number for codes that are not on one."""
+    out = np.full(domain.size, np.nan)
+    tree = domain.taxonomy
+    for node in np.flatnonzero(domain.is_range):
+        inside = np.arange(tree.lo[node], tree.hi[node] + 1)
+        out[inside] = (domain.positions[inside] - domain.positions[inside[0]]) / (domain.extent or 1.0)
+    return out
+
+
+def _nearest(codes: Codes, tables: list[Floats]) -> tuple[Codes, Floats]:
+    """For every cell its nearest centre and the squared distance to it."""
+    nearest = np.zeros(len(codes), np.int32)
+    least = np.full(len(codes), np.inf)
+    for centre in range(len(tables[0])):
+        away: NDArray[np.float64] = np.zeros(len(codes))
+        for j, table in enumerate(tables):
+            away += table[centre][codes[:, j]]
+        closer = away < least
+        nearest[closer] = centre
+        least = np.minimum(least, away)
+    return nearest, least

@@ -1,0 +1,126 @@
+"""Top-down specialisation: the part that all its variants share.
+
+Whoever holds columns is a `Party`. It knows its own columns, the target, and which records are in one group, and it
+offers the best specialisation of its columns. `specialise` compares the offers, asks whether the best one is allowed, and
+has it carried out. One party that holds all columns is ordinary top-down specialisation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tarnkappe.algorithms.recoding import recode
+from tarnkappe.algorithms.subtree.party import SCORES, Party, Step
+from tarnkappe.goal import Goal
+from tarnkappe.groups import Grouping
+from tarnkappe.plan import suppress_leftovers
+from tarnkappe.tally import Codes, Tally
+
+#: Says which pieces of a specialisation satisfy the goal, or None if it is not allowed.
+Judge = Callable[[Party, Step], "NDArray[np.bool_] | None"]
+
+
+def specialise(parties: Sequence[Party], judge: Judge) -> None:
+    """Carry out the best specialisation that is allowed until there is none; what is not allowed is never tried again."""
+    while True:
+        offers = [(*best, party) for party in parties if (best := party.best()) is not None]
+        if not offers:
+            return
+        _, candidate, best = max(offers, key=lambda offer: offer[0])  # of equal ones the first
+        step = best.step(candidate)
+        ok = judge(best, step)
+        if ok is None:
+            best.drop(candidate)
+            continue
+        message = best.carry_out(step, ok)
+        for party in parties:
+            if party is not best:
+                party.follow(message)
+
+
+def by_size(party: Party, step: Step) -> NDArray[np.bool_]:
+    """The judge for goals that sizes decide: a party offers only what leaves out few enough records."""
+    return step.pieces.size >= party.groups.min_size
+
+
+def judge_of(tally: Tally, goal: Goal) -> Judge:
+    """The judge for any monotone goal.
+
+    Groups are judged by themselves where that is enough: only those that a specialisation makes. A criterion that needs
+    all groups, or a table that shifts with what is left out, is asked about the whole release.
+    """
+    if goal.decided_by_size:
+        return by_size
+    shifting = goal.compares_with_table and goal.budget(tally.n_records) > 0
+    return _by_group(tally, goal) if goal.scopes <= {"group"} and not shifting else _by_release(tally, goal)
+
+
+def _by_group(tally: Tally, goal: Goal) -> Judge:
+    tables = goal.table_distributions(tally)
+
+    def judge(party: Party, step: Step) -> NDArray[np.bool_] | None:
+        ok = goal.satisfied(goal.stats(tally, party.groups.grouping(step.pieces), tables))
+        return ok if party.is_worth(step, int(step.pieces.size[~ok].sum())) else None
+
+    return judge
+
+
+def _by_release(tally: Tally, goal: Goal) -> Judge:
+    suppressed = 0
+
+    def judge(party: Party, step: Step) -> NDArray[np.bool_] | None:
+        nonlocal suppressed
+        grouping, labels = party.groups.release(tally, step.pieces, step.column, step.value_of)
+        settled = suppress_leftovers(tally, grouping, goal, labels)
+        if settled is None or not party.is_worth(step, max(settled.suppressed - suppressed, 0)):
+            return None
+        suppressed = settled.suppressed
+        return np.ones(len(step.pieces.size), np.bool_)  # what is left out may differ next time
+
+    return judge
+
+
+def everybody_together(tally: Tally, goal: Goal) -> None:
+    """Refuse a goal that is out of reach even if all records look the same."""
+    if tally.n_cells:
+        everyone = Grouping.of_cells(tally, np.zeros(tally.n_cells, np.int32), 1)
+        if suppress_leftovers(tally, everyone, goal, np.zeros((1, len(tally.quasi_domains)), np.int32)) is not None:
+            return
+    raise goal.infeasible(tally)
+
+
+def release_of(party: Party, tally: Tally, goal: Goal) -> Grouping:
+    """The groups of a party that holds all columns, without what violates the goal."""
+    settled = suppress_leftovers(tally, recode(tally, party.cuts()), goal)
+    if settled is None:
+        raise goal.infeasible(tally)
+    return settled
+
+
+def specialised(
+    tally: Tally,
+    goal: Goal,
+    classes: tuple[Codes, int],
+    *,
+    score: str = SCORES[0],
+    granularity: str = "sibling",
+    sets: Sequence[Sequence[int]] = (),
+) -> Grouping:
+    """Top-down specialisation of a tally towards a class of every cell."""
+    everybody_together(tally, goal)
+    party = Party(
+        tally.quasi,
+        tally.quasi_domains,
+        tally.count,
+        classes,
+        min_size=goal.min_size,
+        budget=goal.budget(tally.n_records),
+        score=score,
+        granularity=granularity,
+        sets=sets,
+    )
+    specialise([party], judge_of(tally, goal))
+    return release_of(party, tally, goal)

@@ -1,0 +1,115 @@
+"""K-Optimize against every set of cuts of small tables."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from every_recoding import discernibility, misclassified, recodings, settled
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from strategies import goals, tallies
+from tarnkappe.algorithms.subtree.k_optimize import KOptimize
+from tarnkappe.criteria.k_anonymity import KAnonymity
+from tarnkappe.errors import InfeasibleError
+from tarnkappe.goal import Goal
+from tarnkappe.metrics.discernibility import Discernibility
+from tarnkappe.plan import Plan
+from tarnkappe.tally import Domain, Tally, count_cells
+from tarnkappe.taxonomy.tree import Taxonomy
+
+RNG = np.random.default_rng(0)
+UNLIMITED = 1_000_000
+
+
+def small(tally: Tally) -> bool:
+    """Whether all recodings can be looked at one by one."""
+    count = 1
+    for j in range(len(tally.quasi_domains)):
+        count *= 2 ** min(len(np.unique(tally.quasi[:, j])), 20)
+    return count <= 512
+
+
+def least(tally: Tally, goal: Goal, target: str | None) -> float | None:
+    costs = []
+    for recoding in recodings(tally):
+        grouping = settled(tally, goal, recoding)
+        if grouping is not None:
+            found = discernibility(tally, grouping) if target is None else misclassified(tally, grouping, target)
+            costs.append(found)
+    return min(costs, default=None)
+
+
+@given(tallies(max_records=30, wildcards=False).filter(small), goals(), st.sampled_from([None, "s0"]))
+@settings(deadline=None, max_examples=70)
+def test_finds_the_optimum(tally, goal, target):
+    best = least(tally, goal, target)
+    algorithm = KOptimize(target=target, nodes=UNLIMITED)
+    if best is None:
+        with pytest.raises(InfeasibleError):
+            algorithm.decide(tally, goal, rng=RNG)
+        return
+    grouping = algorithm.decide(tally, goal, rng=RNG)
+    reached = discernibility(tally, grouping) if target is None else misclassified(tally, grouping, target)
+    assert reached == best
+    assert grouping.notes["optimal"]
+    scale = 1 if target is None else tally.n_records
+    assert grouping.notes["cost"] * scale == pytest.approx(best)
+    assert grouping.notes["lower bound"] * scale == pytest.approx(best)
+    if target is None:
+        assert Discernibility().score(Plan.of(tally, goal, grouping)) == best
+
+
+@given(tallies(max_records=30, wildcards=False).filter(small), goals(), st.integers(1, 6))
+@settings(deadline=None, max_examples=30)
+def test_the_bound_holds_when_stopped_early(tally, goal, nodes):
+    best = least(tally, goal, None)
+    try:
+        grouping = KOptimize(nodes=nodes).decide(tally, goal, rng=RNG)
+    except InfeasibleError:
+        return
+    assert best is not None
+    assert grouping.notes["lower bound"] <= best <= discernibility(tally, grouping) == grouping.notes["cost"]
+    assert grouping.notes["nodes"] <= nodes
+    assert grouping.notes["optimal"] == (grouping.notes["lower bound"] == grouping.notes["cost"])
+
+
+AGE = Domain("age", Taxonomy.scale(["20", "21", "22", "40", "41", "42"]), np.array([20.0, 21, 22, 40, 41, 42]))
+
+
+def test_worked_example():
+    """Six ages, k = 3: two groups of three cost 18; one record suppressed would cost six."""
+    tally = count_cells([np.arange(6)], [], [AGE], [])[0]
+    grouping = KOptimize().decide(tally, Goal([KAnonymity(3)]), rng=RNG)
+    assert grouping.group.tolist() == [0, 0, 0, 1, 1, 1]
+    assert dict(grouping.notes) == {"optimal": True, "cost": 18.0, "lower bound": 18.0, "nodes": 1}
+
+
+def test_suppression_is_used_where_it_pays():
+    """A suppressed record costs as much as the table has records, joining a group of m costs (m + 1)² - m²."""
+    tally = count_cells([np.array([0] * 6 + [3] + [5] * 6)], [], [AGE], [])[0]
+    strict = KOptimize().decide(tally, Goal([KAnonymity(3)]), rng=RNG)
+    assert (strict.suppressed, strict.notes["cost"]) == (0, 6**2 + 7**2)
+    tied = KOptimize().decide(tally, Goal([KAnonymity(3)], 0.2), rng=RNG)
+    assert tied.notes["cost"] == 2 * 6**2 + 13
+    near = count_cells([np.array([0] * 7 + [3] + [5] * 7)], [], [AGE], [])[0]
+    assert KOptimize().decide(near, Goal([KAnonymity(8)], 0.2), rng=RNG).notes["cost"] == 15**2
+    pays = count_cells([np.array([0] * 6 + [3] + [5])], [], [AGE], [])[0]
+    free = KOptimize().decide(pays, Goal([KAnonymity(3)], 0.5), rng=RNG)
+    assert (free.suppressed, free.notes["cost"]) == (2, 6**2 + 2 * 8)
+
+
+def test_equally_good_cuts_are_not_left_out():
+    """Both columns say the same: cutting the second as well costs nothing and says more."""
+    other = Domain("other", Taxonomy.from_nested(["a", "b"]))
+    tally = count_cells([np.array([0, 0, 5, 5]), np.array([0, 0, 1, 1])], [], [AGE, other], [])[0]
+    grouping = KOptimize().decide(tally, Goal([KAnonymity(2)]), rng=RNG)
+    assert np.all(grouping.fixed.lo == grouping.fixed.hi)
+
+
+def test_long_ranges_are_cut_at_quantiles():
+    values = np.arange(500.0)
+    long = Domain("x", Taxonomy.scale([f"{v:g}" for v in values]), values)
+    tally = count_cells([np.arange(500)], [], [long], [])[0]
+    grouping = KOptimize(max_cuts=9).decide(tally, Goal([KAnonymity(5)]), rng=RNG)
+    assert np.bincount(grouping.group).tolist() == [50] * 10
