@@ -50,6 +50,7 @@ def row(name: str, tally: Tally, goal: Goal, **parameters: Any) -> str:
     grouping, _, cpu = timed(lambda: algorithm.decide(tally, goal, rng=np.random.default_rng(1)), repeat=2)
     plan = Plan.of(tally, goal, grouping)
     swaps = parameters.get("swaps", "–")
+    name = f"{name} ({parameters['inner']})" if "inner" in parameters else name
     gcp, width = GlobalCertaintyPenalty().score(plan), LossMetric().score(plan)
     return f"| {name} | {swaps} | {gcp:.4f} | {width:.4f} | {plan.n_groups:,} | {cpu:.2f} s |"
 
@@ -71,8 +72,8 @@ def main() -> None:
                     print(row(name, tally, goal, swaps=swaps), flush=True)
             print(row("infogain-mondrian", tally, goal, target=TARGET), flush=True)
             if coding == "taxonomies":
-                print(row("iterated-local-recoding", tally, goal), flush=True)
-                print(row("iterated-local-recoding", tally, goal, inner="datafly"), flush=True)
+                for inner in ("flash", "datafly"):
+                    print(row("iterated-local-recoding", tally, goal, inner=inner), flush=True)
 
 
 if __name__ == "__main__":

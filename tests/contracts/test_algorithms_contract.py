@@ -96,13 +96,13 @@ def test_every_registered_algorithm_is_checked():
 @pytest.mark.parametrize("goal", GOALS.values(), ids=GOALS)
 @pytest.mark.parametrize("algorithm", USUAL, ids=str)
 def test_laws(algorithm: Algorithm, goal: Goal):
-    check_algorithm(algorithm, goal, tables=5)
+    check_algorithm(algorithm, goal, tables=10)
 
 
 @pytest.mark.parametrize("goal", SOME_GOALS)
 @pytest.mark.parametrize("algorithm", CHANGED, ids=str)
 def test_laws_with_other_parameters(algorithm: Algorithm, goal: str):
-    check_algorithm(algorithm, GOALS[goal], tables=3)
+    check_algorithm(algorithm, GOALS[goal], tables=5)
 
 
 @pytest.mark.full

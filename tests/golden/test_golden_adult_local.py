@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 from test_golden_adult_mondrian import STRICT, ordered_codes  # noqa: F401
 
-from tarnkappe.algorithms.local.base import LocalRecoding
-from tarnkappe.algorithms.local.bottom_up_greedy import BottomUpGreedy
+from tarnkappe.algorithms.base import Algorithm
 from tarnkappe.algorithms.local.k_member import KMember
-from tarnkappe.algorithms.local.oka import OneKMeans
 from tarnkappe.algorithms.local.progressive_local_recoding import ProgressiveLocalRecoding
 from tarnkappe.algorithms.local.top_down_greedy import TopDownGreedy
+from tarnkappe.algorithms.multidimensional.mondrian import Mondrian
 from tarnkappe.criteria.k_anonymity import KAnonymity
 from tarnkappe.criteria.l_diversity import LDiversity
 from tarnkappe.goal import Goal
@@ -20,10 +19,10 @@ from tarnkappe.plan import Plan
 from tarnkappe.tally import Tally
 
 #: Mean width of k-member clustering per k, measured with independent code.
-K_MEMBER = {5: 0.0272, 10: 0.0498, 50: 0.1437}
+K_MEMBER = {10: 0.0498, 50: 0.1437}
 
 
-def loss(algorithm: LocalRecoding, tally: Tally, goal: Goal) -> float:
+def loss(algorithm: Algorithm, tally: Tally, goal: Goal) -> float:
     """The mean share of its column that a cell covers."""
     grouping = algorithm.decide(tally, goal, rng=np.random.default_rng(0))
     assert goal.satisfied(goal.stats(tally, grouping)).all()
@@ -36,7 +35,7 @@ def test_k_member_loses_no_more_than_it_should(k, ordered_codes):  # noqa: F811
     assert loss(KMember(swaps=0), ordered_codes, Goal([KAnonymity(k)])) <= 1.02 * K_MEMBER[k]
 
 
-@pytest.mark.parametrize("cls", [OneKMeans, BottomUpGreedy, TopDownGreedy, ProgressiveLocalRecoding])
+@pytest.mark.parametrize("cls", [TopDownGreedy, ProgressiveLocalRecoding])
 def test_local_recodings_lose_less_than_mondrian_and_more_than_k_member(cls, ordered_codes):  # noqa: F811
     plain, swapped = (loss(cls(swaps=s), ordered_codes, Goal([KAnonymity(10)])) for s in (0, 3))
     assert K_MEMBER[10] <= plain <= 0.9 * STRICT[10]
@@ -47,4 +46,4 @@ def test_diversity_costs_less_than_mondrians(adult):
     """Seven quasi-identifiers with their taxonomies, three different occupations in each group."""
     quasi = ["age", "workclass", "education", "marital-status", "race", "sex", "native-country"]
     tally, goal = adult.tally(quasi, ["occupation"]), Goal([LDiversity("occupation", 3)])
-    assert loss(KMember(), tally, goal) < loss(BottomUpGreedy(swaps=0), tally, goal) < 0.05
+    assert loss(ProgressiveLocalRecoding(), tally, goal) < 0.8 * loss(Mondrian(), tally, goal)

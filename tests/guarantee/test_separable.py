@@ -81,7 +81,11 @@ def test_diverse_clusters_stay_as_they_are(algorithm: Algorithm, tmp_path: Path)
     assert release.score("gcp") == 0
 
 
-@pytest.mark.parametrize("algorithm", [a for a in ALGORITHMS if a.scheme != "full-domain"], ids=str)
+#: Full-domain generalisation knows two levels of a number without a taxonomy: itself, and everything.
+CUTS_RANGES = [a for a in ALGORITHMS if a.scheme != "full-domain" and a.name != "iterated-local-recoding"]
+
+
+@pytest.mark.parametrize("algorithm", CUTS_RANGES, ids=str)
 def test_clusters_with_spread_are_told_apart(algorithm: Algorithm, tmp_path: Path):
     """Eight clusters of several ages each: no town need be given up."""
     towns = [town for below in TOWNS.values() for town in below]

@@ -1,8 +1,8 @@
 """Groups of cells that are divided ever further, and what each way to divide them would make of them.
 
-A group is a run ``order[start[g]:stop[g]]`` of cells. ``rows[cell, j]`` is the *leaf* of a cell in column ``j``; the leaves
-of all columns are numbered through. All cells of a group have the same value in each column, and a value is a set of
-leaves. How it may be divided is said by the mode of its leaves:
+A group is a run ``order[start[g]:stop[g]]`` of cells. ``rows[cell, j]`` is the *leaf* of a cell in column ``j``; the
+leaves of all columns are numbered through. All cells of a group have the same value in each column, and a value is a
+set of leaves. How it may be divided is said by the mode of its leaves:
 
 `CLOSED`
     not at all;
@@ -43,8 +43,8 @@ def part_groups(
 ) -> tuple[Counts, Counts, Counts, Counts]:
     """Sort the cells of each group by their slot in column `j`: group, begin, end and records of every piece.
 
-    Pieces stand in the order of the groups, those of a group in ascending order of slots. Only the order of cells within
-    groups changes, so the groups are the same as before.
+    Pieces stand in the order of the groups, those of a group in ascending order of slots. Only the order of cells
+    within groups changes, so the groups are the same as before.
     """
     total = 0
     longest = 0

@@ -43,14 +43,14 @@ def width(ruler: Ruler, j: int, lo: int, hi: int) -> float:
     low = ruler.start[j] + lo
     high = ruler.start[j] + hi
     if ruler.plain[j]:
-        return ruler.place[high] - ruler.place[low]
+        return float(ruler.place[high] - ruler.place[low])
     row = 0
     while (2 << row) <= hi - lo:
         row += 1
     left = ruler.minima[row, low + 1]
     right = ruler.minima[row, high - (1 << row) + 1]
     split = right if ruler.depth[right] < ruler.depth[left] else left
-    return ruler.place[high] - ruler.place[low] if ruler.scaled[split] else ruler.share[split]
+    return float(ruler.place[high] - ruler.place[low] if ruler.scaled[split] else ruler.share[split])
 
 
 @njit(cache=True, nogil=True)

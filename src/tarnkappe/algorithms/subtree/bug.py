@@ -2,42 +2,48 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tarnkappe.algorithms.base import Algorithm
 from tarnkappe.algorithms.recoding import Cut, recode
 from tarnkappe.algorithms.subtree.target import information_gain, leaf_classes, target_codes
-from tarnkappe.criteria.base import Scope
+from tarnkappe.algorithms.subtree.values import GRANULARITIES
 from tarnkappe.goal import Goal
-from tarnkappe.groups import Grouping, GroupStats
-from tarnkappe.kernels.lattice import roll_up, small_classes
+from tarnkappe.groups import Grouping
 from tarnkappe.params import param
 from tarnkappe.plan import suppress_leftovers
-from tarnkappe.tally import Codes, Counts, Tally, distinct_rows
-from tarnkappe.taxonomy.tree import Taxonomy
+from tarnkappe.tally import Codes, Counts, Domain, Tally, distinct_rows
 
 
 @dataclass(frozen=True)
 class BottomUpGeneralization(Algorithm):
-    r"""Start with the raw values and generalise, again and again, what loses least about the target per anonymity won.
+    r"""Start with the raw table and generalise, step by step, what costs least information per privacy won.
 
-    .. math:: \mathrm{ILPG}(G) = \frac{I(G)}{P(G)}, \qquad I(G) = I(R_p) - \sum_c \frac{|R_c|}{|R_p|} I(R_c)
+    .. math::
 
-    for the generalisation :math:`G` of the values :math:`c` to their parent :math:`p`, the entropy :math:`I` of the
-    target in the records :math:`R_v` that have a value, and :math:`P(G)` the number of records that stop violating the
-    goal. Only *critical* generalisations, those with :math:`P > 0`, compete; if there is none, the one that loses least
-    information is taken, and of equal ones the one that widens cells least. It ends when what violates the goal fits
-    into the suppression limit.
+        \mathrm{ILPG}(G) = \frac{I(G)}{P(G)}, \qquad I(G) = |R_p| \, I(R_p) - \sum_c |R_c| \, I(R_c)
 
-    With ``granularity: subtree`` all children of a parent go up together, with ``sibling`` one of them may go up while
-    the others stay. O(steps · candidates · tuples).
+    for the generalisation :math:`G` of values :math:`c` to their parent :math:`p`, with the entropy :math:`I` of the
+    target, and :math:`P(G)` the number of records that no longer violate the goal. Only *critical* generalisations are
+    looked at: those of a value that some violating group has. If none of them frees a record, the one that loses least is
+    carried out, :math:`I(G)` plus the width that records gain (as a share of their column). Ends when no group violates
+    the goal. If records may be suppressed, the best of the tables passed on the way is taken: the one that loses least
+    detail, a suppressed record counting as lost entirely.
 
-    Differs from the paper in: :math:`P` counts records that stop violating any goal, where the paper takes the rise of
-    the smallest group's size, which is 0 for nearly all first steps; in the end steps that later ones made unnecessary
-    are taken back; a suppression limit; sibling generalisation.
+    `granularity` subtree generalises all children of a node at once. With sibling one child joins those that have
+    gone up to the parent before, or the two that are most alike go up together; their siblings stay as they are.
+
+    O(steps · columns · groups).
+
+    Differs from the paper in: privacy is counted in records that violate any monotone goal, not in the size of the
+    smallest group, which hardly any single step can raise, and so information is counted in records times bits; records
+    may be suppressed. A range without a taxonomy has two levels, its values and the whole.
 
     References
     ----------
@@ -48,14 +54,13 @@ class BottomUpGeneralization(Algorithm):
     name: ClassVar = "bug"
     title: ClassVar = "Bottom-Up Generalization"
     scheme: ClassVar = "subtree"
-    summary: ClassVar = "Generalises single values from the raw table up, keeping what predicts a target column."
-    scopes: ClassVar[frozenset[Scope]] = frozenset({"group", "projection", "table"})
+    summary: ClassVar = "Generalises value by value what predicts a target least, until the goal holds."
 
     target: str = param(doc="The column that readers of the release want to predict.")
     granularity: str = param(
         "subtree",
-        doc="Let all children of a value go up together (subtree), or one at a time (sibling).",
-        choices=("subtree", "sibling"),
+        doc="Generalise all children of a node at once (subtree), or only some while their siblings stay (sibling).",
+        choices=GRANULARITIES,
         kw_only=True,
     )
 
@@ -63,165 +68,182 @@ class BottomUpGeneralization(Algorithm):
         """Generalise until what violates the goal may be suppressed."""
         self.require_supported(tally, goal)
         classes = target_codes(tally, self.target, self.name)
-        if tally.n_records == 0:
+        if tally.n_cells == 0:
             raise goal.infeasible(tally)
-        state = _State(tally, goal, classes, single=self.granularity == "sibling")
-        while True:
-            if state.violating <= state.budget:
-                settled = suppress_leftovers(tally, recode(tally, state.cuts()), goal)
-                if settled is not None:
-                    state.undo_what_was_in_vain()
-                    return suppress_leftovers(tally, recode(tally, state.cuts()), goal) or settled
-            steps = state.steps()
-            if not steps:
-                raise goal.infeasible(tally, state.violating)
-            won = np.array([state.violating - state.violating_after(step) for step in steps], np.float64)
-            lost = np.array([state.information_lost(step) for step in steps])
-            detail = np.array([state.detail_lost(step) for step in steps])
-            critical = won > 0
-            per = np.where(critical, won, np.inf if critical.any() else 1.0)
-            # Of steps that lose as little information, the one that widens cells least.
-            order = np.lexsort((detail / per, lost / per, ~critical))
-            state.take(steps[int(order[0])])
+        ascent = _Ascent(tally, goal, classes, siblings=self.granularity == "sibling")
+        while ascent.generalise():
+            pass
+        for cuts in ascent.by_loss():
+            settled = suppress_leftovers(tally, recode(tally, cuts), goal)
+            if settled is not None:
+                return settled
+        raise goal.infeasible(tally, ascent.n_violating)
 
 
 @dataclass(frozen=True)
-class _Step:
-    """Values of a column that go up to their parent."""
+class _Generalisation:
+    """Values of a column that go up to their parent, the information that costs, and the width their records gain."""
 
-    column: int
-    parent: int
     values: tuple[int, ...]
+    parent: int
+    loss: float
+    widening: float
 
 
-class _State:
-    """How every leaf is published at the moment, and how many records violate the goal."""
+class _ColumnState:
+    """One column: the node each leaf is published as, and how many records of each class every node has."""
 
-    def __init__(self, tally: Tally, goal: Goal, classes: tuple[Codes, int], *, single: bool) -> None:
-        self.tally, self.goal, self.single = tally, goal, single
+    def __init__(self, domain: Domain, classes: Counts) -> None:
+        self.domain = domain
+        self.tree = domain.taxonomy
+        self.node = self.tree.leaf_nodes.copy()
+        self.classes = np.zeros((self.tree.n_nodes, classes.shape[1]), np.int64)
+        self.classes[self.node] = classes
+        nodes = np.arange(self.tree.n_nodes, dtype=np.int32)
+        self.width = domain.widths(self.tree.lo, self.tree.hi, nodes) * domain.weight
+
+    @property
+    def cut(self) -> Cut:
+        return Cut.of_nodes(self.domain, self.node)
+
+    def move(self, up: Codes) -> None:
+        """Publish every node as another one, or as itself."""
+        self.node = up[self.node]
+        moved = np.zeros_like(self.classes)
+        np.add.at(moved, up, self.classes)
+        self.classes = moved
+
+    def generalisations(self, critical: Codes, siblings: bool) -> Iterator[_Generalisation]:
+        """What may be done to values that are critical; those of different parents do not interfere."""
+        used = np.flatnonzero(self.classes.sum(axis=1) > 0)
+        above = self.tree.parent[used[used > 0]]
+        unfinished = np.zeros(self.tree.n_nodes, np.bool_)  # nodes with values below them
+        while len(above := np.unique(above[above >= 0])):
+            unfinished[above] = True
+            above = self.tree.parent[above]
+        ready = used[~unfinished[used] & (used > 0)]  # the others would leave values behind that are told apart better
+        blocked = np.zeros(self.tree.n_nodes, np.bool_)
+        blocked[self.tree.parent[np.flatnonzero(unfinished)[1:]]] = not siblings
+        critical = np.intersect1d(critical, ready)
+        for p in np.unique(self.tree.parent[critical]):
+            children = ready[self.tree.parent[ready] == p]
+            if not blocked[p]:
+                yield self._fewest(children, critical, int(p)) if siblings else self._raised(children, int(p))
+
+    def _raised(self, values: NDArray[np.integer], parent: int) -> _Generalisation:
+        parts = [*self.classes[values], self.classes[parent]]
+        loss = information_gain(*parts) * np.sum(parts)
+        wider = (self.width[parent] - self.width[values]) * self.classes[values].sum(axis=1)
+        return _Generalisation(tuple(int(v) for v in values), parent, float(loss), float(wider.sum()))
+
+    def _fewest(self, children: NDArray[np.integer], critical: Codes, parent: int) -> _Generalisation:
+        """The critical child that is most like what has gone up before, or a pair of children that are most alike."""
+        asked = np.intersect1d(children, critical)
+        if self.classes[parent].any() or len(children) == 1:
+            return min((self._raised(asked[i : i + 1], parent) for i in range(len(asked))), key=lambda g: g.loss)
+        pairs = np.array([(a, b) for a, b in combinations(children, 2) if a in asked or b in asked])
+        losses = information_gain(self.classes[pairs[:, 0]], self.classes[pairs[:, 1]])
+        return self._raised(pairs[int(np.argmin(losses))], parent)
+
+
+class _Ascent:
+    """The groups while they are generalised: their labels (nodes) and statistics."""
+
+    def __init__(self, tally: Tally, goal: Goal, classes: tuple[Codes, int], *, siblings: bool) -> None:
+        self.tally = tally
+        self.goal = goal
+        self.siblings = siblings
+        self.columns = [
+            _ColumnState(d, leaf_classes(tally.quasi[:, j], d.size, *classes, tally.count))
+            for j, d in enumerate(tally.quasi_domains)
+        ]
+        grouping = recode(tally, [c.cut for c in self.columns])
+        assert grouping.fixed is not None
+        self.label = grouping.fixed.node
+        self.stats = goal.stats(tally, grouping, goal.table_distributions(tally))
+        self.violates = ~goal.satisfied(self.stats)
         self.budget = goal.budget(tally.n_records)
-        domains = tally.quasi_domains
-        into, first = distinct_rows([tally.quasi[:, j] for j in range(len(domains))], [d.size for d in domains])
-        self.quasi = tally.quasi[first]
-        self.size = np.bincount(into, weights=tally.count, minlength=len(first)).astype(np.int64)
-        self.stats = None if goal.decided_by_size else self._raw_stats(into, len(first))
-        self.node = [d.taxonomy.leaf_nodes.copy() for d in domains]
-        #: Steps taken: column, leaves that moved, where to, and how the column was published before.
-        self.taken: list[tuple[int, Counts, int, Codes]] = []
-        self.leaf_classes = [
-            leaf_classes(tally.quasi[:, j], d.size, *classes, tally.count) for j, d in enumerate(domains)
+        #: What was passed on the way and needs no more suppression than allowed: its loss, and the cuts.
+        self.passed: list[tuple[float, list[Cut]]] = []
+        self._pass()
+
+    @property
+    def n_violating(self) -> int:
+        """Records in groups that violate the goal."""
+        return int(self.stats.size[self.violates].sum())
+
+    def _pass(self) -> None:
+        """Remember the table as it is, if what violates the goal may be suppressed."""
+        if self.n_violating > self.budget:
+            return
+        width = sum(column.width[self.label[:, j]] for j, column in enumerate(self.columns))
+        everything = sum(column.width[0] for column in self.columns)
+        lost = np.where(self.violates, everything, width)
+        self.passed.append((float((lost * self.stats.size).sum()), [c.cut for c in self.columns]))
+
+    def by_loss(self) -> list[list[Cut]]:
+        """The tables that were passed, the one with the least loss of detail first."""
+        return [cuts for _, cuts in sorted(self.passed, key=lambda entry: entry[0])]
+
+    def generalise(self) -> bool:
+        """Carry out the best generalisation; whether there was one and anything left to do.
+
+        Those of values that violating groups have are looked at first; there are others only if these groups are at the
+        top in every column.
+        """
+        options = self._options(self.violates) or self._options(np.ones_like(self.violates))
+        if not options or not self.violates.any():
+            return False
+        rated = [
+            (self._rate(found, won), j, found)
+            for j, generalisations in options
+            for found, won in zip(generalisations, self._won(j, generalisations), strict=True)
         ]
-        # A tuple's key is the sum over columns of its node's number, in a mixed radix.
-        self.unit = np.cumprod([1, *(d.taxonomy.n_nodes for d in domains)], dtype=np.object_)
-        self.exact = self.unit[-1] < 1 << 62
-        self.parts = np.stack([self._part(j, node) for j, node in enumerate(self.node)])
-        self.slots = np.full(1 << max((2 * len(first)).bit_length(), 4), -1, np.int32)
-        self.violating = self._violating(self.parts, self.node)
+        _, j, best = min(rated, key=lambda entry: entry[0])
+        up = self._up(j, [best])
+        into, first = self._pooled(j, up)
+        self.columns[j].move(up)
+        self.label[:, j] = up[self.label[:, j]]
+        self.label = self.label[first]
+        self.stats = self.stats.pooled(into)
+        self.violates = ~self.goal.satisfied(self.stats)
+        self._pass()
+        return True
 
-    def _raw_stats(self, into: Codes, n: int) -> GroupStats:
-        """The statistics of single tuples."""
-        grouping = Grouping.of_cells(self.tally, into, n)
-        return GroupStats.of(self.tally, grouping, self.goal.columns, joint=self.goal.joint)
-
-    def _part(self, j: int, node: Codes) -> Counts:
-        """What column `j` adds to the key of each tuple."""
-        unit = int(self.unit[j]) if self.exact else int(self.unit[j]) % (1 << 61) | 1
-        return node[self.quasi[:, j]].astype(np.int64) * np.int64(unit)
-
-    def _violating(self, parts: Counts, node: list[Codes]) -> int:
-        """How many records violate the goal."""
-        rows = np.arange(len(parts), dtype=np.int32)
-        tuples = np.arange(len(self.size), dtype=np.int32)
-        into, first, size = roll_up(tuples, self.size, parts, rows, self.exact, parts, rows, self.slots)
-        if self.stats is None:
-            return int(small_classes(size, self.goal.min_size)[1])
-        stats = self.stats.pooled(into)
-        if "projection" in self.goal.scopes:
-            labels = [column[self.quasi[first, j]] for j, column in enumerate(node)]
-            stats = replace(stats, keys=np.column_stack(labels).astype(np.int32))
-        return int(size[~self.goal.satisfied(stats)].sum())
-
-    def steps(self) -> list[_Step]:
-        """The generalisations that are possible now."""
-        out: list[_Step] = []
-        for j, domain in enumerate(self.tally.quasi_domains):
-            tree, used = domain.taxonomy, np.unique(self.node[j])
-            for parent in np.unique(tree.parent[used[used > 0]]):
-                inside = used[(tree.lo[used] >= tree.lo[parent]) & (tree.hi[used] <= tree.hi[parent])]
-                children = tuple(int(v) for v in inside if tree.parent[v] == parent)
-                whole = [v for v in children if not _below(tree, used, v)]
-                if self.single:
-                    out.extend(_Step(j, int(parent), (v,)) for v in whole)
-                elif len(whole) == len(children) and all(v in children or v == parent for v in inside):
-                    out.append(_Step(j, int(parent), children))
-        return out
-
-    def _moved(self, step: _Step) -> Codes:
-        """How the leaves of a column are published after a step."""
-        node = self.node[step.column]
-        return np.where(np.isin(node, step.values), np.int32(step.parent), node)
-
-    def violating_after(self, step: _Step) -> int:
-        """How many records would violate the goal."""
-        node = [*self.node]
-        node[step.column] = self._moved(step)
-        parts = self.parts.copy()
-        parts[step.column] = self._part(step.column, node[step.column])
-        return self._violating(parts, node)
-
-    def information_lost(self, step: _Step) -> float:
-        """What the target's entropy rises by, in bits per record that has one of the values."""
-        counts, node = self.leaf_classes[step.column], self.node[step.column]
-        pools = [counts[node == v].sum(axis=0) for v in dict.fromkeys((*step.values, step.parent))]
-        return float(information_gain(*pools))
-
-    def detail_lost(self, step: _Step) -> float:
-        """How much wider the cells become, in shares of the column, added up over records."""
-        tree, node = self.tally.quasi_domains[step.column].taxonomy, self.node[step.column]
-        records = self.leaf_classes[step.column].sum(axis=1)
-        wider = [
-            float(records[node == v].sum()) * (tree.leaf_counts[step.parent] - tree.leaf_counts[v]) for v in step.values
+    def _options(self, groups: NDArray[np.bool_]) -> list[tuple[int, list[_Generalisation]]]:
+        """Per column, the generalisations of values that some groups have."""
+        found = [
+            (j, list(column.generalisations(np.unique(self.label[groups, j]), self.siblings)))
+            for j, column in enumerate(self.columns)
         ]
-        return float(sum(wider)) / max(tree.n_leaves - 1, 1)
+        return [(j, generalisations) for j, generalisations in found if generalisations]
 
-    def take(self, step: _Step) -> None:
-        """Carry out a step."""
-        j = step.column
-        moved = self._moved(step)
-        self.taken.append((j, np.flatnonzero(moved != self.node[j]), step.parent, self.node[j]))
-        self._publish(j, moved)
+    @staticmethod
+    def _rate(found: _Generalisation, won: int) -> tuple[bool, float, float]:
+        """Information lost per record freed; if none is, information and detail lost. Of equal ones the finest."""
+        if won > 0:
+            return False, found.loss / won, found.widening / won
+        return True, found.loss + found.widening, found.widening
 
-    def _publish(self, j: int, node: Codes) -> None:
-        """Publish a column in another way."""
-        self.node[j] = node
-        self.parts[j] = self._part(j, node)
-        self.violating = self._violating(self.parts, self.node)
+    def _up(self, j: int, generalisations: list[_Generalisation]) -> Codes:
+        """The node that takes the place of each node."""
+        up = np.arange(self.columns[j].tree.n_nodes, dtype=np.int32)
+        for found in generalisations:
+            up[list(found.values)] = found.parent
+        return up
 
-    def undo_what_was_in_vain(self) -> None:
-        """Take back steps that later ones made unnecessary, the last first, as long as the goal allows it."""
-        again = True
-        while again:
-            again = False
-            for taken in reversed(self.taken.copy()):
-                j, leaves, parent, before = taken
-                now = self.node[j]
-                if (now[leaves] != parent).any():  # a later step, not taken back, went further
-                    continue
-                tried = now.copy()
-                tried[leaves] = before[leaves]
-                self._publish(j, tried)
-                if self.violating <= self.budget:
-                    self.taken = [t for t in self.taken if t is not taken]
-                    again = True
-                else:
-                    self._publish(j, now)
+    def _pooled(self, j: int, up: Codes) -> tuple[Codes, Codes]:
+        """The group that each group becomes part of, and one member of each."""
+        labels = [up[self.label[:, i]] if i == j else self.label[:, i] for i in range(len(self.columns))]
+        return distinct_rows(labels, [c.tree.n_nodes for c in self.columns])
 
-    def cuts(self) -> list[Cut]:
-        """How each column is recoded."""
-        return [Cut.of_nodes(d, node) for d, node in zip(self.tally.quasi_domains, self.node, strict=True)]
-
-
-def _below(tree: Taxonomy, used: Codes, node: int) -> bool:
-    """Whether some value strictly below a node is still published."""
-    inside = (tree.lo[used] >= tree.lo[node]) & (tree.hi[used] <= tree.hi[node]) & (used > node)
-    return bool(inside.any())
+    def _won(self, j: int, generalisations: list[_Generalisation]) -> Counts:
+        """The records that each generalisation of a column frees; they concern different groups, so all at once."""
+        up = self._up(j, generalisations)
+        into, first = self._pooled(j, up)
+        pooled = self.stats.pooled(into)
+        after = up[self.label[first, j]][~self.goal.satisfied(pooled)]
+        freed = np.bincount(
+            up[self.label[self.violates, j]], weights=self.stats.size[self.violates], minlength=len(up)
+        ) - np.bincount(after, weights=pooled.size[~self.goal.satisfied(pooled)], minlength=len(up))
+        return freed[[found.parent for found in generalisations]].astype(np.int64)

@@ -13,15 +13,17 @@ _MAX_ROUNDS = 50
 def cluster_cells(tally: Tally, n_clusters: int, rng: np.random.Generator) -> Codes:
     """The cluster of every cell, by k-means with k-means++ seeds; at most so many clusters.
 
-    A number stands where it is on its range, from 0 to 1. Any other value stands in a corner of its own, and all of them
-    are at distance 1 from each other. So a centre is a mean, or the shares of the values, and the squared distances from
-    all values of a column to all centres are a small table: O(rounds · cells · columns · clusters).
+    A number stands where it is on its range, from 0 to 1. Any other value stands in a corner of its own, and all of
+    them are at distance 1 from each other. So a centre is a mean, or the shares of the values, and the squared
+    distances from all values of a column to all centres are a small table: O(rounds · cells · columns · clusters).
     """
     domains, codes, count = tally.quasi_domains, tally.quasi, tally.count
     seeds = _seeds(codes, domains, count, n_clusters, rng)
     cluster = _nearest(codes, [_distances_to_values(d, codes[seeds, j]) for j, d in enumerate(domains)])[0]
     for _ in range(_MAX_ROUNDS):
-        tables = [_distances(d, _shares(codes[:, j], d.size, cluster, len(seeds), count)) for j, d in enumerate(domains)]
+        tables = [
+            _distances(d, _shares(codes[:, j], d.size, cluster, len(seeds), count)) for j, d in enumerate(domains)
+        ]
         moved = _nearest(codes, tables)[0]
         if np.array_equal(moved, cluster):
             break
@@ -49,7 +51,8 @@ def _shares(codes: Codes, size: int, cluster: Codes, n_clusters: int, count: Cou
     """How often each value occurs in each cluster, as a share of the cluster."""
     key = cluster.astype(np.int64) * size + codes
     counts = np.bincount(key, weights=count, minlength=n_clusters * size).reshape(n_clusters, size)
-    return counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    shares: Floats = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    return shares
 
 
 def _distances_to_values(domain: Domain, values: Codes) -> Floats:
@@ -68,7 +71,8 @@ def _distances(domain: Domain, shares: Floats) -> Floats:
         mean = (shares[:, on_range] * place[on_range]).sum(axis=1, keepdims=True) / np.maximum(mass, 1e-300)
         apart[:, on_range] = mass * (place[on_range] - mean) ** 2 + (1 - mass)
         apart[:, ~on_range] = np.minimum(apart[:, ~on_range], 1) + mass / 2
-    return apart * domain.weight
+    weighted: Floats = apart * domain.weight
+    return weighted
 
 
 def _places(domain: Domain) -> Floats:

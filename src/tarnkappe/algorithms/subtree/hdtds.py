@@ -33,8 +33,8 @@ class HighDimensionalTds(Algorithm):
     O(candidates · cost of the criterion on the whole table).
 
     Differs from the paper in: groups are counted again for each candidate, by the criterion, instead of keeping the
-    counts of minimal violating sequences; the score divides by the loss of anonymity plus one, as Top-Down Specialization
-    does, so that no loss needs no rule of its own.
+    counts of minimal violating sequences; the score divides by the loss of anonymity plus one, as Top-Down
+    Specialization does, so that no loss needs no rule of its own.
 
     References
     ----------

@@ -27,19 +27,26 @@ class Pieces:
     @cached_property
     def is_first(self) -> NDArray[np.bool_]:
         """Which pieces are the first of their group."""
-        return np.diff(self.group, prepend=-1) != 0
+        first: NDArray[np.bool_] = np.diff(self.group, prepend=-1) != 0
+        return first
 
     @cached_property
     def is_part(self) -> NDArray[np.bool_]:
         """Which pieces are not all of their group."""
-        return ~(self.is_first & np.append(self.is_first[1:], True)[: len(self.group)])
+        is_last = np.append(self.is_first[1:], True)[: len(self.group)]
+        part: NDArray[np.bool_] = ~(self.is_first & is_last)
+        return part
+
+    def only(self, chosen: NDArray[np.bool_]) -> Pieces:
+        """Some of the pieces."""
+        return Pieces(self.group[chosen], self.begin[chosen], self.end[chosen], self.size[chosen])
 
 
 class Partition:
     """Cells in groups, each a run of `order`; only groups that a step concerns are touched by it.
 
-    ``label[g, j]`` is the number of the value that group ``g`` has in column ``j``. Groups that are not `alive` are left
-    out of the release and never divided again. `born` counts steps: when the group became what it is.
+    ``label[g, j]`` is the number of the value that group ``g`` has in column ``j``. Groups that are not `alive` are
+    left out of the release and never divided again. `born` counts steps: when the group became what it is.
     """
 
     def __init__(self, rows: Codes, count: Counts, first_labels: Codes, min_size: int = 1) -> None:
@@ -98,7 +105,8 @@ class Partition:
 
     def leaves(self, pieces: Pieces, j: int) -> Codes:
         """The leaf of one cell of each piece in column `j`."""
-        return self.rows[self.order[pieces.begin], j]
+        leaves: Codes = self.rows[self.order[pieces.begin], j]
+        return leaves
 
     def divide(self, pieces: Pieces, ok: NDArray[np.bool_]) -> Counts:
         """Make groups of pieces that `part` has just found; those that are not ok are left out. Returns their numbers.
@@ -125,9 +133,7 @@ class Partition:
     def smallest_side(self, j: int, value: int, last: int) -> int:
         """The smallest group that is large enough when those that have a value are cut after a leaf of column `j`."""
         groups = self.carriers(j, value)
-        found = smallest_side(
-            groups, self.rows, j, last, self.count, self.order, self.start, self.stop, self.min_size
-        )
+        found = smallest_side(groups, self.rows, j, last, self.count, self.order, self.start, self.stop, self.min_size)
         return int(found)
 
     def release(self, tally: Tally, pieces: Pieces, j: int, value_of: Codes) -> tuple[Grouping, Codes]:

@@ -43,6 +43,8 @@ class Message:
 class Step:
     """A specialisation that may be carried out: what takes the place of a value, and what its groups fall into.
 
+    Only the step that was made last may be carried out, because making one puts cells into another order.
+
     `value_of` is the number of the value that every leaf would have; the new values come after all old ones.
     """
 
@@ -191,15 +193,16 @@ class Party:
         a generous limit would be spent on steps that gain next to nothing.
         """
         total = self.left_out + lost
-        return (total <= self.budget) & (total < self.n_records) & ((lost == 0) | (lost < detail * self.n_records))
+        pays: NDArray[np.bool_] = (lost == 0) | (lost < detail * self.n_records)
+        return pays & (total <= self.budget) & (total < self.n_records)
 
     def is_worth(self, step: Step, lost: int) -> bool:
         """Whether a step may leave out so many more records."""
         return bool(self._worth(np.array([lost]), self._detail[[step.candidate]])[0])
 
-    def gains(self, candidates: Codes) -> Floats:
-        """The information about the target that each candidate gains by itself."""
-        return self._gain[candidates]
+    def gains(self, candidates: Codes) -> tuple[Floats, Floats]:
+        """The information about the target that each candidate gains by itself, and the detail it wins."""
+        return self._gain[candidates], self._detail[candidates]
 
     def best(self) -> tuple[Offer, int] | None:
         """The best candidate and its score."""

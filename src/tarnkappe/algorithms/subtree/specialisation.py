@@ -1,8 +1,8 @@
 """Top-down specialisation: the part that all its variants share.
 
 Whoever holds columns is a `Party`. It knows its own columns, the target, and which records are in one group, and it
-offers the best specialisation of its columns. `specialise` compares the offers, asks whether the best one is allowed, and
-has it carried out. One party that holds all columns is ordinary top-down specialisation.
+offers the best specialisation of its columns. `specialise` compares the offers, asks whether the best one is allowed,
+and has it carried out. One party that holds all columns is ordinary top-down specialisation.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ Judge = Callable[[Party, Step], "NDArray[np.bool_] | None"]
 
 
 def specialise(parties: Sequence[Party], judge: Judge) -> None:
-    """Carry out the best specialisation that is allowed until there is none; what is not allowed is never tried again."""
+    """Carry out the best specialisation that is allowed until there is none; what is not is never tried again."""
     while True:
-        offers = [(*best, party) for party in parties if (best := party.best()) is not None]
+        offers = [(found, party) for party in parties if (found := party.best()) is not None]
         if not offers:
             return
-        _, candidate, best = max(offers, key=lambda offer: offer[0])  # of equal ones the first
-        step = best.step(candidate)
-        ok = judge(best, step)
+        (_, candidate), winner = max(offers, key=lambda offer: offer[0][0])  # of equal ones the first
+        step = winner.step(candidate)
+        ok = judge(winner, step)
         if ok is None:
-            best.drop(candidate)
+            winner.drop(candidate)
             continue
-        message = best.carry_out(step, ok)
+        message = winner.carry_out(step, ok)
         for party in parties:
-            if party is not best:
+            if party is not winner:
                 party.follow(message)
 
 

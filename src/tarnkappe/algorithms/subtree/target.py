@@ -43,7 +43,8 @@ def entropy(counts: NDArray[Any]) -> Floats:
     total = counts.sum(axis=-1, keepdims=True)
     share = counts / np.maximum(total, 1)
     logs = np.log2(np.where(share > 0, share, 1.0))
-    return np.abs((share * logs).sum(axis=-1))
+    bits: Floats = np.abs((share * logs).sum(axis=-1))
+    return bits
 
 
 def information_gain(*parts: NDArray[Any]) -> Floats:

@@ -27,19 +27,20 @@ class TopDownSpecialization(Algorithm):
         \mathrm{IGPL}(v) = \frac{\mathrm{InfoGain}(v)}{\mathrm{AnonyLoss}(v) + 1}, \qquad
         \mathrm{InfoGain}(v) = I(R_v) - \sum_c \frac{|R_c|}{|R_v|} I(R_c)
 
-    with the entropy :math:`I` of the target in the records :math:`R_v` that have the value and in its parts :math:`R_c`,
-    and AnonyLoss the mean over the `anonymity_sets` of how much smaller the smallest group becomes. A value is recoded
-    in the same way in all records. Ranges without a taxonomy are cut on the fly, where that gains most information.
+    with the entropy :math:`I` of the target in the records :math:`R_v` that have the value and in its parts
+    :math:`R_c`, and AnonyLoss the mean over the `anonymity_sets` of how much smaller the smallest group becomes. A
+    value is recoded in the same way in all records. Ranges without a taxonomy are cut on the fly, where that gains
+    most information.
 
-    A specialisation is allowed if the goal holds afterwards; records that violate it may be suppressed within the limit.
-    What is not allowed is never tried again, because groups only fall apart further. Only groups that carry the
-    specialised value are touched: O(sum over steps of affected cells · columns).
+    A specialisation is allowed if the goal holds afterwards; records that violate it may be suppressed within the
+    limit. What is not allowed is never tried again, because groups only fall apart further. Only groups that carry
+    the specialised value are touched: O(sum over steps of affected cells · columns).
 
     Differs from the paper in: by default (`granularity` sibling) one child at a time is told from its siblings, which
     stay at their parent's label, so that a rare child does not keep the others back; ``granularity: subtree`` is the
-    paper's. A range is cut at the best place that is allowed, not given up when the best place is not. Any monotone goal
-    is possible, and always holds for all quasi-identifiers together. Values that gain no information are specialised
-    too, after all others; a value with only one child in the data takes it at once.
+    paper's. A range is cut at the best place that is allowed, not given up when the best place is not. Any monotone
+    goal is possible, and always holds for all quasi-identifiers together. Values that gain no information are
+    specialised too, after all others; a value with only one child in the data takes it at once.
 
     References
     ----------

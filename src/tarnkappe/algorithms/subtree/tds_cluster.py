@@ -21,9 +21,10 @@ from tarnkappe.tally import Tally
 class TdsForClusters(Algorithm):
     """Find the clusters of the raw table, and specialise towards telling them apart.
 
-    There is no target that a release for cluster analysis should predict. So the raw records are clustered first (k-means
-    on the quasi-identifiers), and the number of the cluster is the target of Top-Down Specialization, which see. The
-    clusters themselves are not published. O(rounds · cells · columns · clusters) for the clusters, then as there.
+    There is no target that a release for cluster analysis should predict. So the raw records are clustered first
+    (k-means on the quasi-identifiers), and the number of the cluster is the target of Top-Down Specialization, which
+    see. The clusters themselves are not published. O(rounds · cells · columns · clusters) for the clusters, then as
+    there.
 
     Differs from the paper in: the clustering is k-means on mixed columns, without a choice of other methods; the number
     of clusters is given and not searched for by comparing clusterings before and after.
