@@ -50,13 +50,13 @@ ROW = "row id"
 def algorithm_variants(target: str | None = None) -> list[Algorithm]:
     """Every registered algorithm with every choice of its parameters.
 
-    Those that must be told a target are among them only if one is given.
+    Those that must be told a target are among them only if one is given; those that are mechanisms, never.
     """
     out: list[Algorithm] = []
     for cls in all_algorithms().values():
         declared = parameters(cls)
         given = {p.name: target for p in declared if p.required}
-        if given and target is None:
+        if (given and target is None) or "group" not in cls.scopes:
             continue
         chosen = [p for p in declared if p.choices]
         for values in product(*(p.choices or () for p in chosen)):

@@ -34,7 +34,7 @@ class FullDomainSearch(Algorithm):
     handles_levels: ClassVar = True
     scopes: ClassVar[frozenset[Scope]] = frozenset({"group", "projection", "table"})
 
-    metric: str = param("loss", doc="The loss metric to optimise, such as loss, precision, aecs, discernibility or gcp.")
+    metric: str = param("loss", doc="The loss metric to optimise, such as loss, precision, aecs or gcp.")
     tradeoff: float = param(
         0.5,
         doc="Weighs generalisation against suppression: 0 makes suppression free, 1 generalisation, 0.5 counts both.",

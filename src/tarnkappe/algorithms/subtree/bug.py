@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from tarnkappe.algorithms.base import Algorithm
 from tarnkappe.algorithms.recoding import Cut, recode
+from tarnkappe.algorithms.subtree.specialisation import specialised
 from tarnkappe.algorithms.subtree.target import information_gain, leaf_classes, target_codes
 from tarnkappe.algorithms.subtree.values import GRANULARITIES
 from tarnkappe.goal import Goal
@@ -30,11 +31,14 @@ class BottomUpGeneralization(Algorithm):
         \mathrm{ILPG}(G) = \frac{I(G)}{P(G)}, \qquad I(G) = |R_p| \, I(R_p) - \sum_c |R_c| \, I(R_c)
 
     for the generalisation :math:`G` of values :math:`c` to their parent :math:`p`, with the entropy :math:`I` of the
-    target, and :math:`P(G)` the number of records that no longer violate the goal. Only *critical* generalisations are
-    looked at: those of a value that some violating group has. If none of them frees a record, the one that loses least is
-    carried out, :math:`I(G)` plus the width that records gain (as a share of their column). Ends when no group violates
-    the goal. If records may be suppressed, the best of the tables passed on the way is taken: the one that loses least
-    detail, a suppressed record counting as lost entirely.
+    target, and :math:`P(G)` the number of records that no longer violate the goal. Only *critical* generalisations
+    are looked at: those of a value that some violating group has. If none of them frees a record, the one that loses
+    least is carried out, :math:`I(G)` plus the width that records gain (as a share of their column). Ends when no
+    group violates the goal. If records may be suppressed, the best of the tables passed on the way is taken: the one
+    that loses least detail, a suppressed record counting as lost entirely.
+
+    Steps that later ones have made unnecessary are taken back: from there on the table is specialised again as long as
+    the goal holds, as in Top-Down Specialization.
 
     `granularity` subtree generalises all children of a node at once. With sibling one child joins those that have
     gone up to the parent before, or the two that are most alike go up together; their siblings stay as they are.
@@ -42,8 +46,9 @@ class BottomUpGeneralization(Algorithm):
     O(steps · columns · groups).
 
     Differs from the paper in: privacy is counted in records that violate any monotone goal, not in the size of the
-    smallest group, which hardly any single step can raise, and so information is counted in records times bits; records
-    may be suppressed. A range without a taxonomy has two levels, its values and the whole.
+    smallest group, which hardly any single step can raise, and so information is counted in records times bits;
+    records may be suppressed. A range without a taxonomy has two levels, its values and the whole. The paper takes
+    nothing back; the last few records then drag up columns that need not have been touched.
 
     References
     ----------
@@ -73,10 +78,10 @@ class BottomUpGeneralization(Algorithm):
         ascent = _Ascent(tally, goal, classes, siblings=self.granularity == "sibling")
         while ascent.generalise():
             pass
-        for cuts in ascent.by_loss():
-            settled = suppress_leftovers(tally, recode(tally, cuts), goal)
-            if settled is not None:
-                return settled
+        for nodes in ascent.by_loss():
+            cuts = [Cut.of_nodes(d, node) for d, node in zip(tally.quasi_domains, nodes, strict=True)]
+            if suppress_leftovers(tally, recode(tally, cuts), goal) is not None:
+                return specialised(tally, goal, classes, granularity=self.granularity, start=nodes)
         raise goal.infeasible(tally, ascent.n_violating)
 
 
@@ -101,10 +106,6 @@ class _ColumnState:
         self.classes[self.node] = classes
         nodes = np.arange(self.tree.n_nodes, dtype=np.int32)
         self.width = domain.widths(self.tree.lo, self.tree.hi, nodes) * domain.weight
-
-    @property
-    def cut(self) -> Cut:
-        return Cut.of_nodes(self.domain, self.node)
 
     def move(self, up: Codes) -> None:
         """Publish every node as another one, or as itself."""
@@ -157,14 +158,14 @@ class _Ascent:
             _ColumnState(d, leaf_classes(tally.quasi[:, j], d.size, *classes, tally.count))
             for j, d in enumerate(tally.quasi_domains)
         ]
-        grouping = recode(tally, [c.cut for c in self.columns])
+        grouping = recode(tally, [Cut.of_nodes(c.domain, c.node) for c in self.columns])
         assert grouping.fixed is not None
         self.label = grouping.fixed.node
         self.stats = goal.stats(tally, grouping, goal.table_distributions(tally))
         self.violates = ~goal.satisfied(self.stats)
         self.budget = goal.budget(tally.n_records)
-        #: What was passed on the way and needs no more suppression than allowed: its loss, and the cuts.
-        self.passed: list[tuple[float, list[Cut]]] = []
+        #: What was passed on the way and needs no more suppression than allowed: its loss, and the nodes of all leaves.
+        self.passed: list[tuple[float, list[Codes]]] = []
         self._pass()
 
     @property
@@ -179,11 +180,11 @@ class _Ascent:
         width = sum(column.width[self.label[:, j]] for j, column in enumerate(self.columns))
         everything = sum(column.width[0] for column in self.columns)
         lost = np.where(self.violates, everything, width)
-        self.passed.append((float((lost * self.stats.size).sum()), [c.cut for c in self.columns]))
+        self.passed.append((float((lost * self.stats.size).sum()), [c.node for c in self.columns]))
 
-    def by_loss(self) -> list[list[Cut]]:
+    def by_loss(self) -> list[list[Codes]]:
         """The tables that were passed, the one with the least loss of detail first."""
-        return [cuts for _, cuts in sorted(self.passed, key=lambda entry: entry[0])]
+        return [nodes for _, nodes in sorted(self.passed, key=lambda entry: entry[0])]
 
     def generalise(self) -> bool:
         """Carry out the best generalisation; whether there was one and anything left to do.

@@ -9,7 +9,7 @@ import numpy as np
 
 from tarnkappe.algorithms.base import Algorithm
 from tarnkappe.algorithms.subtree.party import SCORES
-from tarnkappe.algorithms.subtree.specialisation import specialised
+from tarnkappe.algorithms.subtree.specialisation import everybody_together, specialised
 from tarnkappe.algorithms.subtree.target import target_codes
 from tarnkappe.algorithms.subtree.values import GRANULARITIES
 from tarnkappe.criteria.base import Scope
@@ -68,4 +68,5 @@ class HighDimensionalTds(Algorithm):
         score, classes = "discernibility", (np.zeros(tally.n_cells, np.int32), 1)
         if self.target is not None:
             score, classes = self.score, target_codes(tally, self.target, self.name)
+        everybody_together(tally, goal)
         return specialised(tally, goal, classes, score=score, granularity=self.granularity)

@@ -81,6 +81,22 @@ class Partition:
             new[: len(old)] = old
             setattr(self, name, new)
 
+    @property
+    def numbers(self) -> Counts:
+        """The numbers of all groups."""
+        return np.arange(self.n_groups, dtype=np.int64)
+
+    @property
+    def labels(self) -> Codes:
+        """The values of all groups."""
+        return self.label[: self.n_groups]
+
+    @property
+    def whole(self) -> Pieces:
+        """All groups, each as one piece."""
+        n = self.n_groups
+        return Pieces(self.numbers, self.start[:n], self.stop[:n], self.size[:n])
+
     def carriers(self, j: int, value: int) -> Counts:
         """The living groups that have a value in column `j`."""
         n = self.n_groups

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tarnkappe.algorithms.recoding import Cut
 from tarnkappe.algorithms.subtree.partition import Partition, Pieces
 from tarnkappe.algorithms.subtree.target import leaf_classes
-from tarnkappe.algorithms.subtree.values import ColumnCut, Ranges, Value
+from tarnkappe.algorithms.subtree.values import ColumnCut, Value
 from tarnkappe.kernels.specialising import ANYWHERE, CLOSED, NO_PART, SINGLY, weigh_groups
 from tarnkappe.tally import Codes, Counts, Domain, Floats
 
@@ -77,6 +77,7 @@ class Party:
     At most `budget` records may end in groups smaller than `min_size`, which are left out.
 
     `sets` are the columns whose combinations are counted for the loss of anonymity: by default one set of all columns.
+    `start` is the node that each leaf of each column is published as in the beginning: by default the root.
     """
 
     def __init__(
@@ -90,8 +91,8 @@ class Party:
         budget: int = 0,
         score: str = SCORES[0],
         granularity: str = "sibling",
-        ranges: Ranges = "cut",
         sets: Sequence[Sequence[int]] = (),
+        start: Sequence[Codes] | None = None,
     ) -> None:
         self.score = score
         self.budget = budget
@@ -101,8 +102,7 @@ class Party:
         self._column: list[int] = []
         self._on_cut: list[list[int]] = [[] for _ in domains]
         self._cuts = [
-            ColumnCut(d, leaf_classes(codes[:, j], d.size, *classes, count), granularity, ranges)
-            for j, d in enumerate(domains)
+            ColumnCut(d, leaf_classes(codes[:, j], d.size, *classes, count), granularity) for j, d in enumerate(domains)
         ]
         self._offset = np.append(0, np.cumsum([d.size for d in domains])).astype(np.int32)
         n_leaves = int(self._offset[-1])
@@ -118,10 +118,11 @@ class Party:
         self._sets = [(Partition(rows[:, list(s)], count, np.zeros(len(s), np.int32)), list(s)) for s in sets]
         self._weights = {id(p): _Weights(n_leaves) for p in self._partitions}
         for j, cut in enumerate(self._cuts):
-            self._add(j, cut.first())
-        for partition, columns in [(self.groups, list(range(len(domains)))), *self._sets]:
-            partition.label[0] = self._value_of[rows[0, columns]]
-            self._weigh(partition, np.zeros(1, np.int64), None, 1)
+            self._add(j, cut.first(None if start is None else start[j]))
+        for partition in self._partitions:
+            for j in range(partition.rows.shape[1]):
+                self._divide(partition, j, partition.part(partition.numbers, j, self._value_of))
+            self._weigh(partition, partition.numbers, None, 1)
 
     @property
     def _partitions(self) -> list[Partition]:
@@ -300,12 +301,23 @@ class Party:
         self._on_cut[step.column].remove(step.number)
         self._add(step.column, step.values, before)
         for (partition, j, parts, fine), (split, new) in zip(parted, concerned, strict=True):
-            made = partition.divide(parts, fine)
-            partition.label[made, j] = self._value_of[partition.leaves(parts, j)]
+            made = self._divide(partition, j, parts, fine)
             self._weigh(partition, made[split], None, 1)
             self._weigh(partition, made[new], j, 1)
         self.left_out += int(pieces.size[~ok].sum())
         return message
+
+    def _divide(self, partition: Partition, j: int, pieces: Pieces, ok: NDArray[np.bool_] | None = None) -> Counts:
+        """Make groups of pieces of column `j`; those that are not ok are left out."""
+        made = partition.divide(pieces, np.ones(len(pieces.size), np.bool_) if ok is None else ok)
+        partition.label[made, j] = self._value_of[partition.leaves(pieces, j)]
+        return made
+
+    def leave_out(self, groups: Counts) -> None:
+        """Leave groups out of the release."""
+        self._weigh(self.groups, groups, None, -1)
+        self.groups.alive[groups] = False
+        self.left_out += int(self.groups.size[groups].sum())
 
     def follow(self, message: Message) -> None:
         """Divide the groups as another party has done."""

@@ -46,38 +46,40 @@ def by_size(party: Party, step: Step) -> NDArray[np.bool_]:
     return step.pieces.size >= party.groups.min_size
 
 
-def judge_of(tally: Tally, goal: Goal) -> Judge:
-    """The judge for any monotone goal.
+def judge_of(party: Party, tally: Tally, goal: Goal) -> Judge:
+    """The judge for any monotone goal; groups that violate it from the start are left out.
 
     Groups are judged by themselves where that is enough: only those that a specialisation makes. A criterion that needs
     all groups, or a table that shifts with what is left out, is asked about the whole release.
     """
-    if goal.decided_by_size:
-        return by_size
     shifting = goal.compares_with_table and goal.budget(tally.n_records) > 0
-    return _by_group(tally, goal) if goal.scopes <= {"group"} and not shifting else _by_release(tally, goal)
-
-
-def _by_group(tally: Tally, goal: Goal) -> Judge:
+    if not goal.scopes <= {"group"} or shifting:
+        return _by_release(party, tally, goal)
     tables = goal.table_distributions(tally)
+    ok = goal.satisfied(goal.stats(tally, party.groups.grouping(party.groups.whole), tables))
+    party.leave_out(np.flatnonzero(~ok))
 
     def judge(party: Party, step: Step) -> NDArray[np.bool_] | None:
         ok = goal.satisfied(goal.stats(tally, party.groups.grouping(step.pieces), tables))
         return ok if party.is_worth(step, int(step.pieces.size[~ok].sum())) else None
 
-    return judge
+    return by_size if goal.decided_by_size else judge
 
 
-def _by_release(tally: Tally, goal: Goal) -> Judge:
-    suppressed = 0
+def _by_release(party: Party, tally: Tally, goal: Goal) -> Judge:
+    start = suppress_leftovers(tally, party.groups.grouping(party.groups.whole), goal, party.groups.labels)
+    suppressed = allowed = 0 if start is None else start.suppressed
+    steps = party.groups.step
 
     def judge(party: Party, step: Step) -> NDArray[np.bool_] | None:
-        nonlocal suppressed
+        nonlocal suppressed, allowed, steps
+        if party.groups.step > steps:  # what was allowed last has been carried out
+            suppressed, steps = allowed, party.groups.step
         grouping, labels = party.groups.release(tally, step.pieces, step.column, step.value_of)
         settled = suppress_leftovers(tally, grouping, goal, labels)
         if settled is None or not party.is_worth(step, max(settled.suppressed - suppressed, 0)):
             return None
-        suppressed = settled.suppressed
+        allowed = settled.suppressed
         return np.ones(len(step.pieces.size), np.bool_)  # what is left out may differ next time
 
     return judge
@@ -108,9 +110,12 @@ def specialised(
     score: str = SCORES[0],
     granularity: str = "sibling",
     sets: Sequence[Sequence[int]] = (),
+    start: Sequence[Codes] | None = None,
 ) -> Grouping:
-    """Top-down specialisation of a tally towards a class of every cell."""
-    everybody_together(tally, goal)
+    """Top-down specialisation of a tally towards a class of every cell, by default from the top.
+
+    `start` is the node that each leaf of each column is published as in the beginning; the goal must hold for it.
+    """
     party = Party(
         tally.quasi,
         tally.quasi_domains,
@@ -121,6 +126,7 @@ def specialised(
         score=score,
         granularity=granularity,
         sets=sets,
+        start=start,
     )
-    specialise([party], judge_of(tally, goal))
+    specialise([party], judge_of(party, tally, goal))
     return release_of(party, tally, goal)

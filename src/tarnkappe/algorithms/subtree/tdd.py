@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tarnkappe.algorithms.base import Algorithm
 from tarnkappe.algorithms.subtree.party import Party, Step
-from tarnkappe.algorithms.subtree.specialisation import everybody_together, release_of
+from tarnkappe.algorithms.subtree.specialisation import everybody_together, judge_of, release_of
 from tarnkappe.algorithms.subtree.target import target_codes
+from tarnkappe.algorithms.subtree.values import VALUE
 from tarnkappe.criteria.base import Scope
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping, GroupStats
@@ -20,24 +22,21 @@ from tarnkappe.tally import Floats, Tally
 
 @dataclass(frozen=True)
 class TopDownDisclosure(Algorithm):
-    r"""Suppress every value, then disclose one value after another, the most telling per privacy lost first.
+    r"""Suppress every value, then disclose one after another, the one that tells most about a target per privacy lost.
 
-    .. math::
-
-        \mathrm{Score}(v) = \frac{\mathrm{InfoGain}(v)}{\mathrm{PrivLoss}(v) + 1}
+    .. math:: \mathrm{Score}(v) = \frac{\mathrm{InfoGain}(v)}{\mathrm{PrivLoss}(v) + 1}
 
     InfoGain is the information about the target won by telling the records that have :math:`v` from the others of its
     column that are still suppressed. PrivLoss is how much worse the worst group becomes, as the mean over the
-    criteria of the goal: with confidence bounding it is the rise of the highest confidence. A value is disclosed in
-    all records or in none. It may be disclosed if the goal holds afterwards; if not, it never may, because groups
-    only fall apart further.
+    criteria of the goal: with `confidence-bounding` or `xy-linkability` that is the rise of the highest confidence
+    (in units of its bound), with k-anonymity the fall of k.
 
-    In a taxonomy the values right below the root come first; once a node is disclosed, its children may be, one by one.
-    What is not disclosed is published as its nearest disclosed ancestor, or as the root. Records are not suppressed.
-    O(steps · candidates tried · cells that have them).
+    A value is either published by name in all records or not at all; taxonomies are not used. What is not disclosed
+    stands as the root of its column. A value may be disclosed if the goal holds afterwards; if not, it never may,
+    because groups only fall apart further. O(steps · candidates tried · cells that have them).
 
-    Differs from the paper in: the paper's values have no taxonomy (here: a taxonomy of one level); the templates are
-    the criteria of any monotone goal; values that gain no information are disclosed too, after all others.
+    Differs from the paper in: the templates are the criteria of any monotone goal; records may be suppressed within the
+    limit; values that gain no information are disclosed too, after all others.
 
     References
     ----------
@@ -48,8 +47,9 @@ class TopDownDisclosure(Algorithm):
     name: ClassVar = "tdd"
     title: ClassVar = "Top-Down Disclosure"
     scheme: ClassVar = "subtree"
-    summary: ClassVar = "Suppresses values, not records: discloses those that predict a target and harm least."
-    scopes: ClassVar[frozenset[Scope]] = frozenset({"group", "projection"})
+    summary: ClassVar = "Suppresses single values everywhere, as few as the goal and a target column ask for."
+    generalises: ClassVar = False
+    scopes: ClassVar[frozenset[Scope]] = frozenset({"group", "projection", "table"})
 
     target: str = param(doc="The column that readers of the release want to predict.")
 
@@ -64,28 +64,25 @@ class TopDownDisclosure(Algorithm):
             tally.count,
             classes,
             min_size=goal.min_size,
-            score="gain",
-            granularity="sibling",
-            ranges="single values",
+            budget=goal.budget(tally.n_records),
+            granularity=VALUE,
         )
         disclosure = _Disclosure(tally, goal, party)
-        while (candidate := disclosure.best()) is not None:
-            disclosure.carry_out(candidate)
+        while disclosure.proceed():
+            pass
         return release_of(party, tally, goal)
 
 
 class _Disclosure:
-    """How exposed the worst group is, now and after each candidate; only groups that changed are looked at again."""
+    """Tries what may be disclosed next, and keeps how exposed the worst group is by each criterion."""
 
     def __init__(self, tally: Tally, goal: Goal, party: Party) -> None:
         self.tally = tally
         self.goal = goal
         self.party = party
         self.tables = goal.table_distributions(tally)
-        self.single_groups = goal.scopes <= {"group"}
-        self.now = self._worst(goal.together(tally))
-        #: Per candidate, the worst level of the groups it makes, and the last step that was looked at.
-        self.seen: dict[tuple[int, int], tuple[Floats, int]] = {}
+        self.judge = judge_of(party, tally, goal)
+        self.exposure = self._worst(goal.together(tally))
 
     def _worst(self, stats: GroupStats) -> Floats:
         """The level of the most exposed group by each criterion, turned so that more is worse."""
@@ -93,48 +90,46 @@ class _Disclosure:
             [-c.worst_level(stats) if c.sense == "at least" else c.worst_level(stats) for c in self.goal.criteria]
         )
 
-    def best(self) -> int | None:
-        """The candidate with the best score that is allowed; the others are tried only while they could be better."""
+    def proceed(self) -> bool:
+        """Disclose the value with the best score that is allowed; whether there was one.
+
+        Others are tried only while they could be better: a loss of privacy only lowers the score.
+        """
         candidates = self.party.candidates()
         gain, detail = self.party.gains(candidates)
         found: tuple[float, int] | None = None
         for i in np.lexsort((-detail, -gain)):
-            if found is not None and gain[i] <= found[0]:  # a loss of privacy only lowers the score
+            if found is not None and gain[i] <= found[0]:
                 break
             step = self.party.step(int(candidates[i]))
-            after = self._after(step)
-            if after is None:
+            ok = self.judge(self.party, step)
+            if ok is None:
                 self.party.drop(step.candidate)
                 continue
-            with np.errstate(invalid="ignore"):  # both may be infinite
-                loss = np.maximum(after - self.now, 0)
-            score = float(gain[i] / (np.mean(np.where(np.isfinite(loss), loss, 0)) + 1))
+            score = float(gain[i] / (self._loss(self._after(step, ok)) + 1))
             if found is None or score > found[0]:
                 found = score, step.candidate
-        return None if found is None else found[1]
+        if found is None:
+            return False
+        step = self.party.step(found[1])  # made anew: trying others has put cells into another order
+        ok = self.judge(self.party, step)
+        assert ok is not None, "what was allowed is allowed"
+        self.exposure = self._after(step, ok)
+        self.party.carry_out(step, ok)
+        return True
 
-    def _after(self, step: Step) -> Floats | None:
-        """The worst levels after a step, or None if it is not allowed."""
-        groups = self.party.groups
-        if not self.single_groups:
+    def _after(self, step: Step, ok: NDArray[np.bool_]) -> Floats:
+        """How exposed the worst group is after a step; groups that it does not touch stay as exposed as they are."""
+        groups, kept = self.party.groups, step.pieces.only(step.pieces.is_part & ok)
+        if not self.goal.scopes <= {"group"}:
             grouping, labels = groups.release(self.tally, step.pieces, step.column, step.value_of)
-            stats = self.goal.stats(self.tally, grouping, self.tables, labels)
-            return np.maximum(self.now, self._worst(stats)) if self.goal.satisfied(stats).all() else None
-        key = step.candidate, int(np.count_nonzero(step.value_of == len(self.party.values)))
-        worst, looked_at = self.seen.get(key, (self.now, -1))
-        fresh = step.pieces.is_part & (groups.born[step.pieces.group] > looked_at)
-        if fresh.any():
-            stats = self.goal.stats(self.tally, groups.grouping(step.pieces.only(fresh)), self.tables)
-            if not self.goal.satisfied(stats).all():
-                return None
-            worst = np.maximum(worst, self._worst(stats))
-        self.seen[key] = worst, groups.step
-        return np.maximum(self.now, worst)
+            return np.maximum(self.exposure, self._worst(self.goal.stats(self.tally, grouping, self.tables, labels)))
+        if not len(kept.size):
+            return self.exposure
+        return np.maximum(self.exposure, self._worst(self.goal.stats(self.tally, groups.grouping(kept), self.tables)))
 
-    def carry_out(self, candidate: int) -> None:
-        """Disclose a value."""
-        step = self.party.step(candidate)  # made anew: trying others has put cells into another order
-        after = self._after(step)
-        assert after is not None, "only what is allowed is carried out"
-        self.now = after
-        self.party.carry_out(step, np.ones(len(step.pieces.size), np.bool_))
+    def _loss(self, after: Floats) -> float:
+        """The mean over the criteria of how much worse the worst group becomes; what is infinite already cannot."""
+        with np.errstate(invalid="ignore"):
+            loss = after - self.exposure
+        return float(np.mean(np.where(np.isfinite(loss), loss, 0.0)))

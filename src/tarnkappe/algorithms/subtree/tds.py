@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from tarnkappe.algorithms.base import Algorithm
-from tarnkappe.algorithms.subtree.specialisation import specialised
+from tarnkappe.algorithms.subtree.specialisation import everybody_together, specialised
 from tarnkappe.algorithms.subtree.target import target_codes
 from tarnkappe.algorithms.subtree.values import GRANULARITIES
 from tarnkappe.errors import JobError, did_you_mean
@@ -77,6 +77,7 @@ class TopDownSpecialization(Algorithm):
         self.require_supported(tally, goal)
         classes = target_codes(tally, self.target, self.name)
         sets = self._sets(tally)
+        everybody_together(tally, goal)
         return specialised(tally, goal, classes, score=self.score, granularity=self.granularity, sets=sets)
 
     def _sets(self, tally: Tally) -> list[list[int]]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from tarnkappe.algorithms.base import Algorithm
 from tarnkappe.algorithms.subtree.clusters import cluster_cells
-from tarnkappe.algorithms.subtree.specialisation import specialised
+from tarnkappe.algorithms.subtree.specialisation import everybody_together, specialised
 from tarnkappe.algorithms.subtree.values import GRANULARITIES
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping
@@ -51,7 +51,6 @@ class TdsForClusters(Algorithm):
     def decide(self, tally: Tally, goal: Goal, *, rng: np.random.Generator) -> Grouping:
         """Cluster the cells, then specialise towards their clusters."""
         self.require_supported(tally, goal)
-        if tally.n_cells == 0:
-            raise goal.infeasible(tally)
+        everybody_together(tally, goal)
         cluster = cluster_cells(tally, self.clusters, rng)
         return specialised(tally, goal, (cluster, self.clusters), granularity=self.granularity)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Literal
 
 import numpy as np
 
@@ -17,8 +16,8 @@ from tarnkappe.taxonomy.tree import Taxonomy
 #: What may happen to a node: all its children are told apart at once, or one from the others.
 GRANULARITIES = ("subtree", "sibling")
 
-#: What may happen to a range: it is cut somewhere, or one value is told from the others.
-Ranges = Literal["cut", "single values"]
+#: What may happen to a column without its taxonomy: one value is told from the others.
+VALUE = "value"
 
 
 def children_of(tree: Taxonomy) -> list[list[int]]:
@@ -55,19 +54,25 @@ class ColumnCut:
     `classes` counts the records of each leaf and class.
     """
 
-    def __init__(self, domain: Domain, classes: Counts, granularity: str, ranges: Ranges) -> None:
+    def __init__(self, domain: Domain, classes: Counts, granularity: str) -> None:
         self.domain = domain
         self.granularity = granularity
-        self.ranges = ranges
         self._classes = classes
         self._records = classes.sum(axis=1)
         self._n = max(int(self._records.sum()), 1)
         self._children = children_of(domain.taxonomy)
 
-    def first(self) -> list[Value]:
-        """The cut at the top."""
+    def first(self, node: Codes | None = None) -> list[Value]:
+        """The cut that publishes each leaf as some node, by default as the root."""
         tree = self.domain.taxonomy
-        return list(self._opened(0, int(tree.lo[0]), int(tree.hi[0]), np.arange(self.domain.size, dtype=np.int32)))
+        node = np.zeros(self.domain.size, np.int32) if node is None else node
+        return [
+            value
+            for v in np.unique(node)
+            for value in self._opened(
+                int(v), int(tree.lo[v]), int(tree.hi[v]), np.flatnonzero(node == v).astype(np.int32)
+            )
+        ]
 
     def specialise(self, value: Value, candidate: int) -> list[Value]:
         """What takes the place of a value."""
@@ -80,8 +85,7 @@ class ColumnCut:
         rest = value.leaves
         for a, b in taken:
             rest = rest[(rest < a) | (rest > b)]
-            child = next(c for c in self._children[value.node] if tree.lo[c] == a)
-            out += self._opened(child, a, b, np.arange(a, b + 1, dtype=np.int32))
+            out += self._opened(int(tree.lca(a, b)), a, b, np.arange(a, b + 1, dtype=np.int32))
         if len(rest):
             out += self._opened(value.node, value.lo, value.hi, rest)
         return out
@@ -93,7 +97,7 @@ class ColumnCut:
         """
         tree = self.domain.taxonomy
         filled = leaves[self._records[leaves] > 0]
-        if tree.ranges[node] and len(filled) > 1:
+        if (tree.ranges[node] or self.granularity == VALUE) and len(filled) > 1:
             yield self._range(node, lo, hi, leaves)
             return
         while len(filled) and self._children[node]:
@@ -119,8 +123,8 @@ class ColumnCut:
         return self._parted(node, int(tree.lo[node]), int(tree.hi[node]), leaves, parts, self.granularity == "sibling")
 
     def _range(self, node: int, lo: int, hi: int, leaves: Codes) -> Value:
-        """An interval of a range, or what is left of one whose values are told apart singly."""
-        if self.ranges == "single values":
+        """An interval of a range, or what is left of a column whose values are told apart singly."""
+        if self.granularity == VALUE or len(leaves) <= hi - lo:
             filled = leaves[self._records[leaves] > 0]
             parts = tuple((int(leaf), int(leaf)) for leaf in filled)
             return self._parted(node, lo, hi, leaves, parts, singly=True)
