@@ -1,12 +1,13 @@
 """How well the salary class of Adult can be predicted from releases, and how long each release takes.
 
-Each algorithm anonymises the whole table once; then, ten times, a decision tree is trained on two thirds of the records of
-the release and tested on the other third. So the tree sees nothing but published labels, and what it is tested on is
-recoded in the same way. A suppressed record is never trained on and counts as predicted to be of the majority class.
+Each algorithm anonymises the whole table once; then, ten times, a decision tree is trained on two thirds of the
+records of the release and tested on the other third. So the tree sees nothing but published labels, and what it is
+tested on is recoded in the same way. A suppressed record is never trained on and counts as predicted to be of the
+majority class.
 
 Every published label is given to the tree as two numbers, the first and the last leaf it covers in the order of its
-taxonomy; raw data have the same two numbers twice. Ages are cut freely by algorithms that can do so, and generalised along
-the taxonomy by the full-domain ones.
+taxonomy; raw data have the same two numbers twice. Ages are cut freely by algorithms that can do so, and generalised
+along the taxonomy by the full-domain ones.
 
     python bench/tds_classification.py            all of them; or names such as  tds mondrian
 """
