@@ -48,7 +48,7 @@ class Contender:
 
 CONTENDERS = (
     Contender("tds", "TDS", {"target": TARGET}),
-    Contender("tds", "TDS, whole subtrees (as published)", {"target": TARGET, "granularity": "subtree"}),
+    Contender("tds", "TDS, whole subtrees (as published)", {"target": TARGET, "granularity": "subtree", "attempts": 1}),
     Contender("mondrian", "Mondrian"),
     Contender("infogain-mondrian", "InfoGain Mondrian", {"target": TARGET}),
     Contender("flash", "full-domain optimum (Flash, Loss)", {"metric": "loss"}, numeric=False),

@@ -22,6 +22,10 @@ T = TypeVar("T")
 TEXTS = {"value": "value 1", "guard": "guarding node", "y": "person", "subject": "patient", "metric": "precision"}
 
 
+#: How long searches try: the laws hold from the first round on.
+QUICK = {"nodes": 40, "population": 10, "generations": 6}
+
+
 def values(p: Parameter) -> tuple[Any, ...]:
     """A few values of a parameter that are neither trivial nor extreme."""
     if p.choices:
@@ -48,10 +52,11 @@ def variants(cls: type[T]) -> Iterator[T]:
     """
     declared = parameters(cls)
     usual = {p.name: values(p)[0] for p in declared if p.required}
+    usual.update({p.name: QUICK[p.name] for p in declared if p.name in QUICK})
     yield cls(**usual)
     for p in declared:
         for value in values(p):
-            if value != (usual[p.name] if p.required else p.default):
+            if value != usual.get(p.name, p.default):
                 with suppress(JobError):
                     yield cls(**{**usual, p.name: value})
 

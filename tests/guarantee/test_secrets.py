@@ -11,7 +11,7 @@ import polars as pl
 import pyarrow.parquet as pq
 import pytest
 from checker import read_release
-from whole_jobs import algorithm_variants
+from whole_jobs import usual_algorithms
 
 import tarnkappe as tk
 from tarnkappe.algorithms import Algorithm
@@ -20,7 +20,7 @@ from tarnkappe.schema import Column
 
 SEED = 314159265358979323846264338327950288419
 
-ALGORITHMS = algorithm_variants()
+ALGORITHMS = usual_algorithms()
 FORMATS = ["csv", "parquet"]
 
 N = 400

@@ -64,6 +64,11 @@ def algorithm_variants(target: str | None = None) -> list[Algorithm]:
     return out
 
 
+def usual_algorithms(target: str | None = None) -> list[Algorithm]:
+    """One of the variants of each algorithm, for grids that would be too large otherwise."""
+    return list({a.name: a for a in reversed(algorithm_variants(target))}.values())[::-1]
+
+
 @dataclass(frozen=True)
 class Field:
     """One column of a case."""

@@ -8,27 +8,35 @@ from numpy.typing import NDArray
 from tarnkappe.tally import Codes, Counts, Domain, Floats, Tally
 
 _MAX_ROUNDS = 50
+_STARTS = 5
 
 
 def cluster_cells(tally: Tally, n_clusters: int, rng: np.random.Generator) -> Codes:
-    """The cluster of every cell, by k-means with k-means++ seeds; at most so many clusters.
+    """The cluster of every cell, by k-means with k-means++ seeds; at most so many clusters, the best of a few starts.
 
     A number stands where it is on its range, from 0 to 1. Any other value stands in a corner of its own, and all of
     them are at distance 1 from each other. So a centre is a mean, or the shares of the values, and the squared
     distances from all values of a column to all centres are a small table: O(rounds · cells · columns · clusters).
     """
+    found = [_cluster_once(tally, n_clusters, rng) for _ in range(_STARTS)]
+    cluster, _ = min(found, key=lambda entry: entry[1])
+    return np.unique(cluster, return_inverse=True)[1].astype(np.int32)
+
+
+def _cluster_once(tally: Tally, n_clusters: int, rng: np.random.Generator) -> tuple[Codes, float]:
+    """The cluster of every cell from one start, and the sum of squared distances."""
     domains, codes, count = tally.quasi_domains, tally.quasi, tally.count
     seeds = _seeds(codes, domains, count, n_clusters, rng)
-    cluster = _nearest(codes, [_distances_to_values(d, codes[seeds, j]) for j, d in enumerate(domains)])[0]
+    cluster, away = _nearest(codes, [_distances_to_values(d, codes[seeds, j]) for j, d in enumerate(domains)])
     for _ in range(_MAX_ROUNDS):
         tables = [
             _distances(d, _shares(codes[:, j], d.size, cluster, len(seeds), count)) for j, d in enumerate(domains)
         ]
-        moved = _nearest(codes, tables)[0]
+        moved, away = _nearest(codes, tables)
         if np.array_equal(moved, cluster):
             break
         cluster = moved
-    return np.unique(cluster, return_inverse=True)[1].astype(np.int32)
+    return cluster, float((away * count).sum())
 
 
 def _seeds(
@@ -70,7 +78,7 @@ def _distances(domain: Domain, shares: Floats) -> Floats:
         mass = shares[:, on_range].sum(axis=1, keepdims=True)
         mean = (shares[:, on_range] * place[on_range]).sum(axis=1, keepdims=True) / np.maximum(mass, 1e-300)
         apart[:, on_range] = mass * (place[on_range] - mean) ** 2 + (1 - mass)
-        apart[:, ~on_range] = np.minimum(apart[:, ~on_range], 1) + mass / 2
+        apart[:, ~on_range] = 1 - shares[:, ~on_range]
     weighted: Floats = apart * domain.weight
     return weighted
 

@@ -313,6 +313,19 @@ class Party:
         partition.label[made, j] = self._value_of[partition.leaves(pieces, j)]
         return made
 
+    def relax(self, min_size: int, budget: int) -> None:
+        """Ask for smaller groups from now on: everything that was dropped may be tried again."""
+        self.budget = budget
+        self.groups.min_size = min_size
+        for j, numbers in enumerate(self._on_cut):
+            for value in (self.values[number] for number in numbers):
+                leaves, candidates = value.leaves + self._offset[j], value.candidates + self._offset[j]
+                self._open[candidates] = True
+                self._mode[leaves] = value.mode
+        for partition in self._partitions:
+            self._weights[id(partition)].forget(np.arange(len(self._open), dtype=np.int32))
+            self._weigh(partition, partition.numbers, None, 1)
+
     def leave_out(self, groups: Counts) -> None:
         """Leave groups out of the release."""
         self._weigh(self.groups, groups, None, -1)

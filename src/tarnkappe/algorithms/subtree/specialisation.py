@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from tarnkappe.algorithms.recoding import recode
 from tarnkappe.algorithms.subtree.party import SCORES, Party, Step
+from tarnkappe.algorithms.subtree.target import entropy
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping
 from tarnkappe.plan import suppress_leftovers
@@ -111,22 +112,55 @@ def specialised(
     granularity: str = "sibling",
     sets: Sequence[Sequence[int]] = (),
     start: Sequence[Codes] | None = None,
+    attempts: int = 1,
 ) -> Grouping:
     """Top-down specialisation of a tally towards a class of every cell, by default from the top.
 
     `start` is the node that each leaf of each column is published as in the beginning; the goal must hold for it.
+
+    Greedy steps may lead into a corner. So the first of the `attempts` asks for nothing but the goal from the start,
+    the others first go as far as they can with groups 2, 4, 8, … times as large, and relax then. The release that
+    tells most about the classes is taken.
     """
-    party = Party(
-        tally.quasi,
-        tally.quasi_domains,
-        tally.count,
-        classes,
-        min_size=goal.min_size,
-        budget=goal.budget(tally.n_records),
-        score=score,
-        granularity=granularity,
-        sets=sets,
-        start=start,
-    )
-    specialise([party], judge_of(party, tally, goal))
-    return release_of(party, tally, goal)
+    budget = goal.budget(tally.n_records)
+
+    def attempt(factor: int) -> Grouping:
+        party = Party(
+            tally.quasi,
+            tally.quasi_domains,
+            tally.count,
+            classes,
+            min_size=factor * goal.min_size,
+            budget=budget if factor == 1 else 0,
+            score=score,
+            granularity=granularity,
+            sets=sets,
+            start=start,
+        )
+        judge = judge_of(party, tally, goal)
+        specialise([party], judge)
+        if factor > 1:
+            party.relax(goal.min_size, budget)
+            specialise([party], judge)
+        return release_of(party, tally, goal)
+
+    factors = [2**i for i in range(attempts)]
+    feasible = [f for f in factors if f == 1 or 2 * f * goal.min_size <= tally.n_records]
+    return max((attempt(f) for f in feasible), key=lambda grouping: _information(grouping, *classes))
+
+
+def _information(grouping: Grouping, classes: Codes, n_classes: int) -> float:
+    """Records times bits that the groups tell about the class; suppressed records tell nothing.
+
+    Small groups seem to tell more than they do: on average half a unit of entropy per group and class too much
+    [Mill55]_, which is taken off.
+
+    .. [Mill55] Miller. "Note on the bias of information estimates." Information Theory in Psychology, 1955.
+    """
+    kept = grouping.group >= 0
+    key = grouping.group[kept].astype(np.int64) * n_classes + classes[grouping.cell[kept]]
+    counts = np.bincount(key, weights=grouping.quota[kept], minlength=grouping.n_groups * n_classes)
+    counts = counts.reshape(grouping.n_groups, n_classes)
+    whole = counts.sum(axis=0)
+    told = whole.sum() * entropy(whole) - (counts.sum(axis=1) * entropy(counts)).sum()
+    return float(told - (grouping.n_groups - 1) * (np.count_nonzero(whole) - 1) / (2 * np.log(2)))

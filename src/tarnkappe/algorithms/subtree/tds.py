@@ -36,11 +36,15 @@ class TopDownSpecialization(Algorithm):
     limit. What is not allowed is never tried again, because groups only fall apart further. Only groups that carry
     the specialised value are touched: O(sum over steps of affected cells · columns).
 
+    Greedy steps may lead into a corner, so several `attempts` are made. The first asks for nothing but the goal; the
+    others first go as far as they can with groups 2, 4, 8, … times as large. The release that tells most about the
+    target is taken.
+
     Differs from the paper in: by default (`granularity` sibling) one child at a time is told from its siblings, which
-    stay at their parent's label, so that a rare child does not keep the others back; ``granularity: subtree`` is the
-    paper's. A range is cut at the best place that is allowed, not given up when the best place is not. Any monotone
-    goal is possible, and always holds for all quasi-identifiers together. Values that gain no information are
-    specialised too, after all others; a value with only one child in the data takes it at once.
+    stay at their parent's label, so that a rare child does not keep the others back. A range is cut at the best place
+    that is allowed, not given up when the best of all is not. The paper's algorithm is ``granularity: subtree`` with
+    one attempt. Any monotone goal is possible, and always holds for all quasi-identifiers together. Values that gain
+    no information are specialised too, after all others; a value with only one child in the data takes it at once.
 
     References
     ----------
@@ -66,6 +70,12 @@ class TopDownSpecialization(Algorithm):
         choices=("gain-per-loss", "gain"),
         kw_only=True,
     )
+    attempts: int = param(
+        6,
+        doc="How many times to try, each time with larger groups at first; the most telling release is taken.",
+        ge=1,
+        kw_only=True,
+    )
     anonymity_sets: tuple[tuple[str, ...], ...] = param(
         (),
         doc="Sets of quasi-identifiers whose smallest groups count for the anonymity lost (none given: all columns).",
@@ -78,7 +88,15 @@ class TopDownSpecialization(Algorithm):
         classes = target_codes(tally, self.target, self.name)
         sets = self._sets(tally)
         everybody_together(tally, goal)
-        return specialised(tally, goal, classes, score=self.score, granularity=self.granularity, sets=sets)
+        return specialised(
+            tally,
+            goal,
+            classes,
+            score=self.score,
+            granularity=self.granularity,
+            sets=sets,
+            attempts=self.attempts,
+        )
 
     def _sets(self, tally: Tally) -> list[list[int]]:
         """The anonymity sets as positions of columns."""
