@@ -53,12 +53,11 @@ def test_other_algorithms_refuse():
     st.integers(1, 4),
     st.sampled_from([0.5, 0.8, 1.0]),
     st.sampled_from(["gain-per-loss", "gain", "discernibility"]),
-    st.sampled_from(["subtree", "sibling"]),
     st.sampled_from([0.0, 0.2]),
 )
-def test_lkc_holds_for_every_choice_of_columns(tally, length, k, confidence, score, granularity, limit):
+def test_lkc_holds_for_every_choice_of_columns(tally, length, k, confidence, score, limit):
     goal = Goal([LKCPrivacy(length, k, confidence, "s0" if confidence < 1 else None)], limit)
-    algorithm = HighDimensionalTds("s0", score=score, granularity=granularity)
+    algorithm = HighDimensionalTds("s0", score=score)
     try:
         grouping = algorithm.decide(tally, goal, rng=RNG)
     except InfeasibleError:

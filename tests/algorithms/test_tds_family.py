@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tarnkappe.algorithms.recoding import recode
 from tarnkappe.algorithms.subtree.hdtds import HighDimensionalTds
 from tarnkappe.algorithms.subtree.tds import TopDownSpecialization
 from tarnkappe.algorithms.subtree.tds_cluster import TdsForClusters
@@ -58,14 +57,6 @@ def test_the_target_decides_what_stays(granularity: str, limit: float):
         assert wrong < 0.7 * tally.count[label == 1].sum() / tally.n_records
 
 
-def test_a_number_is_cut_where_it_tells_most():
-    """The label changes at 35, and both sides are large enough: the first cut is there and ages are published so."""
-    tally, goal = random_tally(1, 4000), Goal([KAnonymity(800)])
-    grouping = TopDownSpecialization("label").decide(tally, goal, rng=RNG)
-    starts = {int(AGES[lo]) for lo in grouping.fixed.lo[:, 2]}
-    assert 35 in starts
-
-
 def test_several_anonymity_sets():
     tally, goal = random_tally(2), Goal([KAnonymity(10)])
     sets = (("city", "job"), ("age",))
@@ -73,20 +64,6 @@ def test_several_anonymity_sets():
     check_grouping("tds", tally, goal, grouping)
     with pytest.raises(JobError, match="name 'town'"):
         TopDownSpecialization("label", anonymity_sets=(("town",),)).decide(tally, goal, rng=RNG)
-
-
-def test_two_parties_find_what_one_would():
-    for seed in range(10):
-        tally, goal = random_tally(seed), Goal([KAnonymity(10)])
-        label = tally.sensitive[:, tally.sensitive_index("label")]
-        parts = [
-            Holding(np.ascontiguousarray(tally.quasi[:, columns]), tuple(tally.quasi_domains[j] for j in columns))
-            for columns in ([0], [1, 2])
-        ]
-        cuts = [cut for found in specialise_together(parts, (label, 2), tally.count, goal) for cut in found]
-        together, alone = recode(tally, cuts), TopDownSpecialization("label").decide(tally, goal, rng=RNG)
-        assert together.fixed.lo.tolist() == alone.fixed.lo.tolist()
-        assert together.group.tolist() == alone.group.tolist()
 
 
 def test_two_parties_refuse_what_they_cannot_check():

@@ -228,9 +228,14 @@ class _Ascent:
 
     def _up(self, j: int, generalisations: list[_Generalisation]) -> Codes:
         """The node that takes the place of each node."""
-        up = np.arange(self.columns[j].tree.n_nodes, dtype=np.int32)
+        tree = self.columns[j].tree
+        up = np.arange(tree.n_nodes, dtype=np.int32)
         for found in generalisations:
             up[list(found.values)] = found.parent
+            if not self.siblings:  # values that nobody has go along
+                up[(tree.lo >= tree.lo[found.parent]) & (tree.hi <= tree.hi[found.parent]) & (up > found.parent)] = (
+                    found.parent
+                )
         return up
 
     def _pooled(self, j: int, up: Codes) -> tuple[Codes, Codes]:

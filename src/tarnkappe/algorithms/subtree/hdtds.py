@@ -11,7 +11,6 @@ from tarnkappe.algorithms.base import Algorithm
 from tarnkappe.algorithms.subtree.party import SCORES
 from tarnkappe.algorithms.subtree.specialisation import everybody_together, specialised
 from tarnkappe.algorithms.subtree.target import target_codes
-from tarnkappe.algorithms.subtree.values import GRANULARITIES
 from tarnkappe.criteria.base import Scope
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping
@@ -55,12 +54,6 @@ class HighDimensionalTds(Algorithm):
         choices=SCORES,
         kw_only=True,
     )
-    granularity: str = param(
-        "subtree",
-        doc="Tell all children of a value apart at once (subtree), or one from its siblings at a time (sibling).",
-        choices=GRANULARITIES,
-        kw_only=True,
-    )
 
     def decide(self, tally: Tally, goal: Goal, *, rng: np.random.Generator) -> Grouping:
         """Specialise until nothing is allowed any more."""
@@ -69,4 +62,4 @@ class HighDimensionalTds(Algorithm):
         if self.target is not None:
             score, classes = self.score, target_codes(tally, self.target, self.name)
         everybody_together(tally, goal)
-        return specialised(tally, goal, classes, score=score, granularity=self.granularity)
+        return specialised(tally, goal, classes, score=score, granularity="subtree")

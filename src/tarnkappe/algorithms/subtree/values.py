@@ -84,8 +84,9 @@ class ColumnCut:
         out: list[Value] = []
         rest = value.leaves
         for a, b in taken:
-            rest = rest[(rest < a) | (rest > b)]
-            out += self._opened(int(tree.lca(a, b)), a, b, np.arange(a, b + 1, dtype=np.int32))
+            inside = (rest >= a) & (rest <= b)
+            out += self._opened(int(tree.lca(a, b)), a, b, rest[inside])
+            rest = rest[~inside]
         if len(rest):
             out += self._opened(value.node, value.lo, value.hi, rest)
         return out
