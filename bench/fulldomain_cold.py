@@ -6,11 +6,16 @@ import json
 import sys
 from pathlib import Path
 
-import numpy as np
-from fulldomain_oracle import search_of
-from measure import report
+from tarnkappe.cli import start_lightly
 
-from tarnkappe.algorithms.fulldomain.flash import Flash
+start_lightly()  # as the command does
+sys.modules["coverage"] = None  # type: ignore[assignment]  # Numba loads it if it finds it; users do not have it
+
+import numpy as np  # noqa: E402
+from fulldomain_oracle import search_of  # noqa: E402
+from measure import report  # noqa: E402
+
+from tarnkappe.algorithms.fulldomain.flash import Flash  # noqa: E402
 
 path, number = sys.argv[1:]
 config = json.loads(Path(path).read_text(encoding="utf-8"))["configs"][int(number)]

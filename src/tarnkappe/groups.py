@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tarnkappe.kernels.boxes import group_boxes, group_sets
-from tarnkappe.kernels.histograms import csr_histogram, group_order
+from tarnkappe.kernels.histograms import csr_histogram, group_order, pooled_counts, pooled_histogram
 from tarnkappe.tally import Codes, Counts, Domain, Floats, Tally, distinct_rows
 
 #: The group of records that are not published.
@@ -305,12 +305,12 @@ class GroupStats:
 
     def pooled(self, into: NDArray[np.integer]) -> GroupStats:
         """Merge groups: group ``g`` becomes part of group ``into[g]`` (-1: left out)."""
-        into = np.asarray(into, np.int32)
-        n_groups = int(into.max(initial=-1)) + 1
+        target = np.asarray(into, np.int32)
+        n_groups = int(target.max(initial=-1)) + 1
+        starts, order = group_order(target, n_groups)
 
         def merge(h: Histogram | JointHistogram, n_codes: int) -> tuple[Counts, Codes, Counts]:
-            starts, order = group_order(np.repeat(into, np.diff(h.indptr)), n_groups)
-            merged: tuple[Counts, Codes, Counts] = csr_histogram(starts, order, h.codes, h.counts, n_codes)
+            merged: tuple[Counts, Codes, Counts] = pooled_histogram(starts, order, h.indptr, h.codes, h.counts, n_codes)
             return merged
 
         histograms = {
@@ -320,13 +320,8 @@ class GroupStats:
         if self.joint is not None:
             merged = merge(self.joint, len(self.joint.values))
             joint = JointHistogram(self.joint.domains, self.joint.values, *merged)
-        kept = into >= 0
-
-        def added_up(values: Counts) -> Counts:
-            return np.bincount(into[kept], weights=values[kept], minlength=n_groups).astype(np.int64)
-
-        people = None if self.population is None else added_up(self.population)
-        return GroupStats(added_up(self.size), histograms, joint, people, None, self.quasi)
+        people = None if self.population is None else pooled_counts(target, self.population, n_groups)
+        return GroupStats(pooled_counts(target, self.size, n_groups), histograms, joint, people, None, self.quasi)
 
     def kept(self, keep: NDArray[np.bool_]) -> GroupStats:
         """The statistics of some of the groups, compared with the table as before."""

@@ -15,7 +15,7 @@ import pytest
 
 from tarnkappe.errors import DataError, JobError, LimitError, RefusedError
 from tarnkappe.io import CsvDialect, Format, Staging, TableWriter, open_source
-from tarnkappe.io import sink as sink_module
+from tarnkappe.io import parquetfile as parquet_module
 from tarnkappe.io.staging import MANIFEST
 
 FRAME = pl.DataFrame(
@@ -58,7 +58,7 @@ def test_csv_comes_back(tmp_path: Path, as_arrow: bool):
 @pytest.mark.parametrize("as_arrow", [False, True])
 @pytest.mark.parametrize("row_group", [1, 3, 1000])
 def test_parquet_comes_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, as_arrow: bool, row_group: int):
-    monkeypatch.setattr(sink_module, "ROW_GROUP", row_group)
+    monkeypatch.setattr(parquet_module, "ROW_GROUP", row_group)
     path = tmp_path / "x.parquet"
     with TableWriter(path, "parquet") as writer:
         for part in (FRAME.head(2), FRAME.slice(2, 0), FRAME.slice(2, 3), FRAME.tail(1)):

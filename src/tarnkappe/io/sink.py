@@ -6,10 +6,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Literal, Self, cast, get_args
 
-import numpy as np
 import polars as pl
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from tarnkappe.errors import DataError, JobError
 from tarnkappe.io.dialect import CsvDialect
@@ -19,12 +16,11 @@ from tarnkappe.io.staging import Staging, staged
 if TYPE_CHECKING:
     from pyarrow import Table
 
+    from tarnkappe.io.parquetfile import ParquetFile
+
 __all__ = ["Format", "Staging", "TableWriter", "staged", "translate_os_error"]
 
 Format = Literal["csv", "parquet"]
-
-#: Small batches are collected until a row group has at least this many rows.
-ROW_GROUP = 1 << 18
 
 
 class TableWriter:
@@ -57,9 +53,7 @@ class TableWriter:
         )
         self._missing = missing
         self._columns: list[str] | None = None
-        self._schema: pa.Schema | None = None
-        self._waiting: list[Table] = []
-        self._parquet: pq.ParquetWriter | None = None
+        self._parquet: ParquetFile | None = None
         self._format = format
         try:
             self._file: IO[bytes] = self._path.open("wb")
@@ -78,7 +72,7 @@ class TableWriter:
             if self._format == "csv":
                 self._write_csv(batch, header=first)
             else:
-                self._collect(batch)
+                self._write_parquet(batch)
         except (OSError, pl.exceptions.PolarsError) as err:
             if isinstance(err, OSError) or is_disk_full(err):
                 raise translate_os_error(err, self._path) from err
@@ -90,7 +84,6 @@ class TableWriter:
             return
         try:
             try:
-                self._flush()
                 if self._parquet is not None:
                     self._parquet.close()
             finally:
@@ -107,7 +100,6 @@ class TableWriter:
         if error is None:
             self.close()
         else:  # the first error is the one to tell
-            self._waiting = []
             self._file.close()
 
     def _write_csv(self, batch: pl.DataFrame | Table, header: bool) -> None:
@@ -130,43 +122,11 @@ class TableWriter:
             null_value=self._missing,
         )
 
-    def _collect(self, batch: pl.DataFrame | Table) -> None:
-        """Keep the rows until there are enough of them for a row group."""
-        table = batch.to_arrow(compat_level=pl.CompatLevel.oldest()) if isinstance(batch, pl.DataFrame) else batch
-        table = _neutral(table)
-        if self._schema is None:
-            self._schema = table.schema
-            # Without the Arrow schema readers see plain text, not categories, and nothing of the frame it came from.
-            self._parquet = pq.ParquetWriter(self._file, self._schema, compression="zstd", store_schema=False)
-        self._waiting.append(table.cast(self._schema))
-        if sum(t.num_rows for t in self._waiting) >= ROW_GROUP:
-            self._flush()
+    def _write_parquet(self, batch: pl.DataFrame | Table) -> None:
+        if self._parquet is None:
+            from tarnkappe.io.parquetfile import ParquetFile  # takes a while to load, and CSV does without
 
-    def _flush(self) -> None:
-        if self._waiting and self._parquet is not None:
-            self._parquet.write_table(pa.concat_tables(self._waiting).combine_chunks(), row_group_size=4 * ROW_GROUP)
-            self._waiting = []
-
-
-def _neutral(table: Table) -> Table:
-    """The table without metadata, its text categories reduced to those in use."""
-    columns = [_only_used(column) if pa.types.is_dictionary(column.type) else column for column in table.columns]
-    return pa.table(columns, names=table.column_names)
-
-
-def _only_used(column: pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
-    """A category column whose list holds the values that occur, and no others; other categories are written out."""
-    kind = column.type.value_type
-    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
-        return column.cast(kind)
-    array = column.combine_chunks()
-    if isinstance(array, pa.ChunkedArray):  # what older versions of PyArrow give for a column without chunks
-        array = array.chunk(0) if array.num_chunks else pa.array([], column.type)
-    absent = array.indices.is_null().to_numpy(zero_copy_only=False)
-    codes = array.indices.fill_null(0).to_numpy(zero_copy_only=False)
-    counts = np.bincount(codes[~absent], minlength=len(array.dictionary))
-    used = np.flatnonzero(counts)
-    new_code = np.zeros(max(len(counts), 1), np.int32)
-    new_code[used] = np.arange(used.size, dtype=np.int32)
-    values = array.dictionary.cast(pa.large_string()).take(pa.array(used))
-    return pa.DictionaryArray.from_arrays(pa.array(new_code[codes], mask=absent), values)
+            self._parquet = ParquetFile(self._file)
+        self._parquet.append(
+            batch.to_arrow(compat_level=pl.CompatLevel.oldest()) if isinstance(batch, pl.DataFrame) else batch
+        )

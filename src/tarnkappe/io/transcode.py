@@ -10,7 +10,6 @@ import weakref
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from tarnkappe.errors import DataError
@@ -82,6 +81,8 @@ def _copy(original: Path, encoding: str, copy: Path) -> None:
 
 def check_utf8(data: NDArray[np.uint8], name: str) -> None:
     """Refuse bytes that are not valid UTF-8, with the offset and line of the first wrong one."""
+    import pyarrow as pa
+
     ends = np.array([0, data.size], dtype=np.int64)
     text = pa.LargeStringArray.from_buffers(1, pa.py_buffer(ends), pa.py_buffer(data))
     try:

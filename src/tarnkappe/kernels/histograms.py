@@ -50,19 +50,77 @@ def csr_histogram(starts: Ints, order: Codes, codes: Codes, counts: Ints, n_code
                 out_codes[at] = c
                 at += 1
             seen[c] += counts[order[i]]
-        if n_codes <= _FEW_CODES:  # walking over all codes is faster than sorting
-            at = begin
+        _flush(seen, out_codes, out_counts, begin, at)
+        indptr[g + 1] = at
+    return indptr, out_codes[:at].copy(), out_counts[:at].copy()
+
+
+@njit(cache=True, nogil=True)
+def pooled_histogram(
+    starts: Ints, order: Codes, indptr: Ints, codes: Codes, counts: Ints, n_codes: int
+) -> tuple[Ints, Codes, Ints]:
+    """Add up the histograms of the groups within each run ``order[starts[g]:starts[g+1]]``, as `csr_histogram`."""
+    n_groups = starts.size - 1
+    seen = np.zeros(n_codes, np.int64)
+    out_indptr = np.zeros(n_groups + 1, np.int64)
+    out_codes = np.empty(codes.size, np.int32)
+    out_counts = np.empty(codes.size, np.int64)
+    at = 0
+    for g in range(n_groups):
+        begin = at
+        if starts[g + 1] - starts[g] == 1:
+            old = order[starts[g]]
+            for i in range(indptr[old], indptr[old + 1]):
+                out_codes[at] = codes[i]
+                out_counts[at] = counts[i]
+                at += 1
+        elif n_codes <= _FEW_CODES:
+            for k in range(starts[g], starts[g + 1]):
+                for i in range(indptr[order[k]], indptr[order[k] + 1]):
+                    seen[codes[i]] += counts[i]
             for c in range(n_codes):
                 if seen[c] > 0:
                     out_codes[at] = c
+                    out_counts[at] = seen[c]
+                    seen[c] = 0
                     at += 1
         else:
-            out_codes[begin:at].sort()
-        for j in range(begin, at):
-            out_counts[j] = seen[out_codes[j]]
-            seen[out_codes[j]] = 0
-        indptr[g + 1] = at
-    return indptr, out_codes[:at].copy(), out_counts[:at].copy()
+            for k in range(starts[g], starts[g + 1]):
+                for i in range(indptr[order[k]], indptr[order[k] + 1]):
+                    c = codes[i]
+                    if seen[c] == 0:
+                        out_codes[at] = c
+                        at += 1
+                    seen[c] += counts[i]
+            _flush(seen, out_codes, out_counts, begin, at)
+        out_indptr[g + 1] = at
+    return out_indptr, out_codes[:at].copy(), out_counts[:at].copy()
+
+
+@njit(cache=True, nogil=True)
+def _flush(seen: Ints, out_codes: Codes, out_counts: Ints, begin: int, end: int) -> None:
+    """Write out what was seen of the codes ``out_codes[begin:end]``, in ascending order, and forget it."""
+    if seen.size <= _FEW_CODES:  # walking over all codes is faster than sorting
+        at = begin
+        for c in range(seen.size):
+            if seen[c] > 0:
+                out_codes[at] = c
+                at += 1
+    else:
+        out_codes[begin:end].sort()
+    for j in range(begin, end):
+        out_counts[j] = seen[out_codes[j]]
+        seen[out_codes[j]] = 0
+
+
+@njit(cache=True, nogil=True)
+def pooled_counts(group: Codes, counts: Ints, n_groups: int) -> Ints:
+    """The sum of counts per group (-1 is left out)."""
+    out = np.zeros(n_groups, np.int64)
+    for i in range(group.size):
+        if group[i] >= 0:
+            out[group[i]] += counts[i]
+    return out
 
 
 @njit(cache=True, nogil=True)

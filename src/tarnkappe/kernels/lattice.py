@@ -85,6 +85,18 @@ def _same(parts: Ints, rows: Codes, a: int, b: int) -> bool:
 
 
 @njit(cache=True, nogil=True)
+def first_below(levels: NDArray[np.int16], node: NDArray[np.int16]) -> int:
+    """The first row of levels that are all at most those of the node, -1 if there is none."""
+    for i in range(levels.shape[0]):
+        j = 0
+        while j < node.size and levels[i, j] <= node[j]:
+            j += 1
+        if j == node.size:
+            return i
+    return -1
+
+
+@njit(cache=True, nogil=True)
 def small_classes(size: Ints, least: int) -> tuple[Any, int]:
     """Which classes have at least that many records (or none at all), and how many records the others have."""
     ok = np.empty(size.size, np.bool_)
@@ -107,13 +119,15 @@ def suppressed_costs(
     charges: NDArray[np.float64],
 ) -> NDArray[np.float64]:
     """Per column, what suppressing the classes that are not `ok` adds: their charges minus what they cost published."""
+    more = np.empty_like(charges)
+    for j in range(rows.size):
+        more[j] = charges[j] - costs[rows[j]]
     out = np.zeros(rows.size, np.float64)
     for c in range(size.size):
         if not ok[c]:
             t = tuple_of[c]
             for j in range(rows.size):
-                leaf = quasi[t, j]
-                out[j] += size[c] * (charges[j, leaf] - costs[rows[j], leaf])
+                out[j] += size[c] * more[j, quasi[t, j]]
     return out
 
 
@@ -133,20 +147,33 @@ def suppressed_gaps(
     than the cheaper fate. Rows of column ``j`` start at ``first_row[j]``, the last entry is the number of rows. Where
     only some records of a class are lost, they may be those with the smallest gap.
     """
-    out = np.zeros(gaps.shape[0], np.float64)
-    smallest = np.full((lost.size, gaps.shape[0]), np.inf)
+    n_columns = first_row.size - 1
+    records = np.zeros((n_columns, gaps.shape[1]), np.int64)  # of classes that are lost as a whole, by leaf
+    partial = np.full(lost.size, -1, np.int32)
+    n_partial = 0
+    for c in range(lost.size):
+        if 0 < lost[c] < class_size[c]:
+            partial[c] = n_partial
+            n_partial += 1
+    smallest = np.full((n_partial, gaps.shape[0]), np.inf)
     for t in range(into.size):
         c = into[t]
         if lost[c] > 0:
-            for j in range(first_row.size - 1):
+            p = partial[c]
+            for j in range(n_columns):
                 leaf = quasi[t, j]
-                for row in range(first_row[j], first_row[j + 1]):
-                    if lost[c] == class_size[c]:
-                        out[row] += size[t] * gaps[row, leaf]
-                    elif gaps[row, leaf] < smallest[c, row]:
-                        smallest[c, row] = gaps[row, leaf]
+                if p < 0:
+                    records[j, leaf] += size[t]
+                else:
+                    for row in range(first_row[j], first_row[j + 1]):
+                        smallest[p, row] = min(smallest[p, row], gaps[row, leaf])
+    out = np.zeros(gaps.shape[0], np.float64)
+    for j in range(n_columns):
+        for row in range(first_row[j], first_row[j + 1]):
+            for leaf in range(gaps.shape[1]):
+                out[row] += records[j, leaf] * gaps[row, leaf]
     for c in range(lost.size):
-        if 0 < lost[c] < class_size[c]:
+        if partial[c] >= 0:
             for row in range(out.size):
-                out[row] += lost[c] * smallest[c, row]
+                out[row] += lost[c] * smallest[partial[c], row]
     return out

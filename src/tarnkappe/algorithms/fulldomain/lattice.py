@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tarnkappe.goal import Goal
-from tarnkappe.groups import Grouping, GroupStats
-from tarnkappe.kernels.lattice import roll_up
+from tarnkappe.groups import SUPPRESSED, Grouping, GroupStats
+from tarnkappe.kernels.lattice import first_below, roll_up
 from tarnkappe.tally import Codes, Counts, Domain, Tally, distinct_rows
 
 #: A node: the level of each quasi-identifier.
@@ -93,20 +93,44 @@ class Lattice:
         return total
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Classes:
-    """The classes of a node: one tuple of each, their sizes, and their statistics where needed."""
+    """The classes of a node: one tuple of each and their sizes; `into` says which class each class of `finer` joined.
+
+    `keys` is what every class publishes, where criteria ask for it.
+    """
 
     node: Node
     tuple_of: Codes
     size: Counts
-    stats: GroupStats | None = None
+    finer: Classes | None = None
+    into: Codes | None = None
+    keys: Codes | None = None
+
+    @cached_property
+    def stats(self) -> GroupStats:
+        """Their statistics, pooled from the finer classes when first asked for."""
+        return self._pooled(None)
+
+    def stats_of(self, which: NDArray[np.bool_]) -> GroupStats:
+        """The statistics of some classes only; the others need not be pooled for it."""
+        return self.stats.kept(which) if "stats" in self.__dict__ else self._pooled(which)
+
+    def _pooled(self, which: NDArray[np.bool_] | None) -> GroupStats:
+        assert self.finer is not None, "the finest classes are counted from the tally"
+        assert self.into is not None
+        if which is None:
+            return replace(self.finer.stats.pooled(self.into), keys=self.keys)
+        chosen = np.where(which, np.cumsum(which, dtype=np.int32) - np.int32(1), np.int32(SUPPRESSED))
+        keys = None if self.keys is None else self.keys[which]
+        return replace(self.finer.stats.pooled(chosen[self.into]), keys=keys)
 
     @property
     def weight(self) -> int:
-        """How much memory it takes, in classes and histogram entries."""
-        histograms = self.stats.histograms.values() if self.stats is not None else ()
-        return len(self.size) + sum(len(h.codes) for h in histograms)
+        """How much memory it may take, in classes and histogram entries."""
+        source = self if "stats" in self.__dict__ or self.finer is None else self.finer
+        histograms = source.stats.histograms.values() if "stats" in source.__dict__ else ()
+        return len(self.size) + sum(min(len(h.codes), len(self.size) * h.domain.size) for h in histograms)
 
 
 class ClassTables:
@@ -126,16 +150,16 @@ class ClassTables:
         size = np.bincount(into, weights=tally.count, minlength=len(first)).astype(np.int64)
         #: Whether sizes alone do not decide about the goal.
         self.needs_stats = not goal.decided_by_size or tally.population is not None or target is not None
-        stats = None
-        if self.needs_stats:
-            counted = dict.fromkeys([*goal.columns, *([] if target is None else [target])])
-            stats = GroupStats.of(tally, Grouping.of_cells(tally, into, len(first)), counted, joint=goal.joint)
         #: The row of each column's level 0 in `_parts` and `_rises`.
         self._first_row = np.cumsum([1, *(d.taxonomy.height + 1 for d in domains)]).astype(np.int32)[:-1]
         self._exact = prod(d.size for d in domains) < _MOST_KEYS
         self._parts, self._rises = self._keys(domains)
         bottom = (0,) * len(domains)
-        self._kept = [Classes(bottom, np.arange(len(first), dtype=np.int32), size, stats)]
+        finest = Classes(bottom, np.arange(len(first), dtype=np.int32), size)
+        if self.needs_stats:
+            counted = dict.fromkeys([*goal.columns, *([] if target is None else [target])])
+            finest.stats = GroupStats.of(tally, Grouping.of_cells(tally, into, len(first)), counted, joint=goal.joint)
+        self._kept = [finest]
         self._levels = np.array([bottom], np.int16)
         self._room = _MOST_KEPT
         self._slots = np.full(_slots(len(first)), -1, np.int32)
@@ -162,35 +186,43 @@ class ClassTables:
             unit *= d.size
         return parts, rises
 
-    def roll_up(self, node: Node, *, from_tuples: bool = False) -> tuple[Classes, Classes, Codes]:
-        """The classes of a node without their statistics, the finer classes they come from, and which went where."""
+    def roll_up(self, node: Node) -> Classes:
+        """The classes of a node."""
+        at = -1 if self.from_tuples else first_below(self._levels, np.array(node, np.int16))  # the smallest comes first
+        finer = self._kept[at]
+        classes = Classes(node, *self._rolled_up(finer, node))
+        if "projection" in self.goal.scopes:
+            classes.keys = self._labels(classes)
+        return classes
+
+    def class_of_tuples(self, node: Node) -> Codes:
+        """The class of every tuple, numbered as in `roll_up`: by their first tuples, whatever they came from."""
+        return self._rolled_up(self.finest, node)[-1]
+
+    def _rolled_up(self, finer: Classes, node: Node) -> tuple[Codes, Counts, Classes, Codes]:
         levels = np.array(node, np.int32)
-        finer = self._kept[-1]
-        if not (from_tuples or self.from_tuples) and len(self._kept) > 1:
-            finer = self._kept[int(np.argmax((self._levels <= levels).all(axis=1)))]  # the smallest comes first
         rows = self._first_row + levels
         raised = np.append(np.int32(0), rows[levels > 0])
         slots = self._slots[: _slots(len(finer.size))]
         into, tuple_of, size = roll_up(
             finer.tuple_of, finer.size, self._rises, raised, self._exact, self._parts, rows, slots
         )
-        return Classes(node, tuple_of, size), finer, into
+        return tuple_of, size, finer, into
 
-    def with_stats(self, classes: Classes, finer: Classes, into: Codes) -> Classes:
-        """Classes that were rolled up, with their statistics."""
-        assert finer.stats is not None, "sizes decide about the goal"
-        stats = finer.stats.pooled(into)
-        if "projection" in self.goal.scopes:
-            stats = replace(stats, keys=self._labels(classes))
-        return replace(classes, stats=stats)
+    @property
+    def finest(self) -> Classes:
+        """The single tuples."""
+        return self._kept[-1]
 
-    def keep(self, classes: Classes, finer: Classes) -> None:
+    def keep(self, classes: Classes) -> None:
         """Keep classes for later roll-ups if that is worth the memory."""
-        if len(classes.size) <= _WORTH_KEEPING * len(finer.size) and classes.weight <= self._room:
-            self._room -= classes.weight
+        assert classes.finer is not None
+        if len(classes.size) <= _WORTH_KEEPING * len(classes.finer.size) and (weight := classes.weight) <= self._room:
+            self._room -= weight
             at = bisect_left(self._kept, len(classes.size), key=lambda kept: len(kept.size))
             self._kept.insert(at, classes)
-            self._levels = np.insert(self._levels, at, np.array(classes.node, np.int16), axis=0)
+            levels = np.array([classes.node], np.int16)
+            self._levels = np.concatenate((self._levels[:at], levels, self._levels[at:]))
 
     def _labels(self, classes: Classes) -> Codes:
         """A number for each class and column: the taxonomy node that the class publishes."""

@@ -123,8 +123,8 @@ class Scoring:
                     ok, classes.tuple_of, classes.size, quasi, self.costs, rows, self.charges
                 )
             return float(self.sign * self.metric.combine(sums, self.tally))
-        if isinstance(self.metric, Classification) and classes.stats is not None:
-            return self.sign * self.metric.of_stats(classes.stats.kept(ok & (classes.size > 0)), suppressed)
+        if isinstance(self.metric, Classification):
+            return self.sign * self.metric.of_stats(classes.stats_of(ok & (classes.size > 0)), suppressed)
         settled = suppress_leftovers(self.tally, recode(self.tally, cuts_at(self.tally, classes.node)), self.goal)
         assert settled is not None, "only nodes that satisfy the goal are scored"
         return self.sign * self.metric.score(Plan.of(self.tally, self.goal, settled))
@@ -199,7 +199,7 @@ class Search:
         return checked.score, sum(checked.node), checked.node
 
     def _check(self, node: Node, bound: float) -> Checked:
-        classes, finer, into = self.tables.roll_up(node)
+        classes = self.tables.roll_up(node)
         ok, small = small_classes(classes.size, self._least)
         if small > self.budget:  # too small stays too small in every specialisation
             return self._failed(node, small, rules_out_below=True)
@@ -208,13 +208,12 @@ class Search:
                 score = self.scoring.score(classes, ok, small, self.tables.quasi)
                 if score > bound:
                     return Checked(node, False, score, small, int(ok.sum()))
-            classes = self.tables.with_stats(classes, finer, into)
-            ok = self._settled(classes)
-        self.tables.keep(classes, finer)
+            ok = self._settled(classes, ok)
+        self.tables.keep(classes)
         suppressed = int(classes.size[~ok].sum())
         if suppressed > self.budget or not ok.any() or (self._strict and not ok.all()):
             spreads = self.failure_spreads
-            if not spreads and classes.stats is not None:
+            if not spreads and self.tables.needs_stats:
                 spreads = int(self.goal.least_suppressed(classes.stats).sum()) > self.budget
             return self._failed(node, suppressed, rules_out_below=spreads)
         if suppressed == self.tally.n_records:
@@ -228,37 +227,39 @@ class Search:
             self.fewest_suppressed = suppressed
         return Checked(node, False, np.inf, suppressed, 0, rules_out_below=rules_out_below)
 
-    def _settled(self, classes: Classes) -> NDArray[np.bool_]:
+    def _settled(self, classes: Classes, large: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Which classes remain once those that violate the goal are suppressed, and what that makes violate it."""
-        stats, size = classes.stats, classes.size
-        assert stats is not None
-        ok = self.goal.satisfied(stats)
         alone = self.goal.scopes == {"group"}
         shifts = self.goal.compares_with_table and self.against_published
-        if ok.all() or (alone and not shifts):
-            return ok
-        remaining = ok.copy()
-        while remaining.any() and int(size[~remaining].sum()) <= self.budget:
-            part = stats.kept(remaining)
+        if alone and not self._strict:  # what is too small is lost, whatever else it holds
+            remaining, stats = large, classes.stats_of(large)
+            ok = self.goal.satisfied(stats)
+            remaining[large] = ok
+        else:
+            stats = classes.stats
+            remaining = ok = self.goal.satisfied(stats)
+        if remaining.all() or (alone and not shifts):
+            return remaining
+        part = stats.kept(ok)
+        while len(part.size) and int(classes.size[~remaining].sum()) <= self.budget:
             good = np.ones(part.n_groups, np.bool_) if alone else self.goal.satisfied(part)
             if shifts:
                 good &= self.goal.satisfied(part.against_itself())
             if good.all():
                 break
-            remaining[np.flatnonzero(remaining)[~good]] = False
+            remaining[remaining] = good
+            part = part.kept(good)
         return remaining
 
     def lost_below(self, node: Node) -> Floats:
         """Per column and level, what the records that are lost at a node add to the cost of its specialisations."""
-        classes, finest, into = self.tables.roll_up(node, from_tuples=True)
-        if finest.stats is None:
-            lost = np.where(classes.size < self._least, classes.size, 0)
+        classes = self.tables.roll_up(node)
+        if self.tables.needs_stats:
+            lost = self.goal.least_suppressed(classes.stats)
         else:
-            stats = self.tables.with_stats(classes, finest, into).stats
-            assert stats is not None
-            lost = self.goal.least_suppressed(stats)
-        scoring = self.scoring
-        sizes = (classes.size, into, finest.size)
+            lost = np.where(classes.size < self._least, classes.size, 0)
+        scoring, finest = self.scoring, self.tables.finest
+        sizes = (classes.size, self.tables.class_of_tuples(node), finest.size)
         return suppressed_gaps(lost, *sizes, self.tables.quasi, scoring.gaps, scoring.rows)
 
     def conclude(self, notes: Mapping[str, Note]) -> Grouping:

@@ -1,0 +1,68 @@
+"""Write a Parquet file batch by batch, with nothing in it that is not in its rows."""
+
+from __future__ import annotations
+
+from typing import IO
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+#: Small batches are collected until a row group has at least this many rows.
+ROW_GROUP = 1 << 18
+
+
+class ParquetFile:
+    """Collects tables until there are enough rows for a row group."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        """Nothing is written before the first table says what the columns are."""
+        self._file = file
+        self._waiting: list[pa.Table] = []
+        self._writer: pq.ParquetWriter | None = None
+
+    def append(self, table: pa.Table) -> None:
+        """Append the rows of a table."""
+        table = _neutral(table)
+        if self._writer is None:
+            self._schema = table.schema
+            # Without the Arrow schema readers see plain text, not categories, and nothing of the frame it came from.
+            self._writer = pq.ParquetWriter(self._file, self._schema, compression="zstd", store_schema=False)
+        self._waiting.append(table.cast(self._schema))
+        if sum(t.num_rows for t in self._waiting) >= ROW_GROUP:
+            self._flush()
+
+    def close(self) -> None:
+        """Write what is still waiting, and the end of the file."""
+        self._flush()
+        if self._writer is not None:
+            self._writer.close()
+
+    def _flush(self) -> None:
+        if self._waiting and self._writer is not None:
+            self._writer.write_table(pa.concat_tables(self._waiting).combine_chunks(), row_group_size=4 * ROW_GROUP)
+            self._waiting = []
+
+
+def _neutral(table: pa.Table) -> pa.Table:
+    """The table without metadata, its text categories reduced to those in use."""
+    columns = [_only_used(column) if pa.types.is_dictionary(column.type) else column for column in table.columns]
+    return pa.table(columns, names=table.column_names)
+
+
+def _only_used(column: pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    """A category column whose list holds the values that occur, and no others; other categories are written out."""
+    kind = column.type.value_type
+    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+        return column.cast(kind)
+    array = column.combine_chunks()
+    if isinstance(array, pa.ChunkedArray):  # what older versions of PyArrow give for a column without chunks
+        array = array.chunk(0) if array.num_chunks else pa.array([], column.type)
+    absent = array.indices.is_null().to_numpy(zero_copy_only=False)
+    codes = array.indices.fill_null(0).to_numpy(zero_copy_only=False)
+    counts = np.bincount(codes[~absent], minlength=len(array.dictionary))
+    used = np.flatnonzero(counts)
+    new_code = np.zeros(max(len(counts), 1), np.int32)
+    new_code[used] = np.arange(used.size, dtype=np.int32)
+    values = array.dictionary.cast(pa.large_string()).take(pa.array(used))
+    return pa.DictionaryArray.from_arrays(pa.array(new_code[codes], mask=absent), values)
