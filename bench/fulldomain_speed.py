@@ -56,18 +56,23 @@ def adult(path: str) -> None:
             command(sys.executable, str(Path(__file__).with_name("fulldomain_cold.py")), path, str(number))["cpu"]
             for _ in range(2)
         )
+        name = short_name(config).replace("|", ", ")
         warm.append(config["arx_warm_cpu_ms"] / seconds / 1000)
         cold.append(config["arx_cold_cpu_ms"] / cpu / 1000)
         print(
-            f"| {short_name(config)} | {search.n_checked} of {search.lattice.n_nodes} | {seconds * 1000:.1f} | "
+            f"| {name} | {search.n_checked} of {search.lattice.n_nodes} | {seconds * 1000:.1f} | "
             f"{config['arx_warm_cpu_ms']:.0f} | {warm[-1]:.1f} | {cpu * 1000:.0f} | {config['arx_cold_cpu_ms']:.0f} | "
             f"{cold[-1]:.2f} |",
             flush=True,
         )
-    print(
-        f"\nRatios above 1 are faster than ARX. Decide: least {min(warm):.2f}, median {statistics.median(warm):.1f}. "
-        f"Whole process: least {min(cold):.2f}, median {statistics.median(cold):.2f}.\n"
-    )
+    print(f"\nRatios above 1 are faster than ARX. Decide: {_summary(warm)}. Whole process: {_summary(cold)}.\n")
+
+
+def _summary(ratios: list[float]) -> str:
+    """Ratios in short."""
+    faster = sum(r >= 1 for r in ratios)
+    middle = statistics.median(ratios)
+    return f"at most ARX's in {faster} of {len(ratios)}, least {min(ratios):.2f}, median {middle:.2f}"
 
 
 def perturbed(path: str, rows: int = 1_000_000) -> None:

@@ -21,10 +21,14 @@ SCRATCH = ROOT / "data"
 PEERS = os.environ.get("TARNKAPPE_PEERS", str(ROOT.parent / ".venv-peers" / "bin" / "python"))
 
 
-def in_process(script: str, *arguments: str, python: str = sys.executable, timeout: float = 1800) -> dict[str, Any]:
-    """Run ``bench/<script>`` and return the JSON object it prints last; an error becomes a row that says so."""
+class FailedError(Exception):
+    """A measurement that came to nothing, and why."""
+
+
+def printed(script: str, *arguments: str, python: str = sys.executable, timeout: float = 3600) -> list[str]:
+    """Run ``bench/<script>`` and return the lines it prints."""
     if not Path(python).exists():
-        return {"error": "not installed"}
+        raise FailedError("not installed")
     try:
         done = subprocess.run(
             [python, str(ROOT / script), *arguments],
@@ -34,11 +38,18 @@ def in_process(script: str, *arguments: str, python: str = sys.executable, timeo
             check=False,
         )
     except subprocess.TimeoutExpired:
-        return {"error": f"stopped after {timeout:.0f} s"}
+        raise FailedError(f"stopped after {timeout:.0f} s") from None
     if done.returncode:
-        last = (done.stderr.strip().splitlines() or ["no output"])[-1]
-        return {"error": last[:60]}
-    return dict(json.loads(done.stdout.strip().splitlines()[-1]))
+        raise FailedError((done.stderr.strip().splitlines() or ["no output"])[-1][:60])
+    return done.stdout.strip().splitlines()
+
+
+def in_process(script: str, *arguments: str, python: str = sys.executable, timeout: float = 1800) -> dict[str, Any]:
+    """Run ``bench/<script>`` and return the JSON object it prints last; an error becomes a row that says so."""
+    try:
+        return dict(json.loads(printed(script, *arguments, python=python, timeout=timeout)[-1]))
+    except FailedError as failed:
+        return {"error": str(failed)}
 
 
 def command(*arguments: str, repeat: int = 3) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from pathlib import Path
 from code_pages import cli_page, modules_page, python_page
 from markdown_text import code, docstring, parameter_table, table
 
-from tarnkappe.algorithms import all_algorithms
+from tarnkappe.algorithms import Algorithm, all_algorithms
 from tarnkappe.cli.root import EXIT_CODES
 from tarnkappe.criteria import all_criteria
 from tarnkappe.errors import CODES, TarnkappeError
@@ -71,25 +71,35 @@ def _theory(name: str) -> str:
 def algorithms_page() -> str:
     """All algorithms."""
     known = all_algorithms()
-    out = ["# Algorithms", "An algorithm decides which records form a group. Every one works with every criterion."]
-    out.append(
+    out = [
+        "# Algorithms",
+        "An algorithm decides which records form a group. It works with every criterion that one group decides about "
+        "and that pooling groups cannot break; the last column says what else it accepts. Everything else it refuses "
+        "(`E111`) before it starts.",
         table(
-            ("Algorithm", "Scheme", "In one sentence", "Missing values as wildcards", "Criteria that are not monotone"),
-            (
-                (
-                    f"[{code(name)}](#{name})",
-                    a.scheme,
-                    a.summary,
-                    _YES[a.handles_wildcards],
-                    _YES[a.handles_non_monotone],
-                )
-                for name, a in known.items()
-            ),
-        )
-    )
+            ("Algorithm", "Scheme", "In one sentence", "Accepts besides"),
+            ((f"[{code(name)}](#{name})", a.scheme, a.summary, _accepted(a)) for name, a in known.items()),
+        ),
+        "*Wildcards*: missing values that may stand for anything. *Not monotone*: criteria that pooling may break. "
+        "*Beyond groups*: criteria about some of the quasi-identifiers, or about the whole release. *Public table*: a "
+        "[population](../how-to/public-table.md) to compare with, if need be with certain parameters only.",
+    ]
     for name, a in known.items():
         out += [f"## {name}", docstring(a), parameter_table(a), f"In Python: {code(a.__name__)}." + _theory(name)]
     return "\n\n".join(out)
+
+
+def _accepted(algorithm: type[Algorithm]) -> str:
+    """What an algorithm accepts that others may refuse."""
+    if "group" not in algorithm.scopes:
+        return "differential privacy, and nothing else"
+    kinds = {
+        "wildcards": algorithm.handles_wildcards,
+        "not monotone": algorithm.handles_non_monotone,
+        "beyond groups": bool(algorithm.scopes & {"projection", "table"}),
+        "public table": algorithm.handles_population,
+    }
+    return ", ".join(kind for kind, accepted in kinds.items() if accepted) or "–"
 
 
 def taxonomies_page() -> str:

@@ -11,20 +11,40 @@ from typing import Any
 
 from tarnkappe.params import parameters
 
+#: What TeX commands look like; letters and signs that are not here stand for themselves.
 _SIGNS = {
-    r"\ge": "≥",
-    r"\le": "≤",
-    r"\sum": "Σ",
-    r"\cdot": "·",
-    r"\dots": "…",
-    r"\in": "∈",
-    r"\log": "log",
-    r"\max": "max",
-    r"\#": "#",
-    r"\quad": "\u2003",
-    r"\,": " ",
-    r"\;": " ",
+    "alpha": "α",
+    "beta": "β",
+    "cap": "∩",
+    "cdot": "·",
+    "cup": "∪",
+    "delta": "δ",
+    "dots": "…",
+    "gamma": "γ",
+    "ge": "≥",
+    "in": "∈",
+    "lceil": "⌈",
+    "le": "≤",
+    "lfloor": "⌊",
+    "ln": "ln",
+    "log": "log",
+    "max": "max",
+    "min": "min",
+    "Pr": "Pr",
+    "prod": "Π",
+    "qquad": "\u2003\u2003",
+    "quad": "\u2003",
+    "rceil": "⌉",
+    "rfloor": "⌋",
+    "sim": "∼",
+    "sum": "Σ",
+    "varepsilon": "ε",
 }
+#: What may follow a fraction that is not multiplied with it.
+_NO_FACTOR = (*"=<>+-.,)}", r"\le", r"\ge", r"\,", r"\quad", r"\qquad", r"\rceil", r"\rfloor", r"\right", r"\text")
+_SPACES = {",": " ", ";": " ", " ": " "}
+_SIZES = ("left", "right", "bigl", "bigr", "Bigl", "Bigr")
+_TOKEN = re.compile(r"\\[a-zA-Z]+|\\.|\s+|.")
 
 
 def plain_math(tex: str) -> str:
@@ -32,21 +52,63 @@ def plain_math(tex: str) -> str:
 
     >>> plain_math(r"\\tfrac12 \\sum_i |p_i - q_i| \\le t")
     '½ Σ<sub>i</sub> |p<sub>i</sub> − q<sub>i</sub>| ≤ t'
+    >>> plain_math(r"\\frac{a - b}{|G|} < \\beta")
+    '(a − b) / |G| &lt; β'
+    >>> plain_math(r"\\frac1n \\sum_G |G|^2")
+    '(1 / n) Σ<sub>G</sub> |G|<sup>2</sup>'
     """
-    text = tex.replace(r"\tfrac12", "½")
-    text = re.sub(r"\\t?frac(\w)\{([^{}]*)\}", r"\1/(\2)", text)
-    text = re.sub(r"\\(?:mathrm|text)\{([^{}]*)\}", r"{\1}", text).replace("{{", "{").replace("}}", "}")
-    held = {r"\{": "\x01", r"\}": "\x02"}  # braces that are meant to be seen
-    for tex_sign, mark in held.items():
-        text = text.replace(tex_sign, mark)
-    for tex_sign, sign in _SIGNS.items():
-        word_end = r"(?![a-zA-Z])" if tex_sign[-1].isalpha() else ""
-        text = re.sub(re.escape(tex_sign) + word_end, sign, text)
-    text = html.escape(text, quote=False)
-    text = re.sub(r"_\{([^{}]*)\}|_(\w)", lambda m: f"<sub>{m[1] or m[2]}</sub>", text)
-    text = re.sub(r"\^(\w)", r"<sup>\1</sup>", text)
-    text = text.replace(" - ", " − ").replace("{", "").replace("}", "")
-    return re.sub(" +", " ", text.replace("\x01", "{").replace("\x02", "}")).strip()
+    return re.sub(" +", " ", _sequence(_TOKEN.findall(tex)[::-1])).strip()
+
+
+def _sequence(tokens: list[str]) -> str:
+    """The formula up to the end of its group; `tokens` are those still to be read, the next one last."""
+    out = ""
+    while tokens and tokens[-1] != "}":
+        out += _piece(tokens)
+    return out
+
+
+def _piece(tokens: list[str]) -> str:
+    """The next piece of a formula: a sign, a group, or a command with what it applies to."""
+    token = tokens.pop()
+    if token == "{":
+        inside = _sequence(tokens)
+        tokens.pop()
+        return inside
+    if token in "_^":
+        tag = "sub" if token == "_" else "sup"
+        return f"<{tag}>{_argument(tokens)}</{tag}>"
+    if not token.startswith("\\"):
+        return " " if token.isspace() else "−" if token == "-" else html.escape(token, quote=False)
+    name = token[1:]
+    if name in _SIZES:
+        return ""
+    if name in ("mathrm", "text"):
+        return _argument(tokens).replace("−", "-")
+    if name == "bar":
+        return f"{_argument(tokens)}\u0304"
+    if name in ("frac", "tfrac"):
+        above, below = _argument(tokens), _argument(tokens)
+        if (above, below) == ("1", "2"):
+            return "½"
+        quotient = f"{_as_factor(above)} / {_as_factor(below)}"
+        follows = next((t for t in reversed(tokens) if not t.isspace()), "}")
+        return quotient if follows in _NO_FACTOR else f"({quotient})"
+    return _SIGNS[name] if name.isalpha() else _SPACES.get(name, name)
+
+
+def _argument(tokens: list[str]) -> str:
+    while tokens[-1].isspace():
+        tokens.pop()
+    return _piece(tokens)
+
+
+def _as_factor(text: str) -> str:
+    """A part of a fraction, in brackets unless it is one thing."""
+    bare = re.sub("<[^>]*>", "", text)
+    while (inner := re.sub(r"\|[^|]*\||\([^()]*\)|\{[^{}]*\}|\[[^\[\]]*\]", "", bare)) != bare:
+        bare = inner
+    return f"({text})" if re.search(r"[\s+−·/]", bare.strip()) else text
 
 
 def docstring(thing: object) -> str:

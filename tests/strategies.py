@@ -26,6 +26,9 @@ from tarnkappe.plan import Plan
 from tarnkappe.tally import Domain, Tally, count_cells
 from tarnkappe.taxonomy.tree import Taxonomy
 
+#: Parameters that say how long a search tries, for tests of what holds from the first round on.
+QUICK = {"nodes": 40, "population": 10, "generations": 6}
+
 
 @st.composite
 def taxonomies(draw: st.DrawFn, max_nodes: int = 14) -> Taxonomy:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import doctest
+import importlib
 import re
 import sys
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+
+from tarnkappe.algorithms import all_algorithms
+from tarnkappe.criteria import all_criteria
+from tarnkappe.metrics import all_metrics
 
 ROOT = Path(__file__).parents[1]
 
@@ -56,3 +62,20 @@ def test_python_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.Monke
 def test_every_python_block_is_found():
     for page in pages():
         assert len(blocks(page)) == page.read_text(encoding="utf-8").count("```python")
+
+
+def test_formulas_are_plain_text():
+    """The site has no script that would render TeX: formulas are blocks of text that read the same everywhere."""
+    verbatim = re.compile(r"^( *)```.*?^\1```$|`[^`\n]*`", re.DOTALL | re.MULTILINE)
+    for page in [*pages(), *(ROOT / "docs").rglob("*.md")]:
+        text = verbatim.sub("", page.read_text(encoding="utf-8"))
+        found = re.search(r"\$\$|\$[^$\n]+\$|\\(?:frac|sum|text|mathrm|le|ge)\b", text)
+        assert not found, f"{page.relative_to(ROOT)}: {found[0]}"
+
+
+def test_formulas_of_docstrings_are_understood(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.syspath_prepend(str(ROOT / "docs"))
+    text = importlib.import_module("markdown_text")
+    assert doctest.testmod(text).failed == 0
+    for thing in [*all_criteria().values(), *all_algorithms().values(), *all_metrics().values()]:
+        assert "\\" not in re.sub(r"```.*?```|`[^`]*`", "", text.docstring(thing), flags=re.DOTALL), thing

@@ -11,6 +11,9 @@ import tarnkappe
 
 #: A name is added here on purpose, and removed from here only with a new major version.
 PUBLIC = [
+    "LSHRC",
+    "MRBUG",
+    "MRTDS",
     "OLA",
     "AlphaKAnonymity",
     "AverageRisk",
@@ -28,6 +31,7 @@ PUBLIC = [
     "Flash",
     "FrequencyLDiversity",
     "HighDimensionalTds",
+    "Hilb",
     "Incognito",
     "InfoGainMondrian",
     "IteratedLocalRecoding",
@@ -42,6 +46,7 @@ PUBLIC = [
     "LKCPrivacy",
     "LPlusOptimize",
     "LevelGenetic",
+    "MRMondrian",
     "MaxRisk",
     "MinGen",
     "Mondrian",
@@ -51,6 +56,8 @@ PUBLIC = [
     "ProgressiveLocalRecoding",
     "RecursiveCLDiversity",
     "Release",
+    "RothkoS",
+    "RothkoT",
     "Samarati",
     "Sdgs",
     "TCloseness",

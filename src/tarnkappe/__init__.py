@@ -34,18 +34,25 @@ if TYPE_CHECKING:
     from tarnkappe.algorithms.fulldomain.sdgs import Sdgs
     from tarnkappe.algorithms.fulldomain.top_down import TopDown
     from tarnkappe.algorithms.local.bottom_up_greedy import BottomUpGreedy
+    from tarnkappe.algorithms.local.hilb import Hilb
     from tarnkappe.algorithms.local.iterated_local_recoding import IteratedLocalRecoding
     from tarnkappe.algorithms.local.k_member import KMember
+    from tarnkappe.algorithms.local.lsh_rc import LSHRC
     from tarnkappe.algorithms.local.oka import OneKMeans
     from tarnkappe.algorithms.local.progressive_local_recoding import ProgressiveLocalRecoding
     from tarnkappe.algorithms.local.top_down_greedy import TopDownGreedy
     from tarnkappe.algorithms.multidimensional.infogain_mondrian import InfoGainMondrian
     from tarnkappe.algorithms.multidimensional.mondrian import Mondrian
+    from tarnkappe.algorithms.multidimensional.mr_mondrian import MRMondrian
+    from tarnkappe.algorithms.multidimensional.rothko_s import RothkoS
+    from tarnkappe.algorithms.multidimensional.rothko_t import RothkoT
     from tarnkappe.algorithms.subtree.bug import BottomUpGeneralization
     from tarnkappe.algorithms.subtree.hdtds import HighDimensionalTds
     from tarnkappe.algorithms.subtree.iyengar import Iyengar
     from tarnkappe.algorithms.subtree.k_optimize import KOptimize
     from tarnkappe.algorithms.subtree.l_plus_optimize import LPlusOptimize
+    from tarnkappe.algorithms.subtree.mr_bug import MRBUG
+    from tarnkappe.algorithms.subtree.mr_tds import MRTDS
     from tarnkappe.algorithms.subtree.mu_argus import MuArgus
     from tarnkappe.algorithms.subtree.tdd import TopDownDisclosure
     from tarnkappe.algorithms.subtree.tds import TopDownSpecialization
@@ -105,6 +112,7 @@ _HOMES = {
     "Flash": "algorithms.fulldomain.flash",
     "FrequencyLDiversity": "criteria.frequency_l_diversity",
     "HighDimensionalTds": "algorithms.subtree.hdtds",
+    "Hilb": "algorithms.local.hilb",
     "Incognito": "algorithms.fulldomain.incognito",
     "InfoGainMondrian": "algorithms.multidimensional.infogain_mondrian",
     "IteratedLocalRecoding": "algorithms.local.iterated_local_recoding",
@@ -118,7 +126,11 @@ _HOMES = {
     "LDiversity": "criteria.l_diversity",
     "LKCPrivacy": "criteria.lkc_privacy",
     "LPlusOptimize": "algorithms.subtree.l_plus_optimize",
+    "LSHRC": "algorithms.local.lsh_rc",
     "LevelGenetic": "algorithms.fulldomain.genetic",
+    "MRBUG": "algorithms.subtree.mr_bug",
+    "MRMondrian": "algorithms.multidimensional.mr_mondrian",
+    "MRTDS": "algorithms.subtree.mr_tds",
     "MaxRisk": "criteria.max_risk",
     "MinGen": "algorithms.fulldomain.mingen",
     "Mondrian": "algorithms.multidimensional.mondrian",
@@ -129,6 +141,8 @@ _HOMES = {
     "ProgressiveLocalRecoding": "algorithms.local.progressive_local_recoding",
     "RecursiveCLDiversity": "criteria.recursive_cl_diversity",
     "Release": "release",
+    "RothkoS": "algorithms.multidimensional.rothko_s",
+    "RothkoT": "algorithms.multidimensional.rothko_t",
     "Samarati": "algorithms.fulldomain.samarati",
     "Sdgs": "algorithms.fulldomain.sdgs",
     "TCloseness": "criteria.t_closeness",
@@ -156,6 +170,9 @@ _HOMES = {
 }
 
 __all__ = [
+    "LSHRC",
+    "MRBUG",
+    "MRTDS",
     "OLA",
     "AlphaKAnonymity",
     "AverageRisk",
@@ -173,6 +190,7 @@ __all__ = [
     "Flash",
     "FrequencyLDiversity",
     "HighDimensionalTds",
+    "Hilb",
     "Incognito",
     "InfoGainMondrian",
     "IteratedLocalRecoding",
@@ -187,6 +205,7 @@ __all__ = [
     "LKCPrivacy",
     "LPlusOptimize",
     "LevelGenetic",
+    "MRMondrian",
     "MaxRisk",
     "MinGen",
     "Mondrian",
@@ -196,6 +215,8 @@ __all__ = [
     "ProgressiveLocalRecoding",
     "RecursiveCLDiversity",
     "Release",
+    "RothkoS",
+    "RothkoT",
     "Samarati",
     "Sdgs",
     "TCloseness",

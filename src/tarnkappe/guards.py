@@ -86,7 +86,7 @@ def refuse_identifiers(source: Source, schema: Schema) -> None:
     ]
     if not doubtful:
         return
-    sample = source.scan([c.name for c in doubtful]).head(SAMPLE).collect()
+    sample = source.sample([c.name for c in doubtful], SAMPLE)
     for column in doubtful:
         series = sample[column.name]
         if column.kind == "numeric" and is_text(series.dtype):
@@ -129,7 +129,7 @@ def notices_about_data(source: Source, schema: Schema, goal: Goal) -> tuple[Noti
     identifiers = [c.name for c in schema.with_role("identifier", "subject") if c.name not in goal.columns]
     if not kept and not identifiers:
         return ()
-    different = source.scan([*kept, *identifiers]).select(pl.all().n_unique()).collect().row(0, named=True)
+    different = source.n_distinct([*kept, *identifiers])
     out = []
     for name in kept:
         if different[name] > max(100, 0.05 * source.n_rows):

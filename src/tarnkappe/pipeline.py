@@ -9,19 +9,21 @@ import json
 import secrets
 import time
 from collections.abc import Callable, Iterable
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 from tarnkappe.criteria import Criterion
-from tarnkappe.engines.memory import MemoryEngine
+from tarnkappe.engines import engine_for
+from tarnkappe.engines.base import Engine, Step, Writer
 from tarnkappe.errors import DataError, JobError, Notice
 from tarnkappe.goal import Goal
 from tarnkappe.guards import notices_about_data, notices_about_plan, refuse_identifiers, require_everybody
-from tarnkappe.io import Format, Source, Staging, TableWriter, like, open_source
+from tarnkappe.io import CsvDialect, Format, Source, Staging, TableWriter, like, open_source
 from tarnkappe.job import Job
 from tarnkappe.job.mechanism import require_data_independence
 from tarnkappe.job.model import replace_job
@@ -30,9 +32,13 @@ from tarnkappe.release import Release, describe, free_name, groups_table, popula
 from tarnkappe.schema import Column, Schema
 from tarnkappe.tally import Tally
 from tarnkappe.taxonomy.builders import File
+from tarnkappe.threads import in_background
 from tarnkappe.verification import Evidence, Verification, require_release, unreadable, verify_table
 
-#: Called with the name of each phase as it begins.
+if TYPE_CHECKING:
+    from tarnkappe.engines.spark.staging import RemoteStaging
+
+#: Called with the name of each phase as it begins; if it has a method `step`, that hears how far a phase has come.
 Progress = Callable[[str], None]
 
 #: What a release folder holds: one folder to share, one to keep.
@@ -52,6 +58,11 @@ class _Clock:
     seconds: dict[str, float] = field(default_factory=dict)
     _phase: str | None = None
     _since: float = 0.0
+
+    @property
+    def step(self) -> Step | None:
+        """What is told how far a phase has come, if the caller wants to know."""
+        return getattr(self.progress, "step", None)
 
     def begin(self, phase: str | None) -> None:
         now = time.perf_counter()
@@ -73,21 +84,35 @@ class Checked:
     population: Source | None = None
 
 
+class _Batches:
+    """A writer that keeps what it is given."""
+
+    dialect = CsvDialect()
+
+    def __init__(self) -> None:
+        self.written: list[pl.DataFrame] = []
+
+    def write(self, batch: pl.DataFrame) -> None:
+        self.written.append(batch)
+
+
 @dataclass(frozen=True, eq=False)
 class _Run:
     """A decided job, ready to be rewritten."""
 
     checked: Checked
-    engine: MemoryEngine
+    engine: Engine
     plan: Plan
     rng: np.random.Generator
     seed: int
     clock: _Clock
+    #: The digest of the input, which takes a core of its own while groups are formed and written.
+    digest: Future[str]
 
-    def rewrite(self, write: Callable[[pl.DataFrame], None]) -> Evidence:
+    def rewrite(self, writer: Writer) -> Evidence:
         """Write the records; what verification needs besides them is handed over."""
         self.clock.begin("write")
-        witness = self.engine.rewrite(self.plan, self.checked.schema, write, self.rng)
+        witness = self.engine.rewrite(self.plan, self.checked.schema, writer, self.rng)
         return Evidence(witness if witness.width else None, population_table(self.plan))
 
     def verify(self, written: Source, where: str, evidence: Evidence) -> Verification:
@@ -96,7 +121,8 @@ class _Run:
         schema, goal = self.checked.schema, self.plan.goal
         domains = {d.name: d for d in self.plan.tally.sensitive_domains}
         columns = [c for c in schema.columns if c.name in domains]
-        found = verify_table(written, [c.name for c in schema.quasi], columns, goal, domains, evidence)
+        names = [c.name for c in schema.quasi]
+        found = verify_table(written, names, columns, goal, domains, evidence, self.clock.step)
         require_release(found, schema.published, self.plan.sizes, where, self.checked.population)
         return found
 
@@ -112,9 +138,9 @@ def check(job: Job, data: Any) -> Checked:
 def anonymize(job: Job, data: Any, *, seed: int | None = None, progress: Progress | None = None) -> Release:
     """Anonymise in memory: the release's `table` is of the kind of frame that was given."""
     run = _decide(job, data, seed, _Clock(progress))
-    batches: list[pl.DataFrame] = []
-    evidence = run.rewrite(batches.append)
-    table = pl.concat(batches)
+    batches = _Batches()
+    evidence = run.rewrite(batches)
+    table = pl.concat(batches.written)
     found = run.verify(open_source(table, missing=()), "the release", evidence)
     run.clock.begin(None)
     return describe(
@@ -152,21 +178,22 @@ def run_job(
     files = [c.taxonomy.path for c in job.columns if isinstance(c.taxonomy, File)]
     tables = [data, None if job.population is None else job.population.given]
     read = [table for table in tables if isinstance(table, (str, Path))]
-    with Staging(target, overwrite=overwrite, inputs=[*read, *files, *inputs]) as stage:
+    with _staging(job, target, overwrite, [*read, *files, *inputs]) as stage:
         run = _decide(job, data, seed, _Clock(progress))
         name, format_ = _file_name(job, data)
-        path = stage.path(f"{PUBLIC}/{name}")
+        path = stage.table(f"{PUBLIC}/{name}")
         # The release is written like its input, so that its numbers and gaps are read back as what they were.
         missing = job.data.missing or ("",)
         marker = "" if "" in missing else missing[0]
-        with TableWriter(path, format_, getattr(run.checked.source, "dialect", None), marker) as writer:
-            evidence = run.rewrite(writer.write)
-        shown = str(Path(target) / PUBLIC / name)
+        with run.engine.writer(path, format_, getattr(run.checked.source, "dialect", None), marker) as writer:
+            evidence = run.rewrite(writer)
+        shown = f"{str(target).rstrip('/')}/{PUBLIC}/{name}"
         try:
-            with open_source(path, writer.dialect, missing) as written:
+            with run.engine.open(path, writer.dialect, missing) as written:
                 written.decimal = run.checked.source.decimal
+                hashing = in_background(lambda: written.sha256)
                 found = run.verify(written, shown, evidence)
-                digest = written.sha256
+                digest = hashing.result()
         except DataError as error:
             raise unreadable(shown, error) from error
         run.clock.begin("report")
@@ -180,7 +207,7 @@ def run_job(
             private=_private(run),
             folder=Path(target),
         )
-        _write_companions(stage, release, run.plan, evidence, Path(target))
+        _write_companions(stage, release, run.plan, evidence, None if _is_address(target) else Path(target))
         run.clock.begin(None)
         _write_json(stage.path(f"{INTERNAL}/manifest.json", private=True), release.private_manifest)
     return release
@@ -222,14 +249,15 @@ def verify(
     return verify_table(source, names, columns, goal, evidence=Evidence(hidden, people))
 
 
-def _count(job: Job, data: Any, clock: _Clock) -> tuple[Checked, MemoryEngine]:
+def _count(job: Job, data: Any, clock: _Clock) -> tuple[Checked, Engine]:
     clock.begin("read")
-    source = data if isinstance(data, Source) else open_source(data, job.data.dialect, job.data.missing)
+    engine = engine_for(job.engine, data)
+    engine.step = clock.step
+    source = data if isinstance(data, Source) else engine.open(data, job.data.dialect, job.data.missing)
     schema = job.schema(source.columns, source.name)
     refuse_identifiers(source, schema)
     require_data_independence(schema, job.goal)
-    population = _open_population(job)
-    engine = MemoryEngine()
+    population = _open_population(job, engine)
     tally = engine.count(source, schema, job.aside(schema), population)
     if population is not None and any(c.needs_everybody for c in job.goal.criteria):
         require_everybody(tally, source, population)
@@ -240,7 +268,7 @@ def _count(job: Job, data: Any, clock: _Clock) -> tuple[Checked, MemoryEngine]:
     return Checked(source, schema, tally, notices, population), engine
 
 
-def _open_population(job: Job) -> Source | None:
+def _open_population(job: Job, engine: Engine) -> Source | None:
     """The public table of a job, if a criterion asks about it."""
     asking = [c.name for c in job.goal.criteria if c.needs_population]
     if not asking:
@@ -252,7 +280,7 @@ def _open_population(job: Job) -> Source | None:
             f"{asking[0]} compares the data with a public table, but the job names none",
             hint="population: {path: REGISTER.csv}",
         )
-    return open_source(table.given, table.dialect, table.missing)
+    return engine.open(table.given, table.dialect, table.missing)
 
 
 def _require_feasible(job: Job, tally: Tally) -> None:
@@ -270,17 +298,20 @@ def _require_feasible(job: Job, tally: Tally) -> None:
 
 def _decide(job: Job, data: Any, seed: int | None, clock: _Clock) -> _Run:
     checked, engine = _count(job, data, clock)
+    digest = in_background(lambda: checked.source.sha256)
     clock.begin("decide")
     seed = next(s for s in (seed, job.seed, secrets.randbits(_SEED_BITS)) if s is not None)
     if seed < 0:
         raise JobError("E110", f"'seed' must be a whole number of at least 0, got {seed}", hint="seed: 7")
     rng = np.random.Generator(np.random.Philox(seed))
     grouping = job.algorithm.decide(checked.tally, job.goal, rng=rng)
-    return _Run(checked, engine, Plan.of(checked.tally, job.goal, grouping, job.data.missing), rng, seed, clock)
+    plan = Plan.of(checked.tally, job.goal, grouping, job.data.missing)
+    return _Run(checked, engine, plan, rng, seed, clock, digest)
 
 
 def _private(run: _Run) -> dict[str, Any]:
     """What only the data steward may know."""
+    run.digest.result()
     return {
         "seed": run.seed,
         "input": _about(run.checked.source),
@@ -307,7 +338,25 @@ def _file_name(job: Job, data: Any) -> tuple[str, Format]:
     return f"{given.stem}.{format_}", format_
 
 
-def _write_companions(stage: Staging, release: Release, plan: Plan, evidence: Evidence, target: Path) -> None:
+def _staging(job: Job, target: str | Path, overwrite: bool, inputs: Iterable[str | Path]) -> Staging | RemoteStaging:
+    """Where a release is prepared before it gets its name: beside its folder, on whatever file system that is."""
+    if not _is_address(target):
+        return Staging(target, overwrite=overwrite, inputs=inputs)
+    if job.engine.name != "spark":
+        raise JobError("E110", f"only Spark can write to '{target}'", hint="engine: spark")
+    from tarnkappe.engines.spark.staging import RemoteStaging
+
+    return RemoteStaging(str(target), master=job.engine.master, overwrite=overwrite)
+
+
+def _is_address(target: str | Path) -> bool:
+    """Whether a folder lies somewhere else, such as ``hdfs://host/folder``."""
+    return isinstance(target, str) and "://" in target
+
+
+def _write_companions(
+    stage: Staging | RemoteStaging, release: Release, plan: Plan, evidence: Evidence, target: Path | None
+) -> None:
     from tarnkappe.report import render_report
 
     _write_json(stage.path(f"{PUBLIC}/manifest.json"), release.public_manifest)
@@ -315,7 +364,7 @@ def _write_companions(stage: Staging, release: Release, plan: Plan, evidence: Ev
         stage.path(f"{PUBLIC}/report.html").write_text(render_report(release), encoding="utf-8")
     internal = render_report(release, audience="internal")
     stage.path(f"{INTERNAL}/report.html", private=True).write_text(internal, encoding="utf-8")
-    job = release.job.to_yaml(target / INTERNAL)
+    job = release.job.to_yaml(None if target is None else target / INTERNAL)
     stage.path(f"{INTERNAL}/job.yaml", private=True).write_text(job, encoding="utf-8")
     tables = {GROUPS: groups_table(plan), WITNESS: evidence.witness, POPULATION: evidence.population}
     for name, table in tables.items():

@@ -191,15 +191,29 @@ def summarise_columns(plan: Plan, schema: Schema) -> tuple[ColumnSummary, ...]:
 def _method(plan: Plan, j: int) -> str:
     """How a quasi-identifier was coarsened, in words."""
     domain = plan.tally.quasi_domains[j]
-    node = plan.boxes.node[:, j]
+    lo, hi, node = (values[:, j] for values in (plan.boxes.lo, plan.boxes.hi, plan.boxes.node))
     tree = domain.taxonomy
-    untouched = bool(np.all(plan.boxes.lo[:, j] >= plan.boxes.hi[:, j]))
-    if untouched:
+    if np.all(lo >= hi):
         return "published unchanged: no group needed to coarsen it"
-    if plan.grouping.fixed is not None:
-        steps = tree.height - int(tree.depth[node].min())
-        return f"generalised to level {steps} of {tree.height} for everybody"
-    return "intervals [min max] per group" if domain.is_range.any() else "lowest common category per group"
+    if plan.grouping.fixed is None:
+        return "intervals [min max] per group" if domain.is_range.any() else "lowest common category per group"
+    if np.all((lo == tree.lo[node]) & (hi == tree.hi[node])):
+        levels = [i for i, nodes in enumerate(tree.ancestors) if np.array_equal(nodes[lo], node)]
+        if levels:
+            return f"generalised to level {levels[0]} of {tree.height} for everybody"
+    if _is_alike(plan, j):
+        return f"{'cut into intervals' if domain.is_range.any() else 'generalised value by value'}, alike for everybody"
+    return "generalised as far as each group needed it"
+
+
+def _is_alike(plan: Plan, j: int) -> bool:
+    """Whether every value of a column is published in the same way in all records."""
+    kept = plan.grouping.group != SUPPRESSED
+    value = plan.tally.quasi[plan.grouping.cell[kept], j]
+    label = plan.labels[j].code[plan.grouping.group[kept]]
+    of_value = np.empty(plan.tally.quasi_domains[j].size, label.dtype)
+    of_value[value] = label
+    return np.array_equal(of_value[value], label)
 
 
 def _examples(plan: Plan, j: int) -> tuple[Example, ...]:

@@ -244,8 +244,12 @@ def count_cells(
     sensitive: Sequence[NDArray[Any]],
     quasi_domains: Sequence[Domain],
     sensitive_domains: Sequence[Domain],
+    weights: Counts | None = None,
 ) -> tuple[Tally, Codes]:
-    """Count the cells of encoded columns; also returns the cell of every record."""
+    """Count the cells of encoded columns; also returns the cell of every record.
+
+    If a row stands for several records, `weights` says for how many.
+    """
     columns = [*quasi, *sensitive]
     sizes = [d.size for d in (*quasi_domains, *sensitive_domains)]
     keys, width, readable = _pack_columns(columns, sizes)
@@ -262,7 +266,7 @@ def count_cells(
                 out[:, j] = codes[first]
     for out in (quasi_codes, sensitive_codes):
         out.flags.writeable = False
-    count = np.bincount(cell, minlength=len(first)).astype(np.int64)
+    count = np.bincount(cell, weights, minlength=len(first)).astype(np.int64)
     tally = Tally(quasi_codes, sensitive_codes, count, tuple(quasi_domains), tuple(sensitive_domains))
     return tally, cell
 

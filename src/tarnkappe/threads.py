@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 from itertools import pairwise
+from threading import Thread
 from typing import TypeVar
 
 import numpy as np
@@ -18,10 +20,17 @@ R = TypeVar("R")
 #: Below this much work (pieces, rows) a second thread costs more than it gains.
 _SMALL = 1 << 15
 
+_NAME = "tarnkappe"
+
 
 @cache
 def _pool() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="tarnkappe")
+    return ThreadPoolExecutor(os.cpu_count(), thread_name_prefix=_NAME)
+
+
+def _in_pool() -> bool:
+    """Whether this is a thread of the pool: it must not wait for others, which may all be waiting too."""
+    return threading.current_thread().name.startswith(f"{_NAME}_")
 
 
 def share_out(task: Callable[[int, int], None], work: NDArray[np.int64]) -> None:
@@ -31,7 +40,7 @@ def share_out(task: Callable[[int, int], None], work: NDArray[np.int64]) -> None
     """
     n, total = len(work) - 1, int(work[-1] - work[0])
     workers = os.cpu_count() or 1
-    if n < 2 or total < _SMALL or workers == 1:
+    if n < 2 or total < _SMALL or workers == 1 or _in_pool():
         task(0, n)
         return
     shares = work[0] + np.arange(1, 2 * workers) * (total / (2 * workers))
@@ -43,4 +52,18 @@ def share_out(task: Callable[[int, int], None], work: NDArray[np.int64]) -> None
 
 def map_threads(task: Callable[[T], R], items: Iterable[T]) -> list[R]:
     """Apply a function that spends its time outside the interpreter lock to all items; results in their order."""
-    return list(_pool().map(task, items))
+    return list(map(task, items)) if _in_pool() else list(_pool().map(task, items))
+
+
+def in_background(task: Callable[[], R]) -> Future[R]:
+    """Do something beside the work at hand; it does not keep the process from ending."""
+    future: Future[R] = Future()
+
+    def work() -> None:
+        try:
+            future.set_result(task())
+        except BaseException as error:
+            future.set_exception(error)
+
+    Thread(target=work, daemon=True).start()
+    return future

@@ -6,7 +6,7 @@ that formed them, so a mistake in deciding, labelling or writing shows.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -68,6 +68,7 @@ def verify_table(
     goal: Goal,
     domains: Mapping[str, Domain] | None = None,
     evidence: Evidence | None = None,
+    step: Callable[[int, int], None] | None = None,
 ) -> Verification:
     """Regroup a table by the values of its quasi-identifiers and check every criterion of the goal.
 
@@ -77,24 +78,30 @@ def verify_table(
     """
     evidence = evidence or Evidence()
     needed = [c for c in columns if c.name in goal.columns or (goal.joint and c.role == "sensitive")]
-    frame = source.read([*quasi, *(c.name for c in needed if c.name in source.columns)])
-    keys = pl.DataFrame(map_threads(lambda name: _compact(frame[name]), quasi))
+    shown = [*quasi, *(c.name for c in needed if c.name in source.columns)]
     hidden = [c.name for c in needed if c.name not in source.columns]
-    if hidden:
+    if hidden:  # they stand beside the rows, so every row counts by itself
+        frame = source.read(shown)
+        records = np.ones(frame.height, np.int64)
         frame = pl.concat([frame, _rows_of(evidence, hidden, frame.height, source.name)], how="horizontal")
+    else:
+        cells = source.cells(shown, step)
+        frame, records = cells.frame(), cells.count
+    keys = pl.DataFrame(map_threads(lambda name: _compact(frame[name]), quasi))
     counted: dict[str, tuple[Codes, Domain]] = {}
     for column in needed:
         series = read_kind(frame[column.name], column, source)
         if domains is None or column.role == "subject":  # people go under other numbers in each release
-            counted[column.name] = encode_sensitive(series, column)
+            counted[column.name] = encode_sensitive(series, column, records)
             continue
         codes = encode_again(series, column, domains[column.name])
         if codes.min(initial=0) < 0:
             raise _failed(source.name, [f"'{column.name}' has values that the input does not have"])
         counted[column.name] = codes, domains[column.name]
-    stats = _recount(keys, counted, goal, evidence.population, quasi)
+    stats = _recount(keys, records, counted, goal, evidence.population, quasi)
     people = 0 if stats.population is None else int(stats.population.sum())
-    return Verification(source.columns, keys.height, stats.size[stats.size > 0], goal.verdicts(stats), people)
+    sizes = stats.size[stats.size > 0]
+    return Verification(source.columns, int(records.sum()), sizes, goal.verdicts(stats), people)
 
 
 def _rows_of(evidence: Evidence, hidden: list[str], n: int, where: str) -> pl.DataFrame:
@@ -120,16 +127,21 @@ def _compact(series: pl.Series) -> pl.Series:
 
 def _recount(
     keys: pl.DataFrame,
+    records: Counts,
     counted: Mapping[str, tuple[Codes, Domain]],
     goal: Goal,
     population: pl.DataFrame | None,
     names: Sequence[str],
 ) -> GroupStats:
-    """Count records per (quasi…, counted…) cell, then gather the cells of each group."""
+    """Count records per (quasi…, counted…) cell, then gather the cells of each group.
+
+    Row ``i`` of `keys` stands for ``records[i]`` records.
+    """
     quasi = [f"_quasi{j}" for j in range(keys.width)]  # names of our own, whatever the columns are called
     values = pl.DataFrame({f"_value{s}": codes.astype(np.int32) for s, (codes, _) in enumerate(counted.values())})
     keys.columns = quasi
-    cells = pl.concat([keys, values], how="horizontal").group_by([*quasi, *values.columns]).len("_records")
+    weighted = pl.concat([keys, values, pl.DataFrame({"_records": records})], how="horizontal")
+    cells = weighted.group_by([*quasi, *values.columns]).agg(pl.col("_records").sum())
     groups = cells.group_by(quasi).agg(*values.columns, "_records")
     lengths = groups["_records"].list.len().to_numpy()
     group = np.repeat(np.arange(groups.height, dtype=np.int32), lengths)

@@ -126,7 +126,11 @@ def test_terminal_only_in_cli():
 
 
 def test_arrow_only_where_files_are():
-    assert users({"pyarrow"}, beside=("io", "datasets")) == []
+    assert users({"pyarrow"}, beside=("io", "datasets", "engines.spark")) == []
+
+
+def test_spark_only_in_its_engine():
+    assert users({"pyspark", "py4j"}, beside=("engines.spark",)) == []
 
 
 DECIDING = ("criteria", "goal", "algorithms", "tally", "groups", "plan", "metrics")
@@ -156,6 +160,7 @@ def test_only_declared_libraries():
         for module in MODULES
         for found in module.imports
         if found.module.split(".")[0] not in (known | optional if found.for_types else known)
+        and not (module.inside("engines.spark") and found.module.split(".")[0] in ("pyspark", "py4j"))
     }
     assert extra == set()
 

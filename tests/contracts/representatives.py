@@ -8,6 +8,7 @@ from contextlib import suppress
 from itertools import product
 from typing import Any, TypeVar
 
+from strategies import QUICK
 from tarnkappe.algorithms import all_algorithms
 from tarnkappe.algorithms.base import Algorithm
 from tarnkappe.criteria import all_criteria
@@ -20,10 +21,6 @@ T = TypeVar("T")
 
 #: Texts that mean something else than the name of the sensitive column.
 TEXTS = {"value": "value 1", "guard": "guarding node", "y": "person", "subject": "patient", "metric": "precision"}
-
-
-#: How long searches try: the laws hold from the first round on.
-QUICK = {"nodes": 40, "population": 10, "generations": 6}
 
 
 def values(p: Parameter) -> tuple[Any, ...]:

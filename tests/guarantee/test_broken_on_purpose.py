@@ -243,8 +243,8 @@ def take_two_values_for_one(patch: Patch) -> None:
     """Some people become a year younger before anything is counted."""
     original = encode_module.Values.of.__func__  # type: ignore[attr-defined]
 
-    def wrong(cls: type, series: pl.Series) -> encode_module.Values:
-        values = original(cls, series)
+    def wrong(cls: type, *given: Any) -> encode_module.Values:
+        values = original(cls, *given)
         code = np.where(values.code == 1, 0, values.code).astype(values.code.dtype)
         return dataclasses.replace(values, code=code)
 

@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 from column_kinds import Branches, ColumnKind, Numbers, quasi_kinds, sensitive_kinds, text_pool
 from hypothesis import strategies as st
 
+from strategies import QUICK
 from tarnkappe import (
     EntropyLDiversity,
     FrequencyLDiversity,
@@ -55,10 +56,11 @@ def algorithm_variants(target: str | None = None) -> list[Algorithm]:
     out: list[Algorithm] = []
     for cls in all_algorithms().values():
         declared = parameters(cls)
-        given = {p.name: target for p in declared if p.required}
-        if (given and target is None) or "group" not in cls.scopes:
+        needed = {p.name: target for p in declared if p.required}
+        if (needed and target is None) or "group" not in cls.scopes:
             continue
         chosen = [p for p in declared if p.choices]
+        given = needed | {p.name: QUICK[p.name] for p in declared if p.name in QUICK}
         for values in product(*(p.choices or () for p in chosen)):
             out.append(cls(**given, **dict(zip((p.name for p in chosen), values, strict=True))))
     return out
@@ -93,10 +95,12 @@ class Case:
     source: str = "csv"
     output: str | None = None
     delimiter: str = ","
+    engine: str = "memory"
 
     def __repr__(self) -> str:
         names = [f"{f.name!r}: {f.role}, {type(f.kind).__name__}, {f.kind.taxonomy!r}" for f in self.fields]
-        settings = {k: getattr(self, k) for k in ("criteria", "algorithm", "limit", "missing_rule", "missing")}
+        shown = ("criteria", "algorithm", "limit", "missing_rule", "missing", "engine")
+        settings = {k: getattr(self, k) for k in shown}
         return f"Case({names}, {settings}, {self.source} to {self.output}, rows={self.rows!r})"
 
     @property
@@ -152,6 +156,7 @@ class Case:
             missing_rule=self.missing_rule,  # type: ignore[arg-type]
             data=DataSettings(dialect=dialect, missing=self.missing),
             output=OutputSettings(format=self.output),
+            engine=self.engine,
         )
 
     def write(self, folder: Path) -> Any:
@@ -321,6 +326,7 @@ def cases(draw: st.DrawFn, algorithm: Algorithm | None = None, max_rows: int = 6
         source,
         draw(st.sampled_from([None, "csv", "parquet"])),
         draw(st.sampled_from([",", ",", ";", "\t"])) if source == "csv" else ",",
+        draw(st.sampled_from(["memory", "streaming"])),
     )
 
 

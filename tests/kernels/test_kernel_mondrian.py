@@ -11,14 +11,13 @@ from hypothesis import strategies as st
 
 from strategies import domains, taxonomies
 from tarnkappe.kernels.mondrian import (
-    _gap_depth,
-    _present,
     count_halves,
     find_cuts,
     find_halves,
     segment_boxes,
     write_halves,
 )
+from tarnkappe.kernels.segments import gap_depth, present_codes
 from tarnkappe.tally import Domain
 
 NO_TREE = np.zeros(0, np.int32), np.zeros((0, 0), np.int32)
@@ -43,13 +42,13 @@ def test_gap_depth_is_that_of_the_lowest_common_ancestor(tree, data):
     a = data.draw(st.integers(0, max(0, b - 1)))
     if a < b:
         expected = tree.depth[tree.lca(a, b)]
-        assert _gap_depth(a, b, tree.splits[0], tree.split_minima, -1) == expected
+        assert gap_depth(a, b, tree.splits[0], tree.split_minima, -1) == expected
 
 
 def test_gaps_of_a_scale_are_alike_but_for_the_missing_value():
-    assert _gap_depth(0, 7, *NO_TREE, 9) == _gap_depth(7, 8, *NO_TREE, 9) == 1
-    assert _gap_depth(8, 9, *NO_TREE, 9) == 0
-    assert _gap_depth(8, 9, *NO_TREE, -1) == 1
+    assert gap_depth(0, 7, *NO_TREE, 9) == gap_depth(7, 8, *NO_TREE, 9) == 1
+    assert gap_depth(8, 9, *NO_TREE, 9) == 0
+    assert gap_depth(8, 9, *NO_TREE, -1) == 1
 
 
 codes_and_quotas = st.lists(st.tuples(st.integers(0, 9), st.integers(1, 5)), min_size=1, max_size=20)
@@ -70,7 +69,7 @@ def test_present_codes_are_counted_in_order(pieces, sparse, wild):
     lo, hi, _ = boxes_of(rows, quota, np.array([0, len(rows)]), wild)
     n = len(rows)
     dense, values, counts = np.zeros(2 * n + 16, np.int64), np.empty(n, np.int32), np.empty(n, np.int64)
-    found, wild_found = _present(rows, quota, 0, n, 0, lo[0, 0], hi[0, 0], wild, dense, values, counts)
+    found, wild_found = present_codes(rows, quota, 0, n, 0, lo[0, 0], hi[0, 0], wild, dense, values, counts)
     assert wild_found == wild_records
     assert list(zip(values[:found].tolist(), counts[:found].tolist(), strict=True)) == sorted(expected.items())
     assert not dense.any()

@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from tarnkappe.job import Job
 
 
-def job_for(path: Path, data: Path | None, settings: Iterable[str] | None) -> Job:
+def job_for(path: Path, data: str | None, settings: Iterable[str] | None) -> Job:
     """The job in a file, with settings changed and perhaps another data file."""
     from tarnkappe.job.files import load_job
     from tarnkappe.job.model import replace_job
 
     job = load_job(path, settings or ())
     if data is not None:
-        job = replace_job(job, data=dataclasses.replace(job.data, path=str(data)))
+        job = replace_job(job, data=dataclasses.replace(job.data, path=data))
     if job.data.path is None:
         raise JobError(
             "E103",

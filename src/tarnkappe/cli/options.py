@@ -44,8 +44,8 @@ DataFile = Annotated[
     Path, typer.Argument(help="A CSV or Parquet file.", metavar="DATA", readable=False, show_default=False)
 ]
 MaybeData = Annotated[
-    Path | None,
-    typer.Argument(help="A data file to use instead of the job's.", metavar="DATA", readable=False, show_default=False),
+    str | None,  # an address such as hdfs://host/data.csv is no path
+    typer.Argument(help="A data file to use instead of the job's.", metavar="DATA", show_default=False),
 ]
 JobFile = Annotated[Path, typer.Argument(help="A job file.", metavar="JOB", readable=False, show_default=False)]
 AsJson = Annotated[bool, typer.Option("--json", metavar="", help="Print one JSON document instead of text.")]
@@ -55,6 +55,23 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", metavar="", help="Print er
 Seed = Annotated[
     int | None,
     typer.Option("--seed", min=0, metavar="N", help="Makes the run repeatable. Keep it secret.", show_default=False),
+]
+EngineName = Annotated[
+    str | None,
+    typer.Option(
+        "--engine",
+        metavar="NAME",
+        help="Where records are counted and rewritten: memory, streaming or spark.",
+        show_default=False,
+    ),
+]
+Master = Annotated[
+    str | None,
+    typer.Option("--master", metavar="URL", help="Where Spark runs, such as local\\[*] or yarn.", show_default=False),
+]
+Memory = Annotated[
+    str | None,
+    typer.Option("--memory", metavar="SIZE", help="Memory the process may take, such as 2GB.", show_default=False),
 ]
 Settings = Annotated[
     list[str] | None,

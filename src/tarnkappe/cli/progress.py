@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import ExitStack
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -21,6 +22,9 @@ PHASES = {
     "report": "writing the reports",
 }
 
+#: How often a bar, or a line, says how far a phase has come.
+_BAR_SECONDS, _LINE_SECONDS = 0.5, 10.0
+
 PREPARING = "preparing kernels (first run only)"
 
 
@@ -36,6 +40,7 @@ class Working:
         self._task: TaskID | None = None
         self._begun = 0
         self._phase = ""
+        self._since = self._told = 0.0
         self._prepared = False
 
     def __enter__(self) -> Self:
@@ -60,8 +65,23 @@ class Working:
         if Stopped.asked is not None:
             raise Stopped.asked
         self._phase = PHASES.get(phase, phase)
+        self._since = self._told = time.monotonic()
         self._say(self._phase, self._begun)
         self._begun += 1
+
+    def step(self, done: int, total: int) -> None:
+        """A long phase has come so far: says at what rate it goes and how long it will still take."""
+        if Stopped.asked is not None:
+            raise Stopped.asked
+        now = time.monotonic()
+        patience = _BAR_SECONDS if self._bar is not None else _LINE_SECONDS
+        if now - self._told < patience or done == 0:
+            return
+        self._told = now
+        rate = done / (now - self._since)
+        left = (total - done) / rate
+        words = f"{self._phase}: {done / total:.0%}, {rate / 1e6:.1f} million records/s, {_duration(left)} left"
+        self._say(words, max(self._begun - 1, 0))
 
     def preparing(self) -> None:
         """Kernels are being compiled, which takes a while and happens once; a bar says so as long as it lasts."""
@@ -81,6 +101,16 @@ class Working:
             self._bar.update(self._task, description=screen.clean(words), completed=done)
         else:
             self.console.print(f"  {screen.clean(words)} …", soft_wrap=True)
+
+
+def _duration(seconds: float) -> str:
+    """A time to wait in words.
+
+    >>> _duration(75)
+    '1 min 15 s'
+    """
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
 def _compilations(working: Working) -> ExitStack:

@@ -8,18 +8,35 @@ from typing import Annotated
 import typer
 
 from tarnkappe.cli import screen
-from tarnkappe.cli.options import AsJson, Debug, JobFile, MaybeData, Overwrite, Quiet, Seed, Settings
+from tarnkappe.cli.options import (
+    AsJson,
+    Debug,
+    EngineName,
+    JobFile,
+    Master,
+    MaybeData,
+    Memory,
+    Overwrite,
+    Quiet,
+    Seed,
+    Settings,
+)
 
 
 def run(
     job: JobFile,
     data: MaybeData = None,
     output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="Folder of the release, instead of the job's.", show_default=False),
+        str | None,
+        typer.Option(
+            "--output", "-o", metavar="PATH", help="Folder of the release, instead of the job's.", show_default=False
+        ),
     ] = None,
     seed: Seed = None,
     settings: Settings = None,
+    engine: EngineName = None,
+    master: Master = None,
+    memory: Memory = None,
     dry_run: Annotated[
         bool,
         typer.Option("--dry-run", metavar="", help="Do everything in memory and say what came out; write nothing."),
@@ -40,7 +57,9 @@ def run(
     from tarnkappe.cli.summary import release_rows, wrote_rows
     from tarnkappe.pipeline import anonymize, run_job
 
-    loaded = job_for(job, data, settings)
+    chosen = {"engine": engine, "master": master, "memory": memory}
+    given = [f"{key}={value}" for key, value in chosen.items() if value is not None]
+    loaded = job_for(job, data, [*given, *(settings or [])])
     with Working(quiet=quiet) as progress, fixes_for(job, loaded.data.path):
         if dry_run:
             release = anonymize(loaded, loaded.data.path, seed=seed, progress=progress)

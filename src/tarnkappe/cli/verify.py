@@ -64,7 +64,7 @@ def verify(
     from tarnkappe.cli.progress import Working
     from tarnkappe.verification import verify_table
 
-    if file.is_dir():
+    if file.is_dir() and not any(file.glob("part-*")):
         file, kept_job = _released(file)
         job = kept_job if job is None and not criterion and not quasi else job
     manifest = _manifest(file)

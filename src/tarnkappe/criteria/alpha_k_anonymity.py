@@ -69,6 +69,11 @@ class AlphaKAnonymity(SensitiveCriterion):
         return self.k if self.value is not None else max(self.k, math.ceil(1 / as_fraction(self.alpha)))
 
     @property
+    def enough_different(self) -> int:
+        """Enough for a group, and for one record to be no larger share than alpha."""
+        return max(self.k, math.ceil(1 / as_fraction(self.alpha)))
+
+    @property
     def asked(self) -> str:
         """The promise in short."""
         whose = "every value" if self.value is None else f"'{self.value}'"

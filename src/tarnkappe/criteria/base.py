@@ -94,6 +94,14 @@ class Criterion(Declared, ABC):
         return 1
 
     @property
+    def enough_different(self) -> int | None:
+        """So many records, no two with the same value of the sensitive column, satisfy it; None if no number does.
+
+        Lets algorithms form groups that need not be asked about. More such records satisfy it too.
+        """
+        return None
+
+    @property
     def sampling(self) -> float:
         """With which probability a record may take part in the release at all; below 1 only for a mechanism."""
         return 1.0

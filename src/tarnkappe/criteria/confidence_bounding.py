@@ -94,6 +94,11 @@ class ConfidenceBounding(SensitiveCriterion):
         return next(enough, largest)
 
     @property
+    def enough_different(self) -> int:
+        """Enough for one record to be no larger share than the strictest bound."""
+        return math.ceil(1 / min(as_fraction(bound) for bound in (self.bound, *self.bounds.values())))
+
+    @property
     def asked(self) -> str:
         """The promise in short."""
         parts = [f"{value} {bound:g}" for value, bound in self.bounds.items()]

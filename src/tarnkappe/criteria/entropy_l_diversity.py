@@ -55,6 +55,11 @@ class EntropyLDiversity(SensitiveCriterion):
         """A group with f records has entropy at most log f."""
         return math.ceil(self.l * (1 - _SLACK))
 
+    @property
+    def enough_different(self) -> int:
+        """The entropy of f equally likely values is log f."""
+        return self.min_size
+
     def level(self, stats: GroupStats) -> FloatArray:
         """The exponential of each group's entropy."""
         h = stats.histograms[self.column]

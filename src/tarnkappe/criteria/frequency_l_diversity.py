@@ -54,6 +54,11 @@ class FrequencyLDiversity(SensitiveCriterion):
         return math.ceil(self.l)
 
     @property
+    def enough_different(self) -> int:
+        """Among l records each is a share of 1/l."""
+        return self.min_size
+
+    @property
     def asked(self) -> str:
         """The promise in short."""
         return f"share of the commonest value ≤ 1/{self.l:g}"

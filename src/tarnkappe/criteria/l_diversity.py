@@ -48,6 +48,11 @@ class LDiversity(SensitiveCriterion):
         """A group needs a record per value."""
         return self.l
 
+    @property
+    def enough_different(self) -> int:
+        """The l values that are asked for."""
+        return self.l
+
     def level(self, stats: GroupStats) -> FloatArray:
         """The number of different values in each group."""
         return np.diff(stats.histograms[self.column].indptr).astype(np.float64)

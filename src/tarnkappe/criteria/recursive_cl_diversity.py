@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
@@ -55,6 +56,11 @@ class RecursiveCLDiversity(SensitiveCriterion):
     def min_size(self) -> int:
         """A group needs l different values."""
         return self.l
+
+    @property
+    def enough_different(self) -> int:
+        """The commonest value and the others have one record each: 1 < c · (f - l + 1)."""
+        return self.l + math.floor(1 / Fraction(str(self.c)))
 
     @property
     def asked(self) -> str:

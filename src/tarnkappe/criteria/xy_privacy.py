@@ -10,7 +10,6 @@ from typing import ClassVar
 import numpy as np
 
 from tarnkappe.criteria.base import BoolArray, Card, Criterion, FloatArray
-from tarnkappe.criteria.projection import on_part
 from tarnkappe.criteria.xy_anonymity import XYAnonymity
 from tarnkappe.criteria.xy_linkability import XYLinkability
 from tarnkappe.groups import GroupStats
@@ -90,8 +89,7 @@ class XYPrivacy(Criterion):
     @property
     def asked(self) -> str:
         """The promise in short."""
-        what = "any value" if self.value is None else f"'{self.value}'"
-        return f"different '{self.y}' ≥ {self.k} and confidence in {what} ≤ {self.h:g}{on_part(self.x)}"
+        return f"{self.anonymity.asked} and {self.linkability.asked}"
 
     @property
     def min_size(self) -> int:

@@ -33,9 +33,13 @@ class Values:
     n_missing: int
 
     @classmethod
-    def of(cls, series: pl.Series) -> Values:
-        """Find the distinct values of a column; integers of a small range and texts without sorting the records."""
-        n_missing = series.null_count()
+    def of(cls, series: pl.Series, weights: NDArray[np.int64] | None = None) -> Values:
+        """Find the distinct values of a column; integers of a small range and texts without sorting the records.
+
+        If entry ``i`` stands for several records, ``weights[i]`` says for how many.
+        """
+        n_missing = series.null_count() if weights is None else int(weights[series.is_null().to_numpy()].sum())
+        has_gaps = series.null_count() > 0
         distinct = series.drop_nulls().unique().sort()
         if series.dtype == pl.String:
             code = series.cast(pl.Enum(distinct)).to_physical()
@@ -45,31 +49,36 @@ class Values:
             place[(distinct - lowest).to_numpy()] = np.arange(len(distinct))
             known = (series.fill_null(lowest) - lowest).to_numpy()
             code = pl.Series(place[known])
-            code = pl.select(pl.when(series.is_not_null()).then(code)).to_series() if n_missing else code
+            code = pl.select(pl.when(series.is_not_null()).then(code)).to_series() if has_gaps else code
         else:
             found = np.searchsorted(distinct.to_numpy(), series.fill_null(0).to_numpy())
             code = pl.Series(found.astype(np.int32))
-            code = pl.select(pl.when(series.is_not_null()).then(code)).to_series() if n_missing else code
-        if n_missing:
+            code = pl.select(pl.when(series.is_not_null()).then(code)).to_series() if has_gaps else code
+        if has_gaps:
             code = code.cast(pl.Int32).fill_null(len(distinct))
         codes = code.to_numpy()
-        counts = np.bincount(codes, minlength=len(distinct) + 1)[: len(distinct)]
+        counts = np.bincount(codes, weights, minlength=len(distinct) + 1)[: len(distinct)]
         return cls(distinct, counts.astype(np.int64), codes, n_missing)
 
 
-def read_kind(series: pl.Series, column: Column, source: Source) -> pl.Series:
-    """The column as numbers or as text, as its declaration says."""
+def read_kind(series: pl.Series, column: Column, source: Source, *, distinct: bool = False) -> pl.Series:
+    """The column, or its `distinct` values, as numbers or as text, as its declaration says."""
     if column.kind == "numeric":
-        numbers = source.numeric(series, column.name)
+        numbers = source.numeric(series, column.name, distinct=distinct)
         return numbers.fill_nan(None) if numbers.dtype.is_float() else numbers
     return series if series.dtype == pl.String else series.cast(pl.String)
 
 
 def encode_quasi(
-    series: pl.Series, column: Column, rule: MissingRule | None, others: dict[str, list[str]], where: str
+    series: pl.Series,
+    column: Column,
+    rule: MissingRule | None,
+    others: dict[str, list[str]],
+    where: str,
+    weights: NDArray[np.int64] | None = None,
 ) -> tuple[NDArray[Any], Domain]:
     """Encode a quasi-identifier along its taxonomy; `others` helps to say that a taxonomy belongs elsewhere."""
-    values = Values.of(series)
+    values = Values.of(series, weights)
     if values.n_missing and rule is None:
         n = values.n_missing
         raise DataError(
@@ -95,9 +104,11 @@ def encode_quasi(
     return codes, replace(domain, min_level=column.min_level, max_level=highest)
 
 
-def encode_sensitive(series: pl.Series, column: Column) -> tuple[NDArray[Any], Domain]:
+def encode_sensitive(
+    series: pl.Series, column: Column, weights: NDArray[np.int64] | None = None
+) -> tuple[NDArray[Any], Domain]:
     """Encode a sensitive column, or one that is only counted; a missing value is a value of its own."""
-    codes, domain = _encode(Values.of(series), column, {})
+    codes, domain = _encode(Values.of(series, weights), column, {})
     return codes, replace(domain, aside=column.role != "sensitive")
 
 
@@ -151,4 +162,5 @@ def _encode(
     sets = column.taxonomy is not None and column.taxonomy.sets and bool(texts)
     domain = Domain(column.name, tree, positions, missing, wildcard and missing >= 0, weight, sets)
     unchanged = bool(np.array_equal(place, np.arange(len(place))))
-    return (values.code if unchanged else place[values.code]), domain
+    # A list of distinct values may begin with a missing one that no record has; its code means nothing.
+    return (values.code if unchanged else place[np.minimum(values.code, len(place) - 1)]), domain

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from tarnkappe.engines.base import Engine, Writer
 from tarnkappe.engines.encode import Values, encode_quasi, encode_sensitive, read_kind
 from tarnkappe.errors import DataError
 from tarnkappe.groups import SUPPRESSED, Grouping
@@ -25,8 +26,10 @@ BATCH = 1 << 20
 _SAMPLE = 10_000
 
 
-class MemoryEngine:
+class MemoryEngine(Engine):
     """Reads the needed columns once; keeps the cell of every record and the columns that pass through."""
+
+    name: ClassVar = "memory"
 
     def __init__(self) -> None:
         self._cell: Codes = np.zeros(0, np.int32)
@@ -36,11 +39,7 @@ class MemoryEngine:
     def count(
         self, source: Source, schema: Schema, aside: Sequence[Column] = (), population: Source | None = None
     ) -> Tally:
-        """Encode the quasi-identifiers and the sensitive columns and count their cells.
-
-        Columns `aside` are counted after the sensitive ones. The values of a public table join the domains of the
-        quasi-identifiers, and its people are counted beside the records.
-        """
+        """Encode whole columns, and count their cells."""
         hidden = [c for c in aside if c.name not in schema.published]
         frame = source.read([*schema.published, *(c.name for c in hidden)])
         if frame.height == 0:
@@ -76,21 +75,15 @@ class MemoryEngine:
         self._cell = moved[self._cell]
         return tally
 
-    def rewrite(
-        self, plan: Plan, schema: Schema, write: Callable[[pl.DataFrame], None], rng: np.random.Generator
-    ) -> pl.DataFrame:
-        """Give every record its group's labels and hand the records over in random order, batch by batch.
-
-        Returns the witness: what criteria look at but is not published, row by row in the order of the records. People
-        appear in it under numbers drawn by lot, not under their keys.
-        """
+    def rewrite(self, plan: Plan, schema: Schema, writer: Writer, rng: np.random.Generator) -> pl.DataFrame:
+        """Write the records in random order, batch by batch."""
         group = assign_records(self._cell, plan.grouping, rng)
         order = rng.permutation(np.flatnonzero(group != SUPPRESSED))
         labels = dict(zip((c.name for c in schema.quasi), plan.labels, strict=True))
         for start in range(0, len(order), BATCH):
             at = order[start : start + BATCH]
             groups = group[at]
-            write(
+            writer.write(
                 pl.DataFrame(
                     {
                         name: labels[name].at(groups) if name in labels else self._carried[name].gather(at)

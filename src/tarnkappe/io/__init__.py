@@ -1,6 +1,7 @@
 """Read tables from files and data frames; write releases so that none is ever half written."""
 
 from tarnkappe.io.base import Source, is_text
+from tarnkappe.io.cells import Cells, RowCounter, count_rows
 from tarnkappe.io.dialect import CsvDialect, detect_dialect
 from tarnkappe.io.failures import translate_os_error
 from tarnkappe.io.frames import frame_kind, like
@@ -10,13 +11,16 @@ from tarnkappe.io.source import Data, open_source
 from tarnkappe.io.staging import Staging, staged
 
 __all__ = [
+    "Cells",
     "CsvDialect",
     "Data",
     "Format",
+    "RowCounter",
     "Source",
     "Staging",
     "TableWriter",
     "as_numbers",
+    "count_rows",
     "detect_dialect",
     "frame_kind",
     "is_text",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from types import TracebackType
 from typing import Self
@@ -13,6 +13,7 @@ import polars as pl
 import polars.selectors as cs
 
 from tarnkappe.errors import DataError, did_you_mean
+from tarnkappe.io.cells import BATCH, Cells, Counted, count_rows
 from tarnkappe.io.numbers import as_numbers
 
 
@@ -60,7 +61,11 @@ class Source(ABC):
     def _scan(self, columns: list[str]) -> pl.LazyFrame:
         """The columns as they are stored."""
 
-    def _unreadable(self) -> DataError:
+    def _scan_as(self, columns: list[str], types: Mapping[str, pl.DataType]) -> pl.LazyFrame:
+        """The columns as they are stored, some of them in another type."""
+        return self._scan(columns).with_columns(pl.col(name).cast(pl.String).cast(t) for name, t in types.items())
+
+    def unreadable(self) -> DataError:
         """The error to raise when Polars cannot read what looked fine when the source was opened."""
         return DataError(
             "E401",
@@ -88,14 +93,63 @@ class Source(ABC):
         try:
             frame = self._scan(self._known(columns)).collect()
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
-            raise self._unreadable() from None  # their own words may quote values
+            raise self.unreadable() from None  # their own words may quote values
         if columns and frame.height != self.n_rows:
-            raise self._unreadable()
+            raise self.unreadable()
         return frame.with_columns(_clean(series, self.missing) for series in frame if is_text(series.dtype))
 
-    def numeric(self, series: pl.Series, column: str | None = None) -> pl.Series:
-        """The series, read from this source in full, as numbers; see `as_numbers`."""
-        return as_numbers(series, column or series.name, self.decimal, self.name, self.line_of)
+    def batches(
+        self, columns: Sequence[str], types: Mapping[str, pl.DataType], select: Sequence[pl.Expr]
+    ) -> Iterator[pl.DataFrame]:
+        """What `select` makes of the columns as they are stored, batch by batch in their order.
+
+        `types` says how text columns are to be read. Missing markers are left alone; see `cleaned`.
+        """
+        frame = self._scan_as(self._known(columns), types).select(select)
+        try:
+            yield from frame.collect_batches(chunk_size=BATCH, engine="streaming")
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
+            raise self.unreadable() from None  # their own words may quote values
+
+    def counted(self, columns: Sequence[str], step: Callable[[int, int], None] | None = None) -> Counted | None:
+        """The distinct rows of these columns as they are stored, if this source has a swifter way than Polars."""
+        return None
+
+    def cells(self, columns: Sequence[str], step: Callable[[int, int], None] | None = None) -> Cells:
+        """The distinct rows of these columns and how often each occurs; missing markers are missing values."""
+        return count_rows(self, columns, step)
+
+    def sample(self, columns: Sequence[str], n: int) -> pl.DataFrame:
+        """The first `n` rows of these columns; missing markers are null."""
+        return self.scan(columns).head(n).collect()
+
+    def n_distinct(self, columns: Sequence[str]) -> dict[str, int]:
+        """How many different values each column has, a missing one among them."""
+        return self.scan(columns).select(pl.all().n_unique()).collect().row(0, named=True)
+
+    def types(self, columns: Sequence[str]) -> dict[str, pl.DataType]:
+        """The types of the columns; categories are text."""
+        schema = self._scan(self._known(columns)).collect_schema()
+        return {name: pl.String() if is_text(t) else t for name, t in schema.items()}
+
+    def shown(self, name: str, type_: pl.DataType) -> pl.Expr:
+        """A column as `scan` shows it, of one that is as it is stored."""
+        return without_markers(pl.col(name).cast(pl.String), self.missing) if is_text(type_) else pl.col(name)
+
+    def cleaned(self, values: pl.Series) -> pl.Series:
+        """Values as they are stored, with missing markers as null."""
+        return _clean(values, self.missing) if is_text(values.dtype) else values
+
+    def numeric(self, series: pl.Series, column: str | None = None, *, distinct: bool = False) -> pl.Series:
+        """The series as numbers: a column read from this source in full, or its `distinct` values; see `as_numbers`."""
+        name = column or series.name
+
+        def rows_with(values: list[str]) -> tuple[int, int]:
+            rows = self.scan([name]).with_row_index("_row").filter(pl.col(name).cast(pl.String).is_in(values))
+            n, first = rows.select(pl.len(), pl.col("_row").min()).collect(engine="streaming").row(0)
+            return n, first + 1
+
+        return as_numbers(series, name, self.decimal, self.name, self.line_of, rows_with if distinct else None)
 
     def line_of(self, row: int) -> int | None:
         """The line of the file on which data row `row` (from 1) begins, if the source has lines."""

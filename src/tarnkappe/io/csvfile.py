@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import sys
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,13 +17,19 @@ from numpy.typing import NDArray
 from tarnkappe.errors import DataError
 from tarnkappe.io.base import Source, check_columns
 from tarnkappe.io.dialect import SAMPLE_BYTES, CsvDialect, delimiter_name, detect_dialect
+from tarnkappe.io.mapped import let_go, line_parts, map_file
 from tarnkappe.io.transcode import TemporaryCopy, check_utf8
+from tarnkappe.threads import map_threads
 
 if TYPE_CHECKING:
+    from tarnkappe.io.cells import Counted
     from tarnkappe.kernels.csvscan import Scan
 
 _MARK = b"\xef\xbb\xbf"
 _NOT_TEXT = {b"PAR1": "a Parquet file", b"PK\x03\x04": "a zip archive or spreadsheet", b"\x1f\x8b": "a gzip archive"}
+
+#: Bytes from which on it pays to divide the work on a file among threads, and to compile code for it.
+_LARGE = 32 << 20
 
 
 class CsvSource(Source):
@@ -41,7 +48,7 @@ class CsvSource(Source):
         self._path = path
         self._copy = None if encoding == "utf-8" else TemporaryCopy(path, encoding)
         try:
-            header = self._check(_bytes_of(self._text_path), path.name)
+            header = self._check(map_file(self._text_path), path.name)
             super().__init__(path.name, header, self._n_records - 1, missing)
         except BaseException:
             self.close()
@@ -62,7 +69,7 @@ class CsvSource(Source):
         """The line of the file on which data row `row` (from 1) begins."""
         from tarnkappe.kernels.csvscan import examine
 
-        return self._lines_before + examine(_bytes_of(self._text_path), self._start, *self._signs, row).lines + 1
+        return self._lines_before + examine(map_file(self._text_path), self._start, *self._signs, row).lines + 1
 
     def close(self) -> None:
         """Remove the temporary copy, if there is one."""
@@ -75,7 +82,7 @@ class CsvSource(Source):
 
     def _check(self, data: NDArray[np.uint8], name: str) -> list[str]:
         """Check encoding, header and every record; keeps what reading them again needs, and returns the header."""
-        from tarnkappe.kernels.csvscan import count_records, examine
+        from tarnkappe.kernels.csvscan import examine
 
         mark = len(_MARK) if data[: len(_MARK)].tobytes() == _MARK else 0
         self._start = _first_content(data, mark)
@@ -95,11 +102,12 @@ class CsvSource(Source):
         header = self._split(data[self._start : head.end].tobytes().decode("utf-8"))
         check_columns(header, name)
         self._header_lines = self._lines_before + head.lines
+        self._body = (head.end, data.size)
 
         self._blank_tail, self._stray_line = 0, 0
         self._n_records, self._quoted = -1, True
         if sys.byteorder == "little":
-            self._n_records, self._quoted = count_records(data, self._start, *self._signs, head.fields)
+            self._n_records, self._quoted = _count_records(data, self._start, self._signs, head.fields)
         if self._n_records < 0:
             scan = examine(data, self._start, *self._signs, -1)
             self._refuse_fault(scan, name)
@@ -128,12 +136,15 @@ class CsvSource(Source):
         return fields
 
     def _scan(self, columns: list[str]) -> pl.LazyFrame:
+        return self._scan_as(columns, {})
+
+    def _scan_as(self, columns: list[str], types: Mapping[str, pl.DataType]) -> pl.LazyFrame:
         frame = pl.scan_csv(
             self._text_path,
             glob=False,
             has_header=False,  # our own header, because Polars renames columns and keeps doubled quotes
             skip_lines=self._header_lines,
-            schema=self._schema,
+            schema={**self._schema, **types},
             separator=self.dialect.delimiter or ",",
             quote_char=(self.dialect.quote or '"') if self._quoted else None,
             eol_char=self._eol,
@@ -143,10 +154,20 @@ class CsvSource(Source):
         # Polars reads an empty field without quotes as null.
         return frame if "" in self.missing else frame.with_columns(pl.all().fill_null(""))
 
-    def _unreadable(self) -> DataError:
-        return self._not_read_alike()
+    def counted(self, columns: Sequence[str], step: Callable[[int, int], None] | None = None) -> Counted | None:
+        """The distinct rows of these columns as they are stored, if the file is large and has no quoted fields."""
+        wanted = [self.columns.index(name) for name in self._known(columns)]
+        begin, end = self._body
+        plain = not self._quoted and not self._blank_tail and self._eol == "\n" and sys.byteorder == "little"
+        if not plain or not wanted or end - begin < _LARGE:
+            return None
+        from tarnkappe.io.csvcells import PlainCsv, count_plain
 
-    def _not_read_alike(self) -> DataError:
+        delimiter, _, eol = self._signs
+        file = PlainCsv(self._text_path, begin, end, delimiter, eol, len(self.columns), self.n_rows)
+        return count_plain(file, wanted, "" in self.missing, step)
+
+    def unreadable(self) -> DataError:
         """The error for a file with quotes that two readers understand differently."""
         if not self._stray_line:
             return DataError("E401", f"'{self.name}' changed while it was read, or cannot be parsed", where=self.name)
@@ -186,11 +207,23 @@ class CsvSource(Source):
         )
 
 
-def _bytes_of(path: Path) -> NDArray[np.uint8]:
-    """The bytes of a file, mapped rather than read."""
-    if path.stat().st_size == 0:
-        return np.empty(0, np.uint8)
-    return np.asarray(np.memmap(path, dtype=np.uint8, mode="r"))
+def _count_records(data: NDArray[np.uint8], start: int, signs: tuple[int, int, int], fields: int) -> tuple[int, bool]:
+    """What `count_records` says, found part by part in threads, where no part begins or ends inside quotes."""
+    from tarnkappe.kernels.csvscan import count_records
+
+    def count(part: tuple[int, int]) -> tuple[int, bool]:
+        begin, end = part
+        found = count_records(data[:end], begin, *signs, fields)
+        let_go(data, begin, end)
+        return found
+
+    parts = line_parts(data, start, signs[2])
+    if len(parts) > 1:
+        found = map_threads(count, parts)
+        # A part that is sound began outside quotes if the one before it ended there; of others nothing is known.
+        if all(n >= 0 for n, _ in found):
+            return sum(n for n, _ in found), any(quoted for _, quoted in found)
+    return count_records(data, start, *signs, fields)
 
 
 def _first_content(data: NDArray[np.uint8], start: int) -> int:

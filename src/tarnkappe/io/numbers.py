@@ -18,11 +18,13 @@ def as_numbers(
     decimal: str = ".",
     where: str = "data",
     line_of: Callable[[int], int | None] | None = None,
+    rows_with: Callable[[list[str]], tuple[int, int]] | None = None,
 ) -> pl.Series:
     """The column as whole numbers if all its values are, else as floats; missing values stay missing.
 
     Spaces around a number do not matter. What is not a finite number is an error that names the first row, counted
-    from 1, and its line if `line_of` knows it. `where` names the table in the message.
+    from 1, and its line if `line_of` knows it. `where` names the table in the message. If the series has only the
+    distinct values of a column, `rows_with` says how many rows have some of them, and which is the first.
 
     >>> as_numbers(pl.Series(["007", " 12", None]), "age").to_list()
     [7, 12, None]
@@ -51,7 +53,9 @@ def as_numbers(
             hint=f"{column}: {{type: categorical}}   or convert the column to numbers first.",
         )
     if bad.any():
-        raise _not_numbers(series, bad, column, decimal, where, line_of)
+        texts = series.filter(bad).cast(pl.String).unique(maintain_order=True).to_list()
+        n_bad, row = (int(bad.sum()), int(bad.arg_max() or 0) + 1) if rows_with is None else rows_with(texts)
+        raise _not_numbers(texts[:_MAX_EXAMPLES], n_bad, row, column, decimal, where, line_of)
     return floats
 
 
@@ -66,19 +70,17 @@ def _floats(text: pl.Series, decimal: str) -> pl.Series:
 
 
 def _not_numbers(
-    series: pl.Series,
-    bad: pl.Series,
+    values: list[str],
+    n_bad: int,
+    row: int,
     column: str,
     decimal: str,
     where: str,
     line_of: Callable[[int], int | None] | None,
 ) -> DataError:
     """The error that says how many values are not numbers, where the first one stands, and shows a few."""
-    n_bad = int(bad.sum())
-    row = int(bad.arg_max() or 0) + 1
     line = line_of(row) if line_of else None
     at = f"row {row}" + (f", line {line}" if line else "")
-    values = series.filter(bad).cast(pl.String).unique(maintain_order=True).head(_MAX_EXAMPLES).to_list()
     shown = ", ".join(repr(_short(value)) for value in values)
     other = "." if decimal == "," else ","
     if all(other in value and _is_number(value.replace(other, decimal), decimal) for value in values):

@@ -27,7 +27,10 @@ class ParquetFile:
         if self._writer is None:
             self._schema = table.schema
             # Without the Arrow schema readers see plain text, not categories, and nothing of the frame it came from.
-            self._writer = pq.ParquetWriter(self._file, self._schema, compression="zstd", store_schema=False)
+            # Statistics of categories take longer to make than everything else.
+            self._writer = pq.ParquetWriter(
+                self._file, self._schema, compression="zstd", store_schema=False, write_statistics=False
+            )
         self._waiting.append(table.cast(self._schema))
         if sum(t.num_rows for t in self._waiting) >= ROW_GROUP:
             self._flush()
@@ -58,11 +61,14 @@ def _only_used(column: pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
     array = column.combine_chunks()
     if isinstance(array, pa.ChunkedArray):  # what older versions of PyArrow give for a column without chunks
         array = array.chunk(0) if array.num_chunks else pa.array([], column.type)
-    absent = array.indices.is_null().to_numpy(zero_copy_only=False)
+    absent = array.indices.is_null().to_numpy(zero_copy_only=False) if array.null_count else None
     codes = array.indices.fill_null(0).to_numpy(zero_copy_only=False)
-    counts = np.bincount(codes[~absent], minlength=len(array.dictionary))
-    used = np.flatnonzero(counts)
-    new_code = np.zeros(max(len(counts), 1), np.int32)
-    new_code[used] = np.arange(used.size, dtype=np.int32)
-    values = array.dictionary.cast(pa.large_string()).take(pa.array(used))
-    return pa.DictionaryArray.from_arrays(pa.array(new_code[codes], mask=absent), values)
+    occurs = np.zeros(max(len(array.dictionary), 1), np.bool_)
+    occurs[codes if absent is None else codes[~absent]] = True
+    used = np.flatnonzero(occurs[: len(array.dictionary)])
+    values = array.dictionary.cast(pa.large_string())
+    if absent is not None or used.size < len(values):
+        new_code = np.zeros(len(occurs), np.int32)
+        new_code[used] = np.arange(used.size, dtype=np.int32)
+        codes, values = new_code[codes], values.take(pa.array(used))
+    return pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int32), mask=absent), values)

@@ -15,6 +15,7 @@ from tarnkappe.io.csvfile import CsvSource
 from tarnkappe.io.dialect import CsvDialect
 from tarnkappe.io.frames import FrameSource
 from tarnkappe.io.numbers import as_numbers
+from tarnkappe.io.parts import PartsSource, parts_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,6 +44,9 @@ def open_source(data: Data, dialect: CsvDialect | None = None, missing: tuple[st
     path = Path(data).expanduser()
     suffix = path.suffix.lower()
     try:
+        parts = parts_of(path)
+        if parts:
+            return PartsSource(path, [(p.name, open_source(p, dialect, missing)) for p in parts], missing)
         _refuse_unopenable(path)
         if suffix in _CSV:
             return CsvSource(path, dialect, missing)

@@ -78,6 +78,10 @@ class Staging:
         self._staged[relative.as_posix()] = private
         return path
 
+    def table(self, name: str) -> Path:
+        """Where to write the table that will be called `name` in the release: a file, or a folder of parts."""
+        return self.path(name)
+
     def __enter__(self) -> Self:
         self._check_inputs()
         parent = self.target.parent
@@ -179,7 +183,7 @@ class Staging:
         folder = self.folder
         for name, private in self._staged.items():
             file = folder / name
-            if not file.is_file():
+            if not file.exists():  # a folder of parts is as good as a file
                 raise RuntimeError(f"'{name}' was announced for the release but never written")
             if private:
                 file.chmod(_PRIVATE_FILE)

@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from tarnkappe.errors import DataError
 from tarnkappe.io.failures import translate_os_error
 from tarnkappe.io.leftovers import abandoned, temporary_tag
+from tarnkappe.io.mapped import let_go, line_parts
+from tarnkappe.threads import map_threads
 
 _PREFIX = "tarnkappe"
 _CHUNK = 4 << 20
@@ -79,15 +81,24 @@ def _copy(original: Path, encoding: str, copy: Path) -> None:
             lines += text.count("\n")
 
 
-def check_utf8(data: NDArray[np.uint8], name: str) -> None:
-    """Refuse bytes that are not valid UTF-8, with the offset and line of the first wrong one."""
+def _is_utf8(data: NDArray[np.uint8], begin: int, end: int) -> bool:
+    """Whether bytes that begin and end with lines are valid UTF-8; some ten times faster than decoding them."""
     import pyarrow as pa
 
-    ends = np.array([0, data.size], dtype=np.int64)
-    text = pa.LargeStringArray.from_buffers(1, pa.py_buffer(ends), pa.py_buffer(data))
+    ends = np.array([0, end - begin], dtype=np.int64)
+    text = pa.LargeStringArray.from_buffers(1, pa.py_buffer(ends), pa.py_buffer(data[begin:end]))
     try:
-        text.validate(full=True)  # in place and some ten times faster than decoding
+        text.validate(full=True)
     except pa.ArrowInvalid:
+        return False
+    finally:
+        let_go(data, begin, end)
+    return True
+
+
+def check_utf8(data: NDArray[np.uint8], name: str) -> None:
+    """Refuse bytes that are not valid UTF-8, with the offset and line of the first wrong one."""
+    if not all(map_threads(lambda part: _is_utf8(data, *part), line_parts(data, 0, ord("\n")))):
         decoder = codecs.getincrementaldecoder("utf-8")()
         for start in range(0, data.size + _CHUNK, _CHUNK):
             held = len(decoder.getstate()[0])

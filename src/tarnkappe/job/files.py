@@ -12,6 +12,7 @@ from typing import Any
 from tarnkappe.algorithms import Algorithm, algorithm_class, all_algorithms
 from tarnkappe.algorithms.multidimensional.mondrian import Mondrian
 from tarnkappe.criteria import Criterion, all_criteria, criterion_class
+from tarnkappe.engines.settings import ENGINES, EngineSettings
 from tarnkappe.errors import JobError, did_you_mean
 from tarnkappe.io import CsvDialect
 from tarnkappe.job.model import DataSettings, Job, OutputSettings, Population, require_column, require_target
@@ -40,6 +41,9 @@ class _Top(Declared):
     limits: Any = param(None, doc="How much may be given up.")
     algorithm: Any = param(None, doc="How groups are found: a name, or a mapping with name and parameters.")
     output: Any = param(None, doc="Where the release goes.")
+    engine: str = param("auto", doc="Where records are counted and rewritten.", choices=ENGINES)
+    master: str | None = param(None, doc="Where Spark runs, such as local[*], spark://host:7077 or yarn.")
+    memory: Any = param(None, doc="How much memory the process may take, such as 2GB.")
     seed: int | None = param(None, doc="Makes the run repeatable. Keep it secret: it undoes the shuffling.", ge=0)
 
 
@@ -119,6 +123,8 @@ def job_from_data(raw: Mapping[str, Any], folder: Path) -> Job:
     algorithm = _algorithm(top.algorithm, place(raw, "algorithm"))
     with _at(place(raw, "algorithm")):
         require_target(algorithm, schema)
+    with _at(place(raw, "engine")):
+        engine = EngineSettings(top.engine, top.master, None if top.memory is None else str(top.memory))
     target = _resolve(output.folder, folder, place(_section(raw, "output"), "folder"))
     with _at(place(raw, "criteria")):
         return Job(
@@ -133,6 +139,7 @@ def job_from_data(raw: Mapping[str, Any], folder: Path) -> Job:
             data=DataSettings(*_reading(data, raw, "data", folder)),
             output=OutputSettings(target, output.format),
             population=Population(*_reading(population, raw, "population", folder)) if "population" in raw else None,
+            engine=engine,
         )
 
 
@@ -316,6 +323,8 @@ def job_to_yaml(job: Job, folder: str | Path | None = None) -> str:
         data["limits"] = {"suppressed_rows": job.goal.max_suppressed}
     data["algorithm"] = {"name": job.algorithm.name, **_changed(job.algorithm)}
     data["output"] = _without_none({"folder": _relative(job.output.folder, beside), "format": job.output.format})
+    if job.engine != EngineSettings():
+        data |= _without_none({"engine": job.engine.name, "master": job.engine.master, "memory": job.engine.memory})
     if job.seed is not None:
         data["seed"] = job.seed
     return dump_yaml({key: value for key, value in data.items() if value not in ({}, [])})

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tarnkappe.algorithms import Algorithm
 from tarnkappe.algorithms.multidimensional.mondrian import Mondrian
 from tarnkappe.criteria import Criterion
+from tarnkappe.engines.settings import EngineSettings
 from tarnkappe.errors import JobError, Notice, did_you_mean
 from tarnkappe.goal import Goal
 from tarnkappe.io import CsvDialect
@@ -87,6 +88,7 @@ class Job:
     data: DataSettings
     output: OutputSettings
     population: Population | None
+    engine: EngineSettings
 
     def __init__(
         self,
@@ -109,12 +111,14 @@ class Job:
         data: DataSettings | None = None,
         output: OutputSettings | None = None,
         population: Population | Data | None = None,
+        engine: EngineSettings | str | None = None,
     ) -> None:
         """Describe the columns by role; ``keep="rest"`` or ``drop="rest"`` says what happens to columns not named.
 
         `columns` takes ready-made `Column` objects instead of, or besides, the shorthands. `subject` is the key of a
         person who may have several records. `population` is a public table, as a file or a data frame, that the people
-        in the data come from; it has the quasi-identifiers under the same names.
+        in the data come from; it has the quasi-identifiers under the same names. `engine` is where records are
+        counted and rewritten: auto, memory, streaming or spark.
         """
         made = list(columns)
         rest: Role | None = None
@@ -145,6 +149,7 @@ class Job:
             "data": data or DataSettings(),
             "output": output or OutputSettings(),
             "population": _population(population),
+            "engine": engine if isinstance(engine, EngineSettings) else EngineSettings(engine or "auto"),
         }
         for key, value in values.items():
             object.__setattr__(self, key, value)

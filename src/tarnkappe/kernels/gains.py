@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from tarnkappe.kernels.mondrian import _gap_depth, _present, _scratch
+from tarnkappe.kernels.segments import gap_depth, present_codes, scratch
 
 Codes = NDArray[np.int32]
 Counts = NDArray[np.int64]
@@ -65,14 +65,14 @@ def find_gains(
     much the sum of squared deviations falls. `torn` says whether the cut goes through a subtree. Places that are not
     needed have the code -1.
     """
-    values, counts, dense = _scratch(starts, segments[begin:end])
+    values, counts, dense = scratch(starts, segments[begin:end])
     classes = moments.shape[1] == 0
     width = moments.shape[0] if classes else moments.shape[1]
     below, above = np.empty(width, np.float64), np.empty(width, np.float64)
     for k in range(begin, end):
         s = segments[k]
         code[bounds[k] : bounds[k + 1]] = -1
-        found, wild_records = _present(
+        found, wild_records = present_codes(
             rows, quota, starts[s], starts[s + 1], j, lo[s, j], hi[s, j], wild, dense, values, counts
         )
         if found < 2:
@@ -93,7 +93,7 @@ def find_gains(
         whole = _information(below + above) if classes else _deviation(below + above)
         shallowest = 1 << 30
         for t in range(found - 1):
-            shallowest = min(shallowest, _gap_depth(values[t], values[t + 1], depth, minima, missing))
+            shallowest = min(shallowest, gap_depth(values[t], values[t + 1], depth, minima, missing))
         records = wild_records
         for t in range(found - 1):
             records += counts[t]
@@ -102,7 +102,7 @@ def find_gains(
             at = bounds[k] + t
             code[at] = values[t + 1]
             left[at] = records
-            torn[at] = _gap_depth(values[t], values[t + 1], depth, minima, missing) != shallowest
+            torn[at] = gap_depth(values[t], values[t + 1], depth, minima, missing) != shallowest
             if classes:
                 gain[at] = whole - _information(below) - _information(above)
             else:

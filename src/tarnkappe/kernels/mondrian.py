@@ -12,6 +12,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from tarnkappe.kernels.segments import gap_depth, present_codes, scratch
+
 Codes = NDArray[np.int32]
 Counts = NDArray[np.int64]
 
@@ -46,88 +48,6 @@ def segment_boxes(
 
 
 @njit(cache=True, nogil=True)
-def _gap_depth(a: int, b: int, depth: Codes, minima: Codes, missing: int) -> int:
-    """Depth of the lowest common ancestor of the neighbouring present codes ``a < b``.
-
-    A scale has no sparse table: all its gaps are equally deep, but for the one before the missing value.
-    """
-    if minima.shape[0] == 0:
-        return 0 if b == missing else 1
-    first = a + 1
-    row = 0
-    while (1 << (row + 1)) <= b - a:
-        row += 1
-    left = minima[row, first]
-    right = minima[row, b - (1 << row) + 1]
-    return int(min(depth[left], depth[right]))
-
-
-@njit(cache=True, nogil=True)
-def _present(
-    rows: Codes,
-    quota: Counts,
-    begin: int,
-    end: int,
-    j: int,
-    lo: int,
-    hi: int,
-    wild: int,
-    dense: Counts,
-    values: Codes,
-    counts: Counts,
-) -> tuple[int, int]:
-    """Fill `values` with the codes that records of a segment have, in ascending order, and `counts` with their records.
-
-    Returns how many there are, and the records whose code is the wildcard.
-    """
-    wild_records = 0
-    found = 0
-    if hi - lo < 2 * (end - begin) + 16:
-        for i in range(begin, end):
-            v = rows[i, j]
-            if v == wild:
-                wild_records += quota[i]
-            else:
-                dense[v - lo] += quota[i]
-        for v in range(hi - lo + 1):
-            if dense[v] > 0:
-                values[found] = v + lo
-                counts[found] = dense[v]
-                dense[v] = 0
-                found += 1
-        return found, wild_records
-    keys = np.empty(end - begin, np.int64)
-    known = 0
-    for i in range(begin, end):
-        if rows[i, j] == wild:
-            wild_records += quota[i]
-        elif quota[i] > 0:
-            keys[known] = (np.int64(rows[i, j]) << 32) | (i - begin)
-            known += 1
-    keys = keys[:known]
-    keys.sort()
-    for key in keys:
-        v = key >> 32
-        records = quota[begin + (key & 0xFFFFFFFF)]
-        if found > 0 and values[found - 1] == v:
-            counts[found - 1] += records
-        else:
-            values[found] = v
-            counts[found] = records
-            found += 1
-    return found, wild_records
-
-
-@njit(cache=True, nogil=True)
-def _scratch(starts: Counts, segments: Counts) -> tuple[Codes, Counts, Counts]:
-    """Room for the codes of the longest segment."""
-    longest = 0
-    for s in segments:
-        longest = max(longest, starts[s + 1] - starts[s])
-    return np.empty(longest, np.int32), np.empty(longest, np.int64), np.zeros(2 * longest + 16, np.int64)
-
-
-@njit(cache=True, nogil=True)
 def find_cuts(
     rows: Codes,
     quota: Counts,
@@ -153,24 +73,24 @@ def find_cuts(
     be `torn`, both are moved to the nearest gap between children of the lowest common ancestor. A code of -1 means that
     there is no such cut.
     """
-    values, counts, dense = _scratch(starts, segments[begin:end])
+    values, counts, dense = scratch(starts, segments[begin:end])
     tightness = np.empty(2, np.float64)
     for k in range(begin, end):
         s = segments[k]
         code[k] = -1
-        found, wild_records = _present(
+        found, wild_records = present_codes(
             rows, quota, starts[s], starts[s + 1], j, lo[s, j], hi[s, j], wild, dense, values, counts
         )
         total = counts[:found].sum()
         shallowest = 1 << 30
         if not torn:
             for t in range(found - 1):
-                shallowest = min(shallowest, _gap_depth(values[t], values[t + 1], depth, minima, missing))
+                shallowest = min(shallowest, gap_depth(values[t], values[t + 1], depth, minima, missing))
         tightness[:] = np.inf
         below = 0
         for t in range(found - 1):
             below += counts[t]
-            if not torn and _gap_depth(values[t], values[t + 1], depth, minima, missing) != shallowest:
+            if not torn and gap_depth(values[t], values[t + 1], depth, minima, missing) != shallowest:
                 continue
             which = 0 if 2 * below >= total else 1
             code[k, which] = values[t + 1]
@@ -204,11 +124,11 @@ def find_halves(
 
     It halves the records and divides those at the median. A code of -1 means that there is no such cut.
     """
-    values, counts, dense = _scratch(starts, segments[begin:end])
+    values, counts, dense = scratch(starts, segments[begin:end])
     for k in range(begin, end):
         s = segments[k]
         code[k] = -1
-        found, wild_records = _present(
+        found, wild_records = present_codes(
             rows, quota, starts[s], starts[s + 1], j, lo[s, j], hi[s, j], wild, dense, values, counts
         )
         half = (counts[:found].sum() + wild_records) // 2 - wild_records

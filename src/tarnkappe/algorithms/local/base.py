@@ -35,6 +35,8 @@ class LocalRecoding(Algorithm):
 
     scheme: ClassVar = "local"
     handles_wildcards: ClassVar = True
+    #: Whether step 5 is done: every record is compared with every group, which is quadratic.
+    dissolves: ClassVar[bool] = True
 
     swaps: int = param(
         3, doc="Passes of swap refinement: records with equal secrets change groups.", ge=0, kw_only=True
@@ -53,7 +55,9 @@ class LocalRecoding(Algorithm):
         whole = Pool(seen, goal, goal.table_distributions(seen), ruler_of(seen.quasi_domains))
         if not whole.satisfied(whole.together()).all():
             raise goal.infeasible(tally)
-        grouping = dissolve(whole, settle(whole, self._first_groups(whole, rng)))
+        grouping = settle(whole, self._first_groups(whole, rng))
+        if self.dissolves:
+            grouping = dissolve(whole, grouping)
         grouping = divide(whole, grouping, np.ones(grouping.n_groups, np.bool_))
         grouping = swap_refine(seen, grouping, goal, self.swaps)
         return deal_out(tally, owner, grouping)

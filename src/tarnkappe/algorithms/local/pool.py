@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,9 @@ from tarnkappe.threads import share_out
 
 #: Boxes (lowest and highest codes), records and widths of groups.
 Measures = tuple[Codes, Codes, Counts, Floats]
+
+#: Says with which group some groups would be merged, and at what price.
+Partners = Callable[[Measures, Counts], tuple[Counts, Floats]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,12 +59,17 @@ class Pool:
 def settle(pool: Pool, grouping: Grouping) -> Grouping:
     """Let leftovers join the nearest group, then merge groups until all satisfy the goal."""
     grouping = _numbered_along_the_table(_join_leftovers(pool, grouping))
+    return merge_weak(pool, grouping, partial(_partners, pool))
+
+
+def merge_weak(pool: Pool, grouping: Grouping, partners: Partners) -> Grouping:
+    """Merge the groups that do not satisfy the goal with their partners, cheapest first, until all do."""
     while True:
         ok = pool.satisfied(grouping)
         if ok.all() or grouping.n_groups == 1:
             return grouping
         wanted = np.flatnonzero(~ok)
-        partner, price = _partners(pool, pool.measured(grouping), wanted)
+        partner, price = partners(pool.measured(grouping), wanted)
         into = np.empty(grouping.n_groups, np.int64)
         pair_off(wanted, partner, np.argsort(price, kind="stable"), ok, into)
         while not np.array_equal(into, into[into]):  # a group may have joined one that then joined another

@@ -83,6 +83,11 @@ def tuples_of(tally: Tally) -> Codes:
     return np.concatenate([[0], np.cumsum(changed)]).astype(np.int32)[: tally.n_cells]
 
 
+def first_of_tuples(tally: Tally) -> Counts:
+    """The first cell of every combination of quasi-identifiers."""
+    return np.flatnonzero(np.diff(tuples_of(tally), prepend=-1))
+
+
 def secret_values(tally: Tally, goal: Goal) -> tuple[Codes, int]:
     """What the goal sees of each cell besides the quasi-identifiers, as one code, and how many there are."""
     columns = [s for s, d in enumerate(tally.sensitive_domains) if goal.joint or d.name in goal.columns]

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping, GroupStats
+from tarnkappe.kernels.histograms import group_order
 from tarnkappe.kernels.mondrian import count_halves, segment_boxes, write_halves
-from tarnkappe.tally import Codes, Counts, Floats, Tally
+from tarnkappe.tally import Codes, Counts, Domain, Floats, Tally
 from tarnkappe.threads import share_out
 
 
@@ -18,18 +20,26 @@ class Front(ABC):
     """The groups that may still be cut, as contiguous segments of pieces, and those that are finished.
 
     A subclass says where each segment is cut; all segments of a round are cut at once.
+
+    By default all cells are one segment. `part` says to which of several each cell belongs at the beginning; `tables`
+    are the distributions that criteria compare with, if the tally is not the whole table.
     """
 
-    def __init__(self, tally: Tally, goal: Goal) -> None:
+    def __init__(
+        self, tally: Tally, goal: Goal, *, part: Codes | None = None, tables: Mapping[str, Counts] | None = None
+    ) -> None:
         self.goal = goal
         self.tally = tally
-        self.tables = goal.table_distributions(tally)
+        self.tables = goal.table_distributions(tally) if tables is None else tables
         self.can_tear = [d.taxonomy.height > 1 for d in tally.quasi_domains]  # else all gaps are alike
         self.wild = np.array([d.missing if d.wildcard else -1 for d in tally.quasi_domains], np.int32)
         self.rows = np.ascontiguousarray(tally.quasi)
         self.cell = np.arange(tally.n_cells, dtype=np.int32)
         self.quota = tally.count
         self.starts = np.array([0, tally.n_cells], np.int64)
+        if part is not None:
+            self.starts, self.cell = group_order(part, int(part.max(initial=-1)) + 1)
+            self.rows, self.quota = tally.quasi[self.cell], tally.count[self.cell]
         self.done: list[tuple[Codes, Codes, Counts]] = []
         self.n_done = 0
 
@@ -66,13 +76,7 @@ class Front(ABC):
 
     def shape(self, j: int) -> tuple[Floats, Codes, Codes, int, int]:
         """What a kernel needs to know about the domain of attribute `j`."""
-        domain = self.tally.quasi_domains[j]
-        tree = domain.taxonomy
-        if tree.ranges.any():  # a scale: any gap will do, no need to look at the tree
-            gaps = np.zeros(0, np.int32), np.zeros((0, 0), np.int32)
-        else:
-            gaps = tree.splits[0], tree.split_minima
-        return domain.positions, *gaps, domain.missing, int(self.wild[j])
+        return domain_shape(self.tally.quasi_domains[j])
 
     def allowed(self, segments: Counts, attribute: Counts, code: Codes, ties: Counts) -> NDArray[np.bool_]:
         """Whether both halves of each cut satisfy the goal (their sizes are known to be large enough)."""
@@ -122,10 +126,20 @@ class Front(ABC):
         return Grouping(cell[order], group[order], quota[order], self.n_done)
 
 
-def weighted_widths(tally: Tally, lo: Codes, hi: Codes) -> Floats:
+def domain_shape(domain: Domain) -> tuple[Floats, Codes, Codes, int, int]:
+    """What the kernels that look for cuts need to know about a domain."""
+    tree = domain.taxonomy
+    if tree.ranges.any():  # a scale: any gap will do, no need to look at the tree
+        gaps = np.zeros(0, np.int32), np.zeros((0, 0), np.int32)
+    else:
+        gaps = tree.splits[0], tree.split_minima
+    return domain.positions, *gaps, domain.missing, domain.missing if domain.wildcard else -1
+
+
+def weighted_widths(domains: Sequence[Domain], lo: Codes, hi: Codes) -> Floats:
     """How wide every segment is in every attribute, times its weight; -1 where it cannot be cut."""
     out = np.empty(lo.shape, np.float64)
-    for j, domain in enumerate(tally.quasi_domains):
+    for j, domain in enumerate(domains):
         out[:, j] = domain.widths(lo[:, j], hi[:, j], domain.nodes(lo[:, j], hi[:, j])) * domain.weight
         out[:, j] = np.where(hi[:, j] > lo[:, j], np.maximum(out[:, j], 1e-300), -1.0)
     return out

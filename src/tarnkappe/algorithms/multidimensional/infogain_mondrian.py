@@ -92,7 +92,7 @@ class _GainFront(Front):
 
     def _candidates(self, lo: Codes, hi: Codes, size: Counts) -> tuple[Counts, Counts, Codes]:
         """All cuts that leave enough records on both sides: segment, attribute and code, best first per segment."""
-        width = weighted_widths(self.tally, lo, hi)
+        width = weighted_widths(self.tally.quasi_domains, lo, hi)
         target = self.target[self.cell]
         large = size >= 2 * self.goal.min_size
         found = []

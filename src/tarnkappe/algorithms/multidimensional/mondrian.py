@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -10,13 +9,11 @@ import numpy as np
 
 from tarnkappe.algorithms.base import Algorithm
 from tarnkappe.algorithms.local.swaps import swap_refine
-from tarnkappe.algorithms.multidimensional.front import Front, weighted_widths
+from tarnkappe.algorithms.multidimensional.medians import MedianFront
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping
-from tarnkappe.kernels.mondrian import find_cuts, find_halves
 from tarnkappe.params import param
-from tarnkappe.tally import Codes, Counts, Tally
-from tarnkappe.threads import share_out
+from tarnkappe.tally import Tally
 
 
 @dataclass(frozen=True)
@@ -71,60 +68,5 @@ class Mondrian(Algorithm):
         self.require_supported(tally, goal)
         if tally.n_records == 0 or not goal.satisfied(goal.together(tally)).all():
             raise goal.infeasible(tally)
-        cut = _MedianFront(tally, goal, relaxed=self.cut == "relaxed").exhaust()
+        cut = MedianFront(tally, goal, relaxed=self.cut == "relaxed").exhaust()
         return swap_refine(tally, cut, goal, self.swaps)
-
-
-class _MedianFront(Front):
-    """Cuts at medians."""
-
-    def __init__(self, tally: Tally, goal: Goal, *, relaxed: bool) -> None:
-        super().__init__(tally, goal)
-        self.relaxed = relaxed
-
-    def choose(self, lo: Codes, hi: Codes, size: Counts) -> tuple[Counts, Codes, Counts]:
-        """The first allowed median cut, attributes by decreasing weighted width."""
-        width = weighted_widths(self.tally, lo, hi)
-        ranking = np.argsort(-width, axis=1, kind="stable")
-        breadth = (width > 0).sum(axis=1)
-        attribute = np.full(self.n_segments, -1, np.int64)
-        code = np.zeros(self.n_segments, np.int32)
-        ties = np.zeros(self.n_segments, np.int64)
-        pending = np.flatnonzero(size >= 2 * self.goal.min_size)
-        for torn in (False,) if self.relaxed else (False, True):
-            for rank in range(ranking.shape[1]):
-                pending = pending[attribute[pending] < 0]
-                ranked = pending[breadth[pending] > rank]
-                for j in np.unique(ranking[ranked, rank]):
-                    if torn and not self.can_tear[j]:
-                        continue
-                    here = ranked[ranking[ranked, rank] == j]
-                    for cut_code, cut_ties, left in self._cuts(here, int(j), lo, hi, torn):
-                        smaller = np.minimum(left, size[here] - left)
-                        good = (attribute[here] < 0) & (cut_code >= 0) & (smaller >= self.goal.min_size)
-                        tried = np.flatnonzero(good)
-                        same = np.full(len(tried), j, np.int64)
-                        tried = tried[self.allowed(here[tried], same, cut_code[tried], cut_ties[tried])]
-                        attribute[here[tried]] = j
-                        code[here[tried]] = cut_code[tried]
-                        ties[here[tried]] = cut_ties[tried]
-        return attribute, code, ties
-
-    def _cuts(
-        self, segments: Counts, j: int, lo: Codes, hi: Codes, torn: bool
-    ) -> Iterator[tuple[Codes, Counts, Counts]]:
-        """The cuts of attribute `j` worth trying, each as code, tie share and records on the left per segment."""
-        given = (self.rows, self.quota, self.starts, segments, j, lo, hi)
-        n, work = len(segments), self.work(segments)
-        ties = np.zeros(n, np.int64)
-        if self.relaxed:
-            code, left = np.empty(n, np.int32), np.empty(n, np.int64)
-            wild = int(self.wild[j])
-            share_out(lambda a, b: find_halves(*given, wild, code, ties, left, a, b), work)
-            yield code, ties, left
-            return
-        codes, lefts = np.empty((n, 2), np.int32), np.zeros((n, 2), np.int64)
-        shape = self.shape(j)
-        share_out(lambda a, b: find_cuts(*given, *shape, torn, codes, lefts, a, b), work)
-        for attempt in range(2):
-            yield codes[:, attempt], ties, lefts[:, attempt]

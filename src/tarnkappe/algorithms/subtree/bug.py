@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import combinations
 from typing import ClassVar
 
 import numpy as np
@@ -16,7 +15,7 @@ from tarnkappe.algorithms.subtree.specialisation import specialised
 from tarnkappe.algorithms.subtree.target import information_gain, leaf_classes, target_codes
 from tarnkappe.algorithms.subtree.values import GRANULARITIES
 from tarnkappe.goal import Goal
-from tarnkappe.groups import Grouping
+from tarnkappe.groups import Grouping, GroupStats
 from tarnkappe.params import param
 from tarnkappe.plan import suppress_leftovers
 from tarnkappe.tally import Codes, Counts, Domain, Tally, distinct_rows
@@ -32,23 +31,25 @@ class BottomUpGeneralization(Algorithm):
 
     for the generalisation :math:`G` of values :math:`c` to their parent :math:`p`, with the entropy :math:`I` of the
     target, and :math:`P(G)` the number of records that no longer violate the goal. Only *critical* generalisations
-    are looked at: those of a value that some violating group has. If none of them frees a record, the one that loses
-    least is carried out, :math:`I(G)` plus the width that records gain (as a share of their column). Ends when no
+    are looked at: those of a value that some violating group has. If none of them frees a record, the one with the
+    smallest :math:`I(G)` plus width that its records gain (as a share of their column) is carried out. Ends when no
     group violates the goal. If records may be suppressed, the best of the tables passed on the way is taken: the one
     that loses least detail, a suppressed record counting as lost entirely.
 
     Steps that later ones have made unnecessary are taken back: from there on the table is specialised again as long as
     the goal holds, as in Top-Down Specialization.
 
-    `granularity` subtree generalises all children of a node at once. With sibling one child joins those that have
-    gone up to the parent before, or the two that are most alike go up together; their siblings stay as they are.
+    `granularity` subtree generalises all children of a node at once, after everything below them. With sibling one
+    child joins those that have gone up to the parent before; the first to go up is the rarest critical one, together
+    with the sibling with which it loses least. The others stay as they are. A range goes up as a whole.
 
-    O(steps · columns · groups).
+    O(steps · columns · groups); there are at most as many steps as nodes.
 
     Differs from the paper in: privacy is counted in records that violate any monotone goal, not in the size of the
     smallest group, which hardly any single step can raise, and so information is counted in records times bits;
-    records may be suppressed. A range without a taxonomy has two levels, its values and the whole. The paper takes
-    nothing back; the last few records then drag up columns that need not have been touched.
+    records may be suppressed. On the way up a range without a taxonomy has two levels, its values and the whole; when
+    steps are taken back it is cut into intervals. The paper takes nothing back; the last few records then drag up
+    columns that need not have been touched.
 
     References
     ----------
@@ -75,7 +76,7 @@ class BottomUpGeneralization(Algorithm):
         classes = target_codes(tally, self.target, self.name)
         if tally.n_cells == 0:
             raise goal.infeasible(tally)
-        ascent = _Ascent(tally, goal, classes, siblings=self.granularity == "sibling")
+        ascent = self.ascent(tally, goal, classes)
         while ascent.generalise():
             pass
         for nodes in ascent.by_loss():
@@ -83,6 +84,10 @@ class BottomUpGeneralization(Algorithm):
             if suppress_leftovers(tally, recode(tally, cuts), goal) is not None:
                 return specialised(tally, goal, classes, granularity=self.granularity, start=nodes)
         raise goal.infeasible(tally, ascent.n_violating)
+
+    def ascent(self, tally: Tally, goal: Goal, classes: tuple[Codes, int]) -> Ascent:
+        """What counts the groups while they are generalised."""
+        return Ascent(tally, goal, classes, siblings=self.granularity == "sibling")
 
 
 @dataclass(frozen=True)
@@ -107,6 +112,12 @@ class _ColumnState:
         nodes = np.arange(self.tree.n_nodes, dtype=np.int32)
         self.width = domain.widths(self.tree.lo, self.tree.hi, nodes) * domain.weight
 
+    @property
+    def used(self) -> NDArray[np.bool_]:
+        """Which nodes records are published as."""
+        used: NDArray[np.bool_] = self.classes.sum(axis=1) > 0
+        return used
+
     def move(self, up: Codes) -> None:
         """Publish every node as another one, or as itself."""
         self.node = up[self.node]
@@ -116,7 +127,7 @@ class _ColumnState:
 
     def generalisations(self, critical: Codes, siblings: bool) -> Iterator[_Generalisation]:
         """What may be done to values that are critical; those of different parents do not interfere."""
-        used = np.flatnonzero(self.classes.sum(axis=1) > 0)
+        used = np.flatnonzero(self.used)
         above = self.tree.parent[used[used > 0]]
         unfinished = np.zeros(self.tree.n_nodes, np.bool_)  # nodes with values below them
         while len(above := np.unique(above[above >= 0])):
@@ -124,12 +135,14 @@ class _ColumnState:
             above = self.tree.parent[above]
         ready = used[~unfinished[used] & (used > 0)]  # the others would leave values behind that are told apart better
         blocked = np.zeros(self.tree.n_nodes, np.bool_)
-        blocked[self.tree.parent[np.flatnonzero(unfinished)[1:]]] = not siblings
+        blocked[self.tree.parent[np.flatnonzero(unfinished)[1:]]] = True
         critical = np.intersect1d(critical, ready)
         for p in np.unique(self.tree.parent[critical]):
             children = ready[self.tree.parent[ready] == p]
-            if not blocked[p]:
-                yield self._fewest(children, critical, int(p)) if siblings else self._raised(children, int(p))
+            if siblings and not self.tree.ranges[p]:
+                yield self._fewest(children, critical, int(p))
+            elif not blocked[p]:
+                yield self._raised(children, int(p))
 
     def _raised(self, values: NDArray[np.integer], parent: int) -> _Generalisation:
         parts = [*self.classes[values], self.classes[parent]]
@@ -138,35 +151,63 @@ class _ColumnState:
         return _Generalisation(tuple(int(v) for v in values), parent, float(loss), float(wider.sum()))
 
     def _fewest(self, children: NDArray[np.integer], critical: Codes, parent: int) -> _Generalisation:
-        """The critical child that is most like what has gone up before, or a pair of children that are most alike."""
+        """The critical child that loses least beside those that have gone up before.
+
+        If it is the first, the rarest critical child and the sibling with which it loses least.
+        """
         asked = np.intersect1d(children, critical)
         if self.classes[parent].any() or len(children) == 1:
-            return min((self._raised(asked[i : i + 1], parent) for i in range(len(asked))), key=lambda g: g.loss)
-        pairs = np.array([(a, b) for a, b in combinations(children, 2) if a in asked or b in asked])
-        losses = information_gain(self.classes[pairs[:, 0]], self.classes[pairs[:, 1]])
-        return self._raised(pairs[int(np.argmin(losses))], parent)
+            return self._raised(self._most_alike(asked, parent), parent)
+        rarest = asked[np.argmin(self.classes[asked].sum(axis=1))]
+        return self._raised(np.append(self._most_alike(children[children != rarest], rarest), rarest), parent)
+
+    def _most_alike(self, values: NDArray[np.integer], other: int) -> NDArray[np.integer]:
+        """The one of some values that loses least information when it is pooled with another."""
+        ours, theirs = np.broadcast_arrays(self.classes[values], self.classes[other])
+        loss = information_gain(ours, theirs) * (ours + theirs).sum(axis=1)
+        return values[[np.argmin(loss)]]
 
 
-class _Ascent:
-    """The groups while they are generalised: their labels (nodes) and statistics."""
+class Ascent:
+    """The groups while they are generalised: their labels (nodes) and statistics, groups in the order of their labels.
+
+    All that is counted in records is counted by `count_classes`, `count_groups` and `after`.
+    """
 
     def __init__(self, tally: Tally, goal: Goal, classes: tuple[Codes, int], *, siblings: bool) -> None:
         self.tally = tally
         self.goal = goal
         self.siblings = siblings
         self.columns = [
-            _ColumnState(d, leaf_classes(tally.quasi[:, j], d.size, *classes, tally.count))
-            for j, d in enumerate(tally.quasi_domains)
+            _ColumnState(d, counts) for d, counts in zip(tally.quasi_domains, self.count_classes(*classes), strict=True)
         ]
-        grouping = recode(tally, [Cut.of_nodes(c.domain, c.node) for c in self.columns])
-        assert grouping.fixed is not None
-        self.label = grouping.fixed.node
-        self.stats = goal.stats(tally, grouping, goal.table_distributions(tally))
+        self.label, self.stats = self.count_groups()
         self.violates = ~goal.satisfied(self.stats)
         self.budget = goal.budget(tally.n_records)
         #: What was passed on the way and needs no more suppression than allowed: its loss, and the nodes of all leaves.
         self.passed: list[tuple[float, list[Codes]]] = []
         self._pass()
+
+    def count_classes(self, classes: Codes, n_classes: int) -> list[Counts]:
+        """Per column, how many records of each class every leaf has."""
+        return [
+            leaf_classes(self.tally.quasi[:, j], d.size, classes, n_classes, self.tally.count)
+            for j, d in enumerate(self.tally.quasi_domains)
+        ]
+
+    def count_groups(self) -> tuple[Codes, GroupStats]:
+        """Labels and statistics of the groups of the raw table."""
+        grouping = recode(self.tally, [Cut.of_nodes(c.domain, c.node) for c in self.columns])
+        assert grouping.fixed is not None
+        tables = self.goal.table_distributions(self.tally)
+        return grouping.fixed.node, self.goal.stats(self.tally, grouping, tables)
+
+    def after(self, j: int, up: Codes) -> tuple[Codes, GroupStats]:
+        """Labels and statistics of the groups after nodes of a column have gone up."""
+        label = self.label.copy()
+        label[:, j] = up[label[:, j]]
+        into, first = distinct_rows(list(label.T), [c.tree.n_nodes for c in self.columns])
+        return label[first], self.stats.pooled(into)
 
     @property
     def n_violating(self) -> int:
@@ -189,11 +230,13 @@ class _Ascent:
     def generalise(self) -> bool:
         """Carry out the best generalisation; whether there was one and anything left to do.
 
-        Those of values that violating groups have are looked at first; there are others only if these groups are at the
-        top in every column.
+        Those of values that violating groups have are looked at. Others only if there is none, because in every column
+        the values of these groups are at the top or wait until deeper siblings have come up.
         """
+        if not self.violates.any():
+            return False
         options = self._options(self.violates) or self._options(np.ones_like(self.violates))
-        if not options or not self.violates.any():
+        if not options:
             return False
         rated = [
             (self._rate(found, won), j, found)
@@ -202,11 +245,8 @@ class _Ascent:
         ]
         _, j, best = min(rated, key=lambda entry: entry[0])
         up = self._up(j, [best])
-        into, first = self._pooled(j, up)
+        self.label, self.stats = self.after(j, up)
         self.columns[j].move(up)
-        self.label[:, j] = up[self.label[:, j]]
-        self.label = self.label[first]
-        self.stats = self.stats.pooled(into)
         self.violates = ~self.goal.satisfied(self.stats)
         self._pass()
         return True
@@ -228,28 +268,21 @@ class _Ascent:
 
     def _up(self, j: int, generalisations: list[_Generalisation]) -> Codes:
         """The node that takes the place of each node."""
-        tree = self.columns[j].tree
+        tree, used = self.columns[j].tree, self.columns[j].used
         up = np.arange(tree.n_nodes, dtype=np.int32)
         for found in generalisations:
             up[list(found.values)] = found.parent
-            if not self.siblings:  # values that nobody has go along
-                up[(tree.lo >= tree.lo[found.parent]) & (tree.hi <= tree.hi[found.parent]) & (up > found.parent)] = (
-                    found.parent
-                )
+            end = np.searchsorted(tree.lo, tree.hi[found.parent], side="right")  # nodes are numbered depth-first
+            if used[found.parent + 1 : end].sum() == len(found.values):  # all go up: values that nobody has go along
+                up[found.parent : end] = found.parent
         return up
-
-    def _pooled(self, j: int, up: Codes) -> tuple[Codes, Codes]:
-        """The group that each group becomes part of, and one member of each."""
-        labels = [up[self.label[:, i]] if i == j else self.label[:, i] for i in range(len(self.columns))]
-        return distinct_rows(labels, [c.tree.n_nodes for c in self.columns])
 
     def _won(self, j: int, generalisations: list[_Generalisation]) -> Counts:
         """The records that each generalisation of a column frees; they concern different groups, so all at once."""
         up = self._up(j, generalisations)
-        into, first = self._pooled(j, up)
-        pooled = self.stats.pooled(into)
-        after = up[self.label[first, j]][~self.goal.satisfied(pooled)]
-        freed = np.bincount(
-            up[self.label[self.violates, j]], weights=self.stats.size[self.violates], minlength=len(up)
-        ) - np.bincount(after, weights=pooled.size[~self.goal.satisfied(pooled)], minlength=len(up))
-        return freed[[found.parent for found in generalisations]].astype(np.int64)
+        label, pooled = self.after(j, up)
+        still = ~self.goal.satisfied(pooled)
+        gone_up, n = up[self.label[self.violates, j]], len(up)
+        before = np.bincount(gone_up, weights=self.stats.size[self.violates], minlength=n)
+        after = np.bincount(label[still, j], weights=pooled.size[still], minlength=n)
+        return (before - after)[[found.parent for found in generalisations]].astype(np.int64)

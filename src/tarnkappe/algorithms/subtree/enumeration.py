@@ -92,7 +92,7 @@ class Enumeration:
         """The best recoding found within a number of visited branches; its notes say whether it is the best of all."""
         self.descend()
         if self.judge.budget:
-            self._search_without_suppression(nodes // 4)
+            self._search_without_suppression(nodes // 2)
         lower = min(self.best, self._search(nodes))
         self.refine()
         notes: dict[str, Note] = {

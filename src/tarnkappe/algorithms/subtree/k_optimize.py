@@ -5,20 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
-from tarnkappe.algorithms.base import Algorithm
 from tarnkappe.algorithms.subtree.costs import ClassificationCost, Cost, DiscernibilityCost
-from tarnkappe.algorithms.subtree.enumeration import Enumeration
+from tarnkappe.algorithms.subtree.exact import ExactSearch
 from tarnkappe.algorithms.subtree.refinements import Refinements
 from tarnkappe.goal import Goal
-from tarnkappe.groups import Grouping
 from tarnkappe.params import param
 from tarnkappe.tally import Tally
 
 
 @dataclass(frozen=True)
-class KOptimize(Algorithm):
+class KOptimize(ExactSearch):
     r"""Find the global recoding of least discernibility among all sets of cuts, or prove how far it may be away.
 
     An anonymisation is a set of cuts of all columns. Its cost is
@@ -48,23 +44,14 @@ class KOptimize(Algorithm):
 
     name: ClassVar = "k-optimize"
     title: ClassVar = "K-Optimize"
-    scheme: ClassVar = "subtree"
     summary: ClassVar = "Exact search over all cuts of all columns for least discernibility, with a proved bound."
 
     target: str | None = param(
         None, doc="Minimise the classification error of this column instead of the discernibility."
     )
-    nodes: int = param(200, doc="Stop after so many branches, with the best recoding found so far.", ge=1)
-    max_cuts: int = param(100, doc="Cut a numeric or ordered column at no more places than this.", ge=1)
 
-    def decide(self, tally: Tally, goal: Goal, *, rng: np.random.Generator) -> Grouping:
-        """Enumerate sets of cuts."""
-        self.require_supported(tally, goal)
-        if tally.n_cells == 0:
-            raise goal.infeasible(tally)
-        cost: Cost
+    def cost(self, tally: Tally, goal: Goal, space: Refinements) -> Cost:
+        """Discernibility, or the classification error of the target."""
         if self.target is None:
-            cost = DiscernibilityCost(tally, goal.min_size)
-        else:
-            cost = ClassificationCost(tally, self.target)
-        return Enumeration(tally, goal, Refinements.of(tally, self.max_cuts), cost).optimum(self.nodes)
+            return DiscernibilityCost(tally, goal.min_size)
+        return ClassificationCost(tally, self.target)

@@ -5,20 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
-from tarnkappe.algorithms.base import Algorithm
-from tarnkappe.algorithms.subtree.costs import CellLossCost
-from tarnkappe.algorithms.subtree.enumeration import Enumeration
+from tarnkappe.algorithms.subtree.costs import CellLossCost, Cost
+from tarnkappe.algorithms.subtree.exact import ExactSearch
 from tarnkappe.algorithms.subtree.refinements import Refinements
 from tarnkappe.goal import Goal
-from tarnkappe.groups import Grouping
 from tarnkappe.params import param
 from tarnkappe.tally import Tally
 
 
 @dataclass(frozen=True)
-class LPlusOptimize(Algorithm):
+class LPlusOptimize(ExactSearch):
     r"""Find the subtree recoding of least cell loss that satisfies the goal, or prove how far it may be away.
 
     A recoding chooses a cut of every taxonomy. Its cost is the weighted mean loss of a cell,
@@ -47,17 +43,10 @@ class LPlusOptimize(Algorithm):
 
     name: ClassVar = "l-plus-optimize"
     title: ClassVar = "l+-Optimize"
-    scheme: ClassVar = "subtree"
     summary: ClassVar = "Exact search over all subtree cuts for least cell loss, with a proved bound."
 
     metric: str = param("lm", doc="The loss of a cell that is minimised.", choices=("lm", "gcp", "iloss"))
-    nodes: int = param(200, doc="Stop after so many branches, with the best recoding found so far.", ge=1)
-    max_cuts: int = param(100, doc="Cut a numeric or ordered column at no more places than this.", ge=1)
 
-    def decide(self, tally: Tally, goal: Goal, *, rng: np.random.Generator) -> Grouping:
-        """Enumerate cuts."""
-        self.require_supported(tally, goal)
-        if tally.n_cells == 0:
-            raise goal.infeasible(tally)
-        space = Refinements.of(tally, self.max_cuts)
-        return Enumeration(tally, goal, space, CellLossCost(tally, space, self.metric)).optimum(self.nodes)
+    def cost(self, tally: Tally, goal: Goal, space: Refinements) -> Cost:
+        """The mean loss of a cell."""
+        return CellLossCost(tally, space, self.metric)

@@ -1,0 +1,266 @@
+"""Hilb: groups of neighbours on a space-filling curve."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from tarnkappe.algorithms.base import Algorithm
+from tarnkappe.algorithms.local.curve import hilbert_order, idistance_order
+from tarnkappe.algorithms.local.line import Line
+from tarnkappe.algorithms.local.pool import Pool, dissolve, divide
+from tarnkappe.algorithms.local.swaps import swap_refine
+from tarnkappe.algorithms.local.units import deal_out, first_of_tuples, project, ruler_of, select, tidy, tuples_of
+from tarnkappe.algorithms.multidimensional.mondrian import Mondrian
+from tarnkappe.criteria.frequency_l_diversity import FrequencyLDiversity
+from tarnkappe.goal import Goal
+from tarnkappe.groups import Grouping
+from tarnkappe.kernels.hilb_moving import dissolve_eligible
+from tarnkappe.kernels.histograms import group_order
+from tarnkappe.params import param
+from tarnkappe.tally import Codes, Counts, Tally
+
+#: Tables of at most so many cells are grouped in several ways, and the cheapest counts.
+_FEW_CELLS = 100_000
+
+#: From how many cells of the line a group chooses at most, and all groups together.
+_FARTHEST = 2048
+_OFFERS = 60_000_000
+
+#: How many pieces are compared with how many groups when groups are dissolved.
+_MOVES = 100_000_000
+
+
+@dataclass(frozen=True)
+class Hilb(Algorithm):
+    r"""Line up the records along a space-filling curve, and make groups of neighbours on the line.
+
+    The combinations of quasi-identifiers are sorted by their index on a Hilbert curve through the positions of their
+    leaves (`order: idistance`: by the nearest of some reference points and the distance from it). Then:
+
+    *Criteria decided by the number of records*, such as k-anonymity: an exact dynamic programme over the line,
+
+    .. math:: B_i = \min_{k \le s < 2k} B_{i-s} + s \cdot w(r_{i-s+1} \dots r_i)
+
+    with the summed weighted width :math:`w` of the box round some neighbours.
+
+    *Criteria that enough different values satisfy*, such as l-diversity (`Criterion.enough_different`): every value has
+    a queue of its records. A group takes the first records of the l queues whose fronts come first on the line (greedy
+    step), provided that the rest stays eligible: no value may have more records than the :math:`\lfloor n / l \rfloor`
+    groups that are left. Values with just as many are due; if one is not among those l, the group takes all that are
+    due and fills up with the nearest others (fall-back step). Groups have l to 2l − 1 records, and no value twice.
+
+    *Any other monotone goal*: groups as for the strongest part of the goal, pooled with neighbours on the line until
+    they satisfy all of it, and divided again where both parts do.
+
+    Swap refinement follows. Tables of few cells are grouped in several ways: with and without a look beyond the
+    frontier of the queues, and by size alone; the one with the least loss after swaps counts.
+
+    Records of a cell are alike, so groups are made many at a time: O(c · (log m + l)) for c cells and m values, without
+    the swaps, however many records there are. Consecutive groups that look the same are returned as one.
+
+    With `partitions`, the line is divided into ranges with about equal records, which are joined with neighbours
+    where they are not eligible and grouped in parallel. No record crosses a bound except in swaps.
+
+    Differs from the papers in: quasi-identifiers are stretched to the whole width of the grid (`stretch`), without
+    which short domains hardly matter; the fall-back step takes the nearest of the values that are not due instead of
+    the commonest; records at the same place of the line are taken commonest value first. The extension of a
+    group in the greedy step of the thesis can only succeed if fewer than 2l values are left, and is left out.
+    What it means to look beyond the frontier is our reading: every value offers its first `lookahead` cells, and a
+    group always takes the one that widens its box least.
+
+    References
+    ----------
+    .. [GKKM07] Ghinita, Karras, Kalnis, Mamoulis. "Fast data anonymization with low information loss." VLDB 2007.
+    .. [GKKM09] Ghinita, Karras, Kalnis, Mamoulis. "A framework for efficient data anonymization under privacy and
+       accuracy constraints." ACM TODS 34(2), 2009.
+    .. [HaRC08] Hamilton, Rau-Chaplin. "Compact Hilbert indices: space-filling curves for domains with unequal side
+       lengths." Information Processing Letters 105(5), 2008.
+    """
+
+    name: ClassVar = "hilb"
+    title: ClassVar = "Hilb"
+    scheme: ClassVar = "local"
+    summary: ClassVar = "Groups neighbours on a Hilbert curve; lower loss than Mondrian, any size."
+    handles_wildcards: ClassVar = True
+
+    order: str = param(
+        "hilbert",
+        doc="What lines records up: a Hilbert curve, or the distance from reference points.",
+        choices=("hilbert", "idistance"),
+    )
+    stretch: bool = param(True, doc="Stretch every quasi-identifier over the whole grid of the curve.", kw_only=True)
+    lookahead: int = param(
+        0,
+        doc="How many cells every sensitive value offers to a group; 1: the first, 0: try what pays on small tables.",
+        ge=0,
+        kw_only=True,
+    )
+    swaps: int = param(
+        3, doc="Passes of swap refinement: records with equal secrets change groups.", ge=0, kw_only=True
+    )
+    refine: bool = param(
+        True,
+        doc="Group within parts made by median cuts, keep equal records together, dissolve costly groups.",
+        kw_only=True,
+    )
+    partitions: int = param(1, doc="Ranges of the curve that are grouped apart, in parallel.", ge=1, kw_only=True)
+
+    def decide(self, tally: Tally, goal: Goal, *, rng: np.random.Generator) -> Grouping:
+        """Make groups in all ways worth trying, and keep the cheapest."""
+        self.require_supported(tally, goal)
+        if tally.n_cells == 0:
+            raise goal.infeasible(tally)
+        seen, owner = project(tally, goal)
+        pool = Pool(seen, goal, goal.table_distributions(seen), ruler_of(seen.quasi_domains))
+        if not pool.satisfied(pool.together()).all():
+            raise goal.infeasible(tally)
+        attempts = self._attempts(pool, rng)
+        several = self.refine and seen.n_cells <= _FEW_CELLS
+        grouping = min(attempts, key=pool.loss) if several else next(attempts)
+        return grouping if seen is tally else deal_out(tally, owner, grouping)
+
+    def _attempts(self, pool: Pool, rng: np.random.Generator) -> Iterator[Grouping]:
+        """The groups found in every way worth trying, the most promising first."""
+        goal, tally = pool.goal, pool.tally
+        line = Line.of(pool, self._order(pool, rng))
+        wanted = _different(goal)
+        if max(wanted.values(), default=0) * 2 <= goal.min_size:  # so many neighbours mostly have enough values
+            yield self._cut(line)
+        for column, different in wanted.items():
+            value = tally.sensitive[:, tally.sensitive_index(column)]
+            for number in (max(different, goal.min_size), different):
+                if int(pool.tables[column].max()) * number <= tally.n_records:
+                    for formed in self._formed(line, column, value, number):
+                        yield formed if _settled_by(goal, column, number) else self._settled(line, formed)
+                    break
+        yield self._cut(line)
+
+    def _cut(self, line: Line) -> Grouping:
+        """Groups of the smallest size that the goal allows, on the line where they cost least, and refined."""
+        lines = [line, *self._other_lines(line)]
+        cuts = [(x, x.cut(line.pool.goal.min_size, self.partitions)) for x in lines]
+        return self._settled(*min(cuts, key=lambda cut: line.pool.loss(cut[1])))
+
+    def _other_lines(self, line: Line) -> Iterator[Line]:
+        """For each quasi-identifier of a small table, the curve within each of its values, one after the other."""
+        tally = line.tally
+        if self.refine and tally.n_cells <= _FEW_CELLS:
+            rows = tally.quasi[first_of_tuples(tally)]
+            for j in range(rows.shape[1]):
+                yield Line.of(line.pool, line.order[np.argsort(rows[line.order, j], kind="stable")])
+
+    def _order(self, pool: Pool, rng: np.random.Generator) -> Codes:
+        """The order of the distinct combinations of quasi-identifiers."""
+        tally = pool.tally
+        rows = tally.quasi[first_of_tuples(tally)]
+        if self.order == "idistance":
+            return idistance_order(rows, tally.quasi_domains, pool.ruler, rng, stretch=self.stretch)
+        return hilbert_order(rows, tally.quasi_domains, stretch=self.stretch)
+
+    def _formed(self, line: Line, column: str, value: Codes, different: int) -> Iterator[Grouping]:
+        """Groups of different values, made in parts of the table and, if it is small or that is asked, in the whole."""
+        if self.refine:
+            yield self._formed_in_parts(line, column, value, different)
+        if not self.refine or line.tally.n_cells <= _FEW_CELLS:
+            bounds = line.eligible_ranges(value, different, self.partitions)
+            formed = line.form(value, different, self._ahead(line.tally, different), bounds)
+            yield self._refined(line.pool, formed, value, different)
+
+    def _formed_in_parts(self, line: Line, column: str, value: Codes, different: int) -> Grouping:
+        """Groups of different values within parts of the table; where equal records suffice, they stay together."""
+        tally = line.tally
+        first = first_of_tuples(tally)
+        eligible = Goal([FrequencyLDiversity(column, l=different)])
+        part = Mondrian().decide(tally, eligible, rng=np.random.default_rng(0)).group  # strict cuts keep cells whole
+        order = line.order[np.argsort(part[first][line.order], kind="stable")]
+        parts = Line.of(line.pool, order)
+        kept = parts.staying(value, different, _bounds(part[first][order]))
+        alone = np.flatnonzero(kept).astype(np.int32)
+        used, own = np.unique(tuples_of(tally)[alone], return_inverse=True)
+        cell, group, quota, n = alone, own, kept[alone], len(used)
+        if not np.array_equal(kept, tally.count):
+            some, cells = select(tally, kept < tally.count, tally.count - kept)
+            rest = replace(line.pool, tally=some)
+            rank = np.empty(len(order), np.int64)
+            rank[order] = np.arange(len(order))
+            firsts = cells[first_of_tuples(some)]
+            along = np.argsort(rank[tuples_of(tally)[firsts]]).astype(np.int32)
+            formed = Line.of(rest, along).form(
+                value[cells], different, self._ahead(some, different), _bounds(part[firsts][along])
+            )
+            formed = self._refined(rest, formed, value[cells], different)
+            cell = np.concatenate([cell, cells[formed.cell]])
+            group = np.concatenate([group, n + formed.group])
+            quota = np.concatenate([quota, formed.quota])
+            n += formed.n_groups
+        _, sorting = group_order(cell, tally.n_cells)
+        return Grouping(cell[sorting], group[sorting].astype(np.int32), quota[sorting], n)
+
+    def _settled(self, line: Line, grouping: Grouping) -> Grouping:
+        """The groups pooled with neighbours until they satisfy the goal, and refined."""
+        pool = line.pool
+        if not pool.goal.decided_by_size:
+            grouping = line.pooled(grouping)
+            if self.refine and pool.tally.n_cells <= _FEW_CELLS:
+                grouping = dissolve(pool, grouping)
+            grouping = divide(pool, grouping, np.ones(grouping.n_groups, np.bool_))
+        return swap_refine(pool.tally, grouping, pool.goal, self.swaps)
+
+    def _ahead(self, tally: Tally, different: int) -> int:
+        """From how many cells of the line a group chooses: as asked, or as many as there is time for."""
+        if self.lookahead or tally.n_cells > _FEW_CELLS:
+            return max(1, self.lookahead)
+        return max(1, min(_FARTHEST, _OFFERS * different // tally.n_records))
+
+    def _refined(self, pool: Pool, grouping: Grouping, value: Codes, different: int) -> Grouping:
+        """The groups with the costliest dissolved where that pays, and with records swapped."""
+        if not self.refine:
+            return swap_refine(pool.tally, grouping, pool.goal, self.swaps)
+        grouping = _dissolved(pool, grouping, value, different)
+        passes = self.swaps if pool.tally.n_cells <= _FEW_CELLS else min(self.swaps, 1)
+        return swap_refine(pool.tally, grouping, pool.goal, passes)
+
+
+def _bounds(part: Codes) -> Counts:
+    """Where each run of equal numbers begins, and the end."""
+    return np.append(np.flatnonzero(np.diff(part, prepend=-1)), len(part))
+
+
+def _different(goal: Goal) -> dict[str, int]:
+    """How many different values of which column satisfy some criteria of the goal; the largest number first."""
+    out: dict[str, int] = {}
+    for c in goal.criteria:
+        if c.enough_different is not None and c.sensitive_column is not None and not c.others_known:
+            out[c.sensitive_column] = max(c.enough_different, out.get(c.sensitive_column, 1))
+    return dict(sorted(out.items(), key=lambda item: -item[1]))
+
+
+def _settled_by(goal: Goal, column: str, different: int) -> bool:
+    """Whether so many different values of a column satisfy all criteria."""
+    return all(
+        (c.decided_by_size and c.min_size <= different)
+        or (
+            c.sensitive_column == column
+            and not c.others_known
+            and c.enough_different is not None
+            and c.enough_different <= different
+        )
+        for c in goal.criteria
+    )
+
+
+def _dissolved(pool: Pool, grouping: Grouping, value: Codes, different: int) -> Grouping:
+    """The groups without those whose records cost less in others; no value gets more than its share there."""
+    lo, hi, size, total = pool.measured(grouping)
+    cost = size * total
+    tried = min(grouping.n_groups, _MOVES // (len(grouping.cell) + 1))
+    order = np.argsort(-cost, kind="stable")[:tried]
+    rows, group = pool.tally.quasi[grouping.cell], grouping.group.copy()
+    given = (pool.ruler, rows, value[grouping.cell], grouping.quota, group, lo, hi, size, total)
+    dissolve_eligible(*given, order[cost[order] > 0], different)
+    number = np.cumsum(size > 0, dtype=np.int32) - np.int32(1)
+    return tidy(grouping.cell, number[group], grouping.quota, int((size > 0).sum()))

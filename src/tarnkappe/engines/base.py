@@ -1,0 +1,74 @@
+"""What every engine does: open a table, count its cells, rewrite its records."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+import polars as pl
+
+from tarnkappe.io import Format, Source, TableWriter, open_source
+from tarnkappe.io.dialect import CsvDialect
+from tarnkappe.plan import Plan
+from tarnkappe.schema import Column, Schema
+from tarnkappe.tally import Tally
+
+#: Called now and then with the records dealt with so far, and how many there are.
+Step = Callable[[int, int], None]
+
+
+class Writer(Protocol):
+    """Takes the published records batch by batch."""
+
+    #: How a CSV file is written, for whoever reads it back.
+    dialect: CsvDialect
+
+    def write(self, batch: pl.DataFrame) -> None:
+        """Append records."""
+
+
+class Engine(ABC):
+    """Where records are counted and rewritten; deciding never sees them.
+
+    An engine serves one job: `rewrite` goes over the records that `count` counted.
+    """
+
+    name: ClassVar[str]
+    #: Told how far a pass over the records has come.
+    step: Step | None = None
+
+    def open(self, data: Any, dialect: CsvDialect | None = None, missing: tuple[str, ...] = ("",)) -> Source:
+        """Open a table that this engine can read."""
+        return open_source(data, dialect, missing)
+
+    def writer(
+        self, path: str | Path, format_: Format, dialect: CsvDialect | None, missing: str
+    ) -> AbstractContextManager[Writer]:
+        """Open a file, or whatever this engine writes, for the published records."""
+        return TableWriter(path, format_, dialect, missing)
+
+    @abstractmethod
+    def count(
+        self, source: Source, schema: Schema, aside: Sequence[Column] = (), population: Source | None = None
+    ) -> Tally:
+        """Encode the quasi-identifiers and the sensitive columns and count their cells.
+
+        Columns `aside` are counted after the sensitive ones. The values of a public table join the domains of the
+        quasi-identifiers, and its people are counted beside the records.
+        """
+
+    @abstractmethod
+    def rewrite(self, plan: Plan, schema: Schema, writer: Writer, rng: np.random.Generator) -> pl.DataFrame:
+        """Give every record its group's labels and write the records in random order.
+
+        Returns the witness: what criteria look at but is not published, row by row in the order of the records. People
+        appear in it under numbers drawn by lot, not under their keys.
+        """
+
+    def _told(self, done: int, total: int) -> None:
+        if self.step is not None:
+            self.step(done, total)

@@ -1,0 +1,63 @@
+"""Which engine a job runs on, and how much memory it may take."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tarnkappe.errors import JobError
+
+ENGINES = ("auto", "memory", "streaming", "spark")
+
+#: Files larger than this are streamed unless the job says otherwise.
+_LARGE_FILE = 512 << 20
+
+_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+
+
+@dataclass(frozen=True)
+class EngineSettings:
+    """Where records are counted and rewritten.
+
+    `memory` is how much the process may take, such as ``2GB``. `master` is where Spark runs, such as ``local[*]``,
+    ``spark://host:7077`` or ``yarn``.
+    """
+
+    name: str = "auto"
+    master: str | None = None
+    memory: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be meant."""
+        if self.name not in ENGINES:
+            raise JobError(
+                "E110", f"'engine' must be one of {', '.join(ENGINES)}, got {self.name!r}", hint="engine: auto"
+            )
+        if self.master is not None and self.name != "spark":
+            raise JobError("E110", "'master' says where Spark runs, but the engine is not spark", hint="engine: spark")
+        self.limit  # noqa: B018  # says at once if the text is no amount
+
+    @property
+    def limit(self) -> int | None:
+        """The memory allowed in bytes.
+
+        >>> EngineSettings(memory="1.5GB").limit
+        1500000000
+        """
+        if self.memory is None:
+            return None
+        match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)i?b?", self.memory.strip().lower())
+        if match is None or float(match[1]) <= 0:
+            raise JobError("E110", f"'memory' must be an amount such as 2GB, got {self.memory!r}", hint="memory: 2GB")
+        return int(float(match[1]) * _UNITS[match[2]])
+
+    def chosen(self, data: Any) -> str:
+        """The engine by name: what was asked for, or streaming for large files and memory for everything else."""
+        if self.name != "auto":
+            return self.name
+        path = Path(data) if isinstance(data, (str, Path)) else None
+        if path is None or not path.is_file():
+            return "memory"
+        return "streaming" if self.memory is not None or path.stat().st_size > _LARGE_FILE else "memory"

@@ -1,0 +1,264 @@
+"""The Spark engine: counts and rewrites tables where they are, on one machine or on many."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+
+from tarnkappe.engines.base import Engine, Writer
+from tarnkappe.engines.cells import tally_of_cells
+from tarnkappe.engines.spark import tasks
+from tarnkappe.engines.spark.session import session, translated
+from tarnkappe.engines.spark.source import SparkSource, open_frame, open_path
+from tarnkappe.engines.spark.writer import FolderWriter
+from tarnkappe.errors import JobError
+from tarnkappe.groups import SUPPRESSED
+from tarnkappe.io import Cells, CsvDialect, Format, Source, open_source
+from tarnkappe.plan import Plan
+from tarnkappe.schema import Column, Schema
+from tarnkappe.tally import Codes, Counts, Tally, distinct_rows
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+    from pyspark.sql.types import DataType, StructType
+
+#: Records per written file, about.
+PART = 1_000_000
+
+#: Rounds of the network that puts records in random order.
+_ROUNDS = 8
+
+
+class SparkEngine(Engine):
+    """Counts and rewrites tables that Spark reads, on ``local[*]``, a standalone master, YARN or Kubernetes.
+
+    Records never come to the driver. What travels:
+
+    ========  ========================  =====================================================================
+    step      shuffles                  why
+    ========  ========================  =====================================================================
+    count     1                         counts of equal rows must meet; each task sends one count per
+                                        distinct row that it has seen (map-side combine)
+    rewrite   0, without ``keep``       the groups and the sensitive values determine the release, so it is
+                                        generated from the plan: nothing is read, nothing is shuffled
+    rewrite   1, with ``keep``          records are put in random order, or their place would tell which they
+                                        were in the input
+    rewrite   2, with ``keep`` and      the records of a cell must meet, so that exactly as many of them go to
+              divided cells             each group as planned; then they are put in random order
+    recount   1                         as for count
+    ========  ========================  =====================================================================
+
+    A lost executor or a task that is run again changes nothing: what a task does depends on the seed, the number of its
+    partition and the records in it. Order and lots come from keyed permutations (`tasks.Lot`) of numbers that every
+    record or row has anyway, not from a generator that runs on.
+
+    Parameters
+    ----------
+    master
+        Where Spark runs. By default what Spark's own configuration says, else ``local[*]``.
+    conf
+        Further settings of Spark, such as ``{"spark.executor.memory": "4g"}``.
+    """
+
+    name: ClassVar = "spark"
+
+    def __init__(self, master: str | None = None, conf: Mapping[str, str] | None = None) -> None:
+        self.spark = session(master, conf)
+        from pyspark import cloudpickle
+
+        by_value: Any = cloudpickle.register_pickle_by_value  # the tasks need not be installed on the workers
+        by_value(tasks)
+        self._source: SparkSource | None = None
+        self._aside: tuple[Column, ...] = ()
+        self._cell: Codes = np.zeros(0, np.int32)
+
+    def open(self, data: Any, dialect: CsvDialect | None = None, missing: tuple[str, ...] = ("",)) -> SparkSource:
+        """Open a file or folder wherever Spark reaches it, or a data frame: one of Spark's, or any other."""
+        if isinstance(data, (str, Path)):
+            return open_path(self.spark, data, dialect, missing)
+        if type(data).__module__.startswith("pyspark."):
+            return open_frame(data, missing)
+        with open_source(data, dialect, missing) as source:
+            given = source.read(source.columns).with_columns(pl.selectors.categorical().cast(pl.String))
+        return open_frame(self.spark.createDataFrame(given.to_arrow(compat_level=pl.CompatLevel.oldest())), missing)
+
+    def writer(
+        self, path: str | Path, format_: Format, dialect: CsvDialect | None, missing: str
+    ) -> AbstractContextManager[Writer]:
+        """A folder of parts."""
+        return FolderWriter(self.spark, path, format_, dialect, missing)
+
+    def count(
+        self, source: Source, schema: Schema, aside: Sequence[Column] = (), population: Source | None = None
+    ) -> Tally:
+        """Count equal rows on the cluster; each distinct row is encoded here."""
+        assert isinstance(source, SparkSource)
+        columns = [*schema.quasi, *schema.sensitive, *aside]
+        self._rows = source.cells([c.name for c in columns], self.step)
+        people = None if population is None else population.cells([c.name for c in schema.quasi])
+        self._source, self._aside = source, tuple(aside)
+        tally, self._cell = tally_of_cells(self._rows, source, schema, aside, people, population)
+        return tally
+
+    def rewrite(self, plan: Plan, schema: Schema, writer: Writer, rng: np.random.Generator) -> pl.DataFrame:
+        """Write the release: generated from the plan if that says everything, else record by record."""
+        assert self._source is not None, "nothing was counted"
+        self._refuse_hidden(plan, schema)
+        keys = tuple(int(k) for k in rng.integers(0, 1 << 63, _ROUNDS, dtype=np.int64))
+        frame = self.recoded(plan, schema, keys) if schema.with_role("keep") else self.generated(plan, schema, keys)
+        frame = frame.toDF(*schema.published)
+        if isinstance(writer, FolderWriter):
+            writer.save(frame, plan.n_published, self.step)
+        else:  # somebody wants the records here
+            with translated(self._source.name):
+                table = pl.from_arrow(frame.toArrow())
+            assert isinstance(table, pl.DataFrame)
+            writer.write(table)
+        return pl.DataFrame()
+
+    def _refuse_hidden(self, plan: Plan, schema: Schema) -> None:
+        hidden = [c.name for c in self._aside if c.name not in schema.published and c.name in plan.goal.columns]
+        if hidden:
+            raise JobError(
+                "E111",
+                f"a criterion looks at '{hidden[0]}', which is not published, so Spark cannot check what it wrote",
+                hint="engine: streaming   or publish the column:  role: sensitive",
+            )
+
+    def generated(self, plan: Plan, schema: Schema, keys: tuple[int, ...]) -> DataFrame:
+        """The release made from the plan alone: no record is read again."""
+        source, n = self._source, plan.n_published
+        assert source is not None
+        places = [self._rows.names.index(c.name) for c in schema.sensitive]
+        secret, first = _secrets(self._rows, places)
+        pieces, of_piece = _divided(plan, self._cell, secret, self._rows.count)
+        release = tasks.Release(
+            pieces,
+            of_piece,
+            tuple(source.inner(name) for name in schema.published),
+            self._labels(plan, schema),
+            {
+                source.inner(self._rows.names[j]): tasks.Texts(self._arrow(j), self._rows.codes[first, j])
+                for j in places
+            },
+            tasks.Lot(n, keys),
+        )
+        n_parts = -(-n // PART)
+        shared = self.spark.sparkContext.broadcast(tasks.plain(release))
+        return self.spark.range(0, n_parts, 1, n_parts).mapInArrow(
+            tasks.generate(shared, n_parts), self._types(schema.published, schema)
+        )
+
+    def recoded(self, plan: Plan, schema: Schema, keys: tuple[int, ...]) -> DataFrame:
+        """The records of the input under the labels of their groups, in random order."""
+        from pyspark.sql import Window, functions
+
+        source = self._source
+        assert source is not None
+        grouping = plan.grouping
+        by_cell = np.argsort(grouping.cell, kind="stable")
+        group, quota = grouping.group[by_cell], grouping.quota[by_cell]
+        divided = grouping.splits_cells
+        carried = [source.inner(c.name) for c in schema.with_role("sensitive", "keep")]
+        counted = [source.inner(name) for name in self._rows.names]
+        recoding = tasks.Recoding(
+            self._cells_of_records(),
+            tuple(counted),
+            tuple(carried),
+            self._labels(plan, schema),
+            tuple(source.inner(name) for name in schema.published),
+            np.zeros(0, np.int32) if divided else group,
+            tasks.Pieces(np.cumsum(quota), group) if divided else None,
+            np.cumsum(np.append(0, plan.tally.count))[:-1],
+            tasks.Lot(1 << tasks.KEY_BITS, keys),
+        )
+        shared = self.spark.sparkContext.broadcast(tasks.plain(recoding))
+        records = source.frame.select(*dict.fromkeys([*counted, *carried]))
+        done = self._types(schema.published, schema).add(tasks.KEY, "long")
+        if divided:
+            some = [c.name for c in schema.with_role("sensitive", "keep")]
+            located = self._types(some, schema).add(tasks.KEY, "long").add(tasks.CELL, "integer")
+            in_cell = Window.partitionBy(tasks.CELL).orderBy(tasks.KEY)
+            placed = records.mapInArrow(tasks.locate(shared), located).withColumn(
+                tasks.PLACE, functions.row_number().over(in_cell)
+            )
+            records = placed.mapInArrow(tasks.deal(shared), done)
+        else:
+            records = records.mapInArrow(tasks.locate(shared), done)
+        n_parts = -(-plan.n_published // PART)
+        return records.repartition(n_parts, tasks.KEY).sortWithinPartitions(tasks.KEY).drop(tasks.KEY)
+
+    def _labels(self, plan: Plan, schema: Schema) -> dict[str, tasks.Texts]:
+        assert self._source is not None
+        return {
+            self._source.inner(c.name): tasks.Texts(pa.array(labels.texts, pa.string()), labels.code)
+            for c, labels in zip(schema.quasi, plan.labels, strict=True)
+        }
+
+    def _types(self, columns: Sequence[str], schema: Schema) -> StructType:
+        """The types of published columns inside Spark: labels are texts, everything else is what it was."""
+        from pyspark.sql.types import StringType, StructType
+
+        out = StructType()
+        for name in columns:
+            out = out.add(self._inner(name), StringType() if schema[name].role == "quasi" else self._type(name))
+        return out
+
+    def _inner(self, name: str) -> str:
+        assert self._source is not None
+        return self._source.inner(name)
+
+    def _type(self, name: str) -> DataType:
+        assert self._source is not None
+        found: DataType = self._source.frame.schema[self._source.inner(name)].dataType
+        return found
+
+    def _arrow(self, j: int) -> Any:
+        """The distinct values of a counted column, in the type in which Spark hands them to a task."""
+        from pyspark.sql.pandas.types import to_arrow_type
+
+        wanted = to_arrow_type(self._type(self._rows.names[j]))
+        return self._rows.values[j].to_arrow().cast(wanted)
+
+    def _cells_of_records(self) -> tasks.Cells:
+        """What tells a task the cell of a record: the distinct rows, and the cell of each."""
+        columns = range(len(self._rows.names))
+        bits = tuple(max(len(values) - 1, 1).bit_length() for values in self._rows.values)
+        codes = [self._rows.codes[:, j].astype(np.int64) for j in columns]
+        keys, ranks = tasks.rank_keys(codes, bits)
+        cell = np.empty(len(keys), np.int32)
+        cell[np.searchsorted(ranks[-1], keys)] = self._cell
+        return tasks.Cells(tuple(self._arrow(j) for j in columns), bits, ranks, cell)
+
+
+def _secrets(rows: Cells, places: Sequence[int]) -> tuple[Codes, Codes]:
+    """Number the distinct combinations of sensitive values; also a row that has each."""
+    if not places:
+        return np.zeros(len(rows.count), np.int32), np.zeros(1, np.int32)
+    return distinct_rows([rows.codes[:, j] for j in places], [len(rows.values[j]) for j in places])
+
+
+def _divided(plan: Plan, cell: Codes, secret: Codes, count: Counts) -> tuple[tasks.Pieces, Codes]:
+    """The published pieces of the plan, cut further where records of one cell are written differently.
+
+    Rows of the input belong to `cell` and have the `secret`. Both the pieces and these runs cover the records of each
+    cell from its first to its last.
+    """
+    grouping = plan.grouping
+    by_cell = np.argsort(grouping.cell, kind="stable")
+    group = grouping.group[by_cell]
+    ends = np.cumsum(grouping.quota[by_cell])
+    order = np.lexsort((secret, cell))
+    run_ends = np.cumsum(count[order])
+    cuts = np.union1d(ends, run_ends)
+    quota = np.diff(cuts, prepend=0)
+    piece = np.searchsorted(ends, cuts)
+    kept = (quota > 0) & (group[piece] != SUPPRESSED)
+    runs = np.searchsorted(run_ends, cuts[kept])
+    return tasks.Pieces(np.cumsum(quota[kept]), group[piece[kept]]), secret[order][runs].astype(np.int32)

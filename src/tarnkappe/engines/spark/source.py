@@ -1,0 +1,286 @@
+"""Tables that Spark reads: CSV and Parquet, one file or a folder of parts, and Spark's own data frames."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import tempfile
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from tarnkappe.engines.spark.files import File, FileSystem, fingerprint, location
+from tarnkappe.engines.spark.progress import watched
+from tarnkappe.engines.spark.session import translated
+from tarnkappe.errors import DataError
+from tarnkappe.io import Cells, CsvDialect, Source, as_numbers, detect_dialect
+from tarnkappe.io.base import check_columns
+from tarnkappe.io.dialect import SAMPLE_BYTES
+from tarnkappe.io.parts import digest_of_parts
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+#: Files up to this size are read to the end for their digest, even where Spark has to do it.
+_READABLE = 1 << 29
+
+_COUNT = "n"
+
+
+class SparkSource(Source):
+    """A table that stays where it is: what comes to this machine are counts, and a sample of bounded size.
+
+    Inside Spark column ``j`` is called ``c<j>``, whatever its name, and missing markers are null.
+    """
+
+    def __init__(
+        self,
+        frame: DataFrame,
+        columns: Sequence[str],
+        name: str,
+        missing: tuple[str, ...],
+        files: Sequence[File] = (),
+        dialect: CsvDialect | None = None,
+        bytes_per_row: float = 10.0,
+    ) -> None:
+        """Wrap a data frame whose columns are ``c0, c1, …``; nothing is read."""
+        check_columns(columns, name)
+        self.name = name
+        self.columns = tuple(columns)
+        self.missing = missing
+        self.dialect = dialect
+        self.decimal = (dialect.decimal if dialect else None) or "."
+        self.files = tuple(files)
+        self.frame = frame.select(*(self._cleaned(frame, j) for j in range(len(columns))))
+        self._n_rows: int | None = None
+        self._bytes_per_row = bytes_per_row
+
+    def _cleaned(self, frame: DataFrame, j: int) -> Column:
+        from pyspark.sql import functions
+        from pyspark.sql.types import StringType
+
+        column = functions.col(f"c{j}")
+        if not isinstance(frame.schema[j].dataType, StringType):
+            return column
+        if self.dialect is not None and "" not in self.missing:
+            column = functions.coalesce(column, functions.lit(""))  # Spark reads an empty field without quotes as null
+        if self.missing:
+            column = functions.when(~column.isin(*self.missing), column)
+        return column.alias(f"c{j}")
+
+    @property
+    def n_rows(self) -> int:  # type: ignore[override]
+        """Number of rows; counted when it is first asked for, unless counting something else has told it."""
+        if self._n_rows is None:
+            with translated(self.name):
+                self._n_rows = self.frame.count()
+            self._refuse_empty()
+        assert self._n_rows is not None
+        return self._n_rows
+
+    def _refuse_empty(self) -> None:
+        if self._n_rows == 0:
+            raise DataError(
+                "E402", f"'{self.name}' has no rows", where=self.name, hint="Give data with at least one row."
+            )
+
+    @property
+    def format(self) -> str:
+        """The format and dialect in a few words."""
+        kind = self.dialect.describe() if self.dialect else "parquet" if self.files else "data frame"
+        return f"{kind}, on Spark"
+
+    @cached_property
+    def sha256(self) -> str:
+        """The digest of the bytes of the file, or of those of the parts (``sha256sum * | sha256sum`` in the folder).
+
+        Large files that are not on this machine are not read for that: the digest is one of names, sizes and times.
+        """
+        from pyspark.sql import functions
+
+        paths = [Path(f.path.removeprefix("file:")) for f in self.files if f.path.startswith("file:")]
+        if len(paths) == len(self.files) > 0 and all(path.is_file() for path in paths):
+            digests = [(path.name, _digest(path)) for path in paths]
+        elif self.files and all(f.size <= _READABLE for f in self.files):
+            with translated(self.name):
+                found = self._spark.read.format("binaryFile").load([f.path for f in self.files])
+                rows = found.select("path", functions.sha2("content", 256)).collect()
+            digests = [(str(path).rsplit("/", 1)[-1], str(digest)) for path, digest in rows]
+        else:
+            return fingerprint(self.files)
+        return digest_of_parts(digests)
+
+    @property
+    def _spark(self) -> SparkSession:
+        return self.frame.sparkSession
+
+    def selected(self, columns: Sequence[str]) -> DataFrame:
+        """Some columns, under their inner names."""
+        return self.frame.select(*(self.inner(name) for name in self._known(columns)))
+
+    def inner(self, column: str) -> str:
+        """What a column is called inside Spark."""
+        return f"c{self.columns.index(column)}"
+
+    def distinct_rows(self, columns: Sequence[str]) -> DataFrame:
+        """The distinct rows of some columns, with their number in the column ``n``: one shuffle of partial counts."""
+        from pyspark.sql import functions
+
+        names = [self.inner(name) for name in self._known(columns)]
+        return self.frame.groupBy(*names).agg(functions.count(functions.lit(1)).alias(_COUNT))
+
+    def cells(self, columns: Sequence[str], step: Callable[[int, int], None] | None = None) -> Cells:
+        """The distinct rows of some columns and how often each occurs; nothing else comes to this machine."""
+        names = self._known(columns)
+        with translated(self.name):
+            table = watched(self._spark, self.distinct_rows(names).toArrow, self._rows_about(), step)
+        frame = pl.from_arrow(table)
+        assert isinstance(frame, pl.DataFrame)
+        count = frame[_COUNT].to_numpy().astype(np.int64)
+        self._n_rows = int(count.sum())
+        self._refuse_empty()
+        codes = np.empty((frame.height, len(names)), np.int32)
+        values = []
+        for j, name in enumerate(names):
+            series = frame[self.inner(name)]
+            distinct = series.drop_nulls().unique(maintain_order=True)
+            if len(distinct):
+                place = series.replace_strict(distinct, np.arange(1, len(distinct) + 1), default=0)
+                codes[:, j] = place.fill_null(0).to_numpy()
+            else:
+                codes[:, j] = 0
+            values.append(pl.concat([pl.Series([None], dtype=distinct.dtype), distinct]).alias(name))
+        return Cells(tuple(names), tuple(values), codes, count)
+
+    def _rows_about(self) -> int:
+        """How many rows there are, or may be; nothing is read for that."""
+        return self._n_rows or int(sum(f.size for f in self.files) / self._bytes_per_row)
+
+    def sample(self, columns: Sequence[str], n: int) -> pl.DataFrame:
+        """The first `n` records that Spark comes upon."""
+        names = self._known(columns)
+        with translated(self.name):
+            frame = pl.from_arrow(self.selected(names).limit(n).toArrow())
+        assert isinstance(frame, pl.DataFrame)
+        return frame.rename(dict(zip(frame.columns, names, strict=True)))
+
+    def n_distinct(self, columns: Sequence[str]) -> dict[str, int]:
+        """How many different values each column has, a missing one among them; one shuffle per column."""
+        with translated(self.name):
+            return {name: self.selected([name]).distinct().count() for name in self._known(columns)}
+
+    def read(self, columns: Sequence[str]) -> pl.DataFrame:
+        """All records of some columns on this machine: for small tables only."""
+        names = self._known(columns)
+        with translated(self.name):
+            frame = pl.from_arrow(self.selected(names).toArrow())
+        assert isinstance(frame, pl.DataFrame)
+        return frame.rename(dict(zip(frame.columns, names, strict=True)))
+
+    def _scan(self, columns: list[str]) -> pl.LazyFrame:
+        return self.read(columns).lazy()
+
+    def numeric(self, series: pl.Series, column: str | None = None, *, distinct: bool = False) -> pl.Series:
+        """The values as numbers; rows have no order here, so none can be named where one is not."""
+        name = column or series.name
+
+        def rows_with(values: list[str]) -> tuple[int, int]:
+            from pyspark.sql import functions
+
+            with translated(self.name):
+                return self.selected([name]).where(functions.col(self.inner(name)).isin(values)).count(), 1
+
+        try:
+            return as_numbers(series, name, self.decimal, self.name, None, rows_with if distinct else None)
+        except DataError as error:
+            error.message = error.message.split(", the first in row")[0]
+            error.args = (error.message,)
+            raise
+
+
+def open_frame(frame: DataFrame, missing: tuple[str, ...]) -> SparkSource:
+    """A data frame of Spark as a source."""
+    columns = frame.columns
+    return SparkSource(frame.toDF(*(f"c{j}" for j in range(len(columns)))), columns, "data frame", missing)
+
+
+def open_path(
+    spark: SparkSession, path: str | Path, dialect: CsvDialect | None, missing: tuple[str, ...]
+) -> SparkSource:
+    """A CSV or Parquet file, or a folder of such files, wherever Spark reaches it."""
+    address = location(path)
+    name = address.rstrip("/").rsplit("/", 1)[-1]
+    shown = str(path)
+    with translated(shown):
+        system = FileSystem(spark, address)
+        files = system.files(address)
+        if not files:
+            raise DataError(
+                "E401", f"'{name}' does not exist, or has no files in it", where=shown, hint="Check the path."
+            )
+        if _is_parquet(files, system):
+            frame = spark.read.option("mergeSchema", "false").parquet(*(f.path for f in files))
+            columns = frame.columns
+            return SparkSource(frame.toDF(*(f"c{j}" for j in range(len(columns)))), columns, name, missing, files)
+    return _open_csv(spark, system, files, name, dialect, missing)
+
+
+def _is_parquet(files: Sequence[File], system: FileSystem) -> bool:
+    if files[0].name.lower().endswith((".parquet", ".pq")):
+        return True
+    return system.head(files[0].path, 4) == b"PAR1"
+
+
+def _open_csv(
+    spark: SparkSession,
+    system: FileSystem,
+    files: Sequence[File],
+    name: str,
+    given: CsvDialect | None,
+    missing: tuple[str, ...],
+) -> SparkSource:
+    """A CSV source: the dialect and the header are found in the beginning of the first file."""
+    start = system.head(files[0].path, SAMPLE_BYTES + 1)
+    with tempfile.TemporaryDirectory() as folder:
+        beginning = Path(folder, files[0].name if "." in files[0].name else "data.csv")
+        beginning.write_bytes(start)
+        dialect = detect_dialect(beginning, given)
+    text = start.decode(dialect.encoding or "utf-8", errors="ignore").removeprefix("\ufeff")
+    records = _records(text, dialect)
+    header: list[str] = next(records, [])
+    if not header:
+        raise DataError("E402", f"'{name}' is empty", where=name, hint="Give data with a header and at least one row.")
+    check_columns(header, name)
+    further = list(records)
+    quote = "" if dialect.quote == "none" else dialect.quote or '"'
+    frame = spark.read.csv(
+        [f.path for f in files],
+        schema=", ".join(f"c{j} string" for j in range(len(header))),
+        sep=dialect.delimiter or ",",
+        encoding=dialect.encoding or "utf-8",
+        quote=quote,
+        escape=quote,
+        header=True,
+        enforceSchema=True,
+        mode="FAILFAST",
+        multiLine=any("\n" in field for record in further for field in record),
+        maxCharsPerColumn=-1,
+    )
+    return SparkSource(frame, header, name, missing, files, dialect, len(start) / (len(further) + 1))
+
+
+def _records(text: str, dialect: CsvDialect) -> Any:
+    lines = io.StringIO(text, newline="")
+    if dialect.quote == "none":
+        return csv.reader(lines, delimiter=dialect.delimiter or ",", quoting=csv.QUOTE_NONE)
+    return csv.reader(lines, delimiter=dialect.delimiter or ",", quotechar=dialect.quote or '"')
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

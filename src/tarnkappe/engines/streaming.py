@@ -1,0 +1,179 @@
+"""The streaming engine: counts and rewrites files of any size; what it keeps is the tally, not the records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import ClassVar
+
+import numpy as np
+import polars as pl
+
+from tarnkappe.engines.base import Engine, Writer
+from tarnkappe.engines.cells import tally_of_cells
+from tarnkappe.engines.shuffle import Shuffle
+from tarnkappe.errors import DataError, LimitError
+from tarnkappe.groups import SUPPRESSED, Grouping
+from tarnkappe.io import Cells, RowCounter, Source, count_rows
+from tarnkappe.kernels.dealing import deal, shuffle_within
+from tarnkappe.plan import Plan
+from tarnkappe.schema import Column, Schema
+from tarnkappe.tally import Codes, Counts, Tally
+
+#: Records that are made up at a time when the plan alone says what to write.
+_CHUNK = 1 << 22
+
+#: What a process takes before it has read anything, and what one batch may take, in bytes.
+_BASE = 600 << 20
+
+#: Bytes that a cell of the tally and its place in the plan take, beside four per column.
+_PER_CELL = 120
+
+
+#: Columns of what is shuffled beside those that pass through; no table has an empty column name.
+_GROUP, _ROW = " group", " row"
+
+
+class StreamingEngine(Engine):
+    """Goes over the records in batches: once to count them, and a second time only if columns pass through unchanged.
+
+    If no column is kept, a record is published as its group's labels and its sensitive values. The plan knows how many
+    records have which, so the release is written from the plan, and the file is not read again.
+
+    `limit` is the memory in bytes that the process may take. What is shuffled goes by way of the disk when it would
+    take more, and a tally that needs more is an error that says so.
+    """
+
+    name: ClassVar = "streaming"
+
+    def __init__(self, limit: int | None = None) -> None:
+        """Nothing is read yet."""
+        self._limit = limit
+        self._counter: RowCounter | None = None
+        self._cell: Codes = np.zeros(0, np.int32)
+        self._hidden: tuple[str, ...] = ()
+
+    def count(
+        self, source: Source, schema: Schema, aside: Sequence[Column] = (), population: Source | None = None
+    ) -> Tally:
+        """Count the distinct rows in one pass, and make the tally of them."""
+        if source.n_rows == 0:
+            raise DataError("E402", "the data have no records", where=source.name)
+        counted = [*schema.quasi, *schema.sensitive, *aside]
+        self._hidden = tuple(c.name for c in aside if c.name not in schema.published)
+        self._counter = RowCounter(source, [c.name for c in counted], self._told, swift=True)
+        cells = self._counter.cells
+        self._require_memory(len(cells.count), len(counted))
+        people = None if population is None else count_rows(population, [c.name for c in schema.quasi], swift=True)
+        tally, self._cell = tally_of_cells(cells, source, schema, aside, people, population)
+        return tally
+
+    def rewrite(self, plan: Plan, schema: Schema, writer: Writer, rng: np.random.Generator) -> pl.DataFrame:
+        """Write the records in random order, bucket by bucket."""
+        assert self._counter is not None, "count comes first"
+        cells = self._counter.cells
+        hidden = [name for name in self._hidden if name in plan.goal.columns]
+        labels = dict(zip((c.name for c in schema.quasi), plan.labels, strict=True))
+        lots = {name: _lots(cells, name, rng) for name in hidden if schema[name].role == "subject"}
+        kept = [c.name for c in schema.with_role("keep")]
+        dealt = self._dealt_again(plan.grouping, kept, rng) if kept else self._dealt(plan.grouping, rng)
+        witness = []
+        done = 0
+        limit = None if self._limit is None else self._limit // 4
+        with Shuffle(plan.n_published, rng, limit) as shuffle, ThreadPoolExecutor(1) as aside:
+            written = None
+            for group, row, carried in dealt:
+                shuffle.add(pl.DataFrame([pl.Series(_GROUP, group), pl.Series(_ROW, row), *carried]))
+            for records in shuffle.batches():
+                group, row = records[_GROUP].to_numpy(), records[_ROW].to_numpy()
+                columns = {}
+                for name in schema.published:
+                    if name in labels:
+                        columns[name] = labels[name].at(group)
+                    else:
+                        columns[name] = records[name] if name in kept else cells.at(name, row)
+                if written is not None:
+                    written.result()
+                written = aside.submit(writer.write, pl.DataFrame(columns))  # while the next records are made up
+                witness.append(
+                    pl.DataFrame([lots[name].gather(row) if name in lots else cells.at(name, row) for name in hidden])
+                )
+                done += records.height
+                self._told(done, plan.n_published)
+            if written is not None:
+                written.result()
+        return pl.concat(witness) if hidden else pl.DataFrame()
+
+    def _dealt(self, grouping: Grouping, rng: np.random.Generator) -> Iterator[tuple[Codes, Codes, pl.DataFrame]]:
+        """Groups and distinct rows of all published records, made up from the plan."""
+        assert self._counter is not None
+        by_cell = np.argsort(grouping.cell, kind="stable")
+        quota, group = grouping.quota[by_cell], grouping.group[by_cell]
+        order = np.argsort(self._cell, kind="stable").astype(np.int32)  # distinct rows of one cell side by side
+        counts = self._counter.cells.count[order]
+        ends, row_ends = np.cumsum(quota), np.cumsum(counts)
+        cell_ends = np.cumsum(np.bincount(self._cell, self._counter.cells.count).astype(np.int64))
+        # Only where several distinct rows make up one cell does it matter which of its records goes where.
+        mixed = len(order) > np.count_nonzero(np.bincount(self._cell))
+        for begin, end in _ranges(cell_ends):
+            groups = _expanded(group, ends, begin, end)
+            rows = _expanded(order, row_ends, begin, end)
+            if mixed:
+                inside = cell_ends[(cell_ends > begin) & (cell_ends <= end)]
+                shuffle_within(rows, np.append(0, inside - begin), rng.random(len(rows)))
+            published = groups != SUPPRESSED
+            yield groups[published], rows[published], pl.DataFrame()
+
+    def _dealt_again(
+        self, grouping: Grouping, kept: list[str], rng: np.random.Generator
+    ) -> Iterator[tuple[Codes, Codes, pl.DataFrame]]:
+        """Groups, distinct rows and kept columns of all published records, in a second pass over them."""
+        assert self._counter is not None
+        by_cell = np.argsort(grouping.cell, kind="stable")
+        places, next_place = grouping.group[by_cell], np.arange(len(by_cell), dtype=np.int64)
+        if grouping.splits_cells:
+            self._require_memory(len(by_cell), 0, int(grouping.quota.sum()))
+            places = np.repeat(places, grouping.quota[by_cell])
+            per_cell = np.bincount(grouping.cell, grouping.quota).astype(np.int64)
+            starts = np.append(0, np.cumsum(per_cell))
+            for begin, end in _ranges(starts[1:]):
+                runs = starts[(starts >= begin) & (starts <= end)]
+                shuffle_within(places, runs, rng.random(end - begin))
+            next_place = starts[:-1].copy()
+        for row, carried in self._counter.again(kept):
+            cell = self._cell[row]
+            group = deal(cell, next_place, places) if grouping.splits_cells else places[cell]
+            published = group != SUPPRESSED
+            yield group[published], row[published], carried.filter(published)
+
+    def _require_memory(self, n_cells: int, n_columns: int, n_records: int = 0) -> None:
+        """Say that the memory allowed is not enough before the system says it."""
+        needed = _BASE + n_cells * (_PER_CELL + 4 * n_columns) + 4 * n_records
+        if self._limit is not None and needed > self._limit:
+            raise LimitError(
+                "E702",
+                f"about {needed / 1e9:.1f} GB of memory are needed, {self._limit / 1e9:.1f} GB allowed",
+                details=[f"The data have {n_cells:,} distinct combinations of the columns that are counted."],
+                hint=f"--memory {-(-needed // 10**9)}GB   or fewer or coarser quasi-identifiers, or  --engine spark",
+            )
+
+
+def _lots(cells: Cells, name: str, rng: np.random.Generator) -> pl.Series:
+    """For every distinct row the number of its person, drawn by lot: the keys' own order would tell something."""
+    j = cells.names.index(name)
+    return pl.Series(name, rng.permutation(len(cells.values[j]))[cells.codes[:, j]])
+
+
+def _ranges(ends: Counts) -> list[tuple[int, int]]:
+    """Ranges of records, of about the same length, that do not cut through a cell."""
+    total = int(ends[-1]) if len(ends) else 0
+    cuts = ends[np.searchsorted(ends, np.arange(_CHUNK, total, _CHUNK))]
+    return list(pairwise(np.unique(np.concatenate([[0], cuts, [total]])).tolist()))
+
+
+def _expanded(values: Codes, ends: Counts, begin: int, end: int) -> Codes:
+    """Records `begin` to `end` of a sequence that has value ``i`` until ``ends[i]``."""
+    first, last = np.searchsorted(ends, [begin, end], side="right")
+    inside = np.clip(ends[first : last + 1], begin, end)
+    return np.repeat(values[first : last + 1], np.diff(inside, prepend=begin))

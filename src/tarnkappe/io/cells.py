@@ -1,0 +1,306 @@
+"""The distinct rows of some columns of a table and how often each occurs, counted in one pass and little memory.
+
+Polars reads texts as categories; the codes of all columns are packed into a few integers per row, and those are
+grouped. What a value means (a missing marker, a number) is asked once per distinct value, not once per row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from tarnkappe.io.base import Source
+
+#: Rows per batch that Polars hands over.
+BATCH = 1 << 20
+
+#: Rows that wait before they are grouped: they take eight bytes per word of their key.
+_WAITING = 1 << 24
+
+#: Rows looked at to guess how many bits the values of a column need.
+_SAMPLE = 50_000
+
+_WORD_BITS = 63
+
+#: A column with more different texts is handed over as plain text.
+_MOST_CATEGORIES = 1 << 16
+
+_ONE = pl.lit(1, pl.Int64).alias("n")
+
+#: Called with the rows dealt with so far, and how many there are.
+Step = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """Distinct rows: code ``codes[i, j]`` stands for value ``values[j][code]``, and `count` rows look like row ``i``.
+
+    The first value of every column is the missing one, whether it occurs or not.
+    """
+
+    names: tuple[str, ...]
+    values: tuple[pl.Series, ...]
+    codes: NDArray[np.int32]
+    count: NDArray[np.int64]
+
+    def column(self, name: str) -> pl.Series:
+        """The values of one column, row by row."""
+        return self.at(name, np.arange(len(self.count)))
+
+    def at(self, name: str, rows: NDArray[np.integer]) -> pl.Series:
+        """The values of one column in some of the distinct rows; texts of which there are few as categories."""
+        j = self.names.index(name)
+        codes, values = self.codes[rows, j], self.values[j]
+        if values.dtype != pl.String or len(values) > _MOST_CATEGORIES:
+            return values.gather(codes).alias(name)
+        physical = pl.Series(name, codes - 1)
+        if (codes == 0).any():
+            physical = pl.select(pl.when(physical >= 0).then(physical).alias(name)).to_series()
+        return physical.cat.to(pl.Enum(values[1:]))
+
+    def frame(self) -> pl.DataFrame:
+        """The distinct rows as a table, without their counts."""
+        return pl.DataFrame([self.column(name) for name in self.names])
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """Distinct rows as they are stored: code 0 is a missing value, code ``i`` of column ``j`` ``values[j][i - 1]``."""
+
+    values: tuple[pl.Series, ...]
+    codes: NDArray[np.int32]
+    count: NDArray[np.int64]
+
+
+def count_rows(source: Source, columns: Sequence[str], step: Step | None = None, *, swift: bool = False) -> Cells:
+    """Count the distinct rows of these columns; missing markers are missing values. On `swift` see `RowCounter`."""
+    return RowCounter(source, columns, step, swift=swift).cells
+
+
+class RowCounter:
+    """Counts the distinct rows of some columns, and finds them again in a second pass over the same source.
+
+    Polars reads the rows, unless a `swift` count is asked for and the source has a way of its own. Whoever checks
+    what others have counted should not ask for it.
+    """
+
+    def __init__(
+        self, source: Source, columns: Sequence[str], step: Step | None = None, *, swift: bool = False
+    ) -> None:
+        """Count."""
+        self._source, self._step = source, step
+        names = tuple(dict.fromkeys(columns))
+        counted = source.counted(names, step) if swift else None
+        if counted is not None:
+            self._coding = Coding(source, names, dict(zip(names, counted.values, strict=True)))
+            codes, count = counted.codes, counted.count
+            self._packed = self._coding.pack(codes)
+        else:
+            self._coding = Coding(source, names)
+            while True:
+                self._packed, count = self._count()
+                if not self._coding.outgrown():  # else there are more values than the sample made believe: once more
+                    break
+            codes = self._coding.unpack(self._packed)
+        if int(count.sum()) != source.n_rows:
+            raise source.unreadable()
+        values = []
+        alike = False
+        for j, name in enumerate(names):
+            known = source.cleaned(self._coding.values(name))
+            occurs = np.zeros(len(known) + 1, np.bool_)  # Polars also lists texts that it only compared with
+            occurs[codes[:, j]] = True
+            is_value = known.is_not_null().to_numpy()
+            # Several texts may stand for a missing value: then codes that were different are the same.
+            alike |= bool(np.any(occurs[1:] & ~is_value))
+            is_value &= occurs[1:]
+            distinct = known.filter(is_value)
+            place = np.append(0, np.where(is_value, np.cumsum(is_value), 0))
+            codes[:, j] = place.astype(np.int32)[codes[:, j]]
+            values.append(pl.concat([pl.Series([None], dtype=distinct.dtype), distinct]).alias(name))
+        self._row = np.arange(len(count), dtype=np.int32)
+        if alike:
+            codes, count, self._row = _merged(codes, count)
+        #: The distinct rows.
+        self.cells = Cells(names, tuple(values), codes, count)
+
+    def _count(self) -> tuple[pl.DataFrame, NDArray[np.int64]]:
+        """The distinct packed rows and how often each occurs; rows are grouped whenever enough of them wait."""
+        words = self._coding.words()
+        names = [f"word{i}" for i in range(len(words))]
+        parts: list[pl.DataFrame] = []
+        waiting = done = 0
+        for batch in self._source.batches(self._coding.names, self._coding.types, [*words, _ONE]):
+            parts.append(batch)
+            waiting += batch.height
+            done += batch.height
+            if waiting >= _WAITING:
+                parts = [_grouped(parts, names)]
+                waiting = 0
+            if self._step is not None:
+                self._step(done, self._source.n_rows)
+        grouped = _grouped(parts, names)
+        return grouped.select(names), grouped["n"].to_numpy()
+
+    def again(self, further: Sequence[str]) -> Iterator[tuple[NDArray[np.int32], pl.DataFrame]]:
+        """Go over the source once more: which of the distinct rows each row is, and what it has in further columns."""
+        self._coding.recall()
+        source, words = self._source, self._coding.words()
+        names = [f"word{i}" for i in range(len(words))]
+        known = self._packed.with_columns(pl.Series("row", self._row))
+        columns = [f"column{i}" for i in range(len(further))]  # names of our own, whatever the columns are called
+        types = source.types(further)
+        carried = [source.shown(name, types[name]).alias(alias) for name, alias in zip(further, columns, strict=True)]
+        asked = [*dict.fromkeys([*self._coding.names, *further])]
+        done = 0
+        for batch in source.batches(asked, self._coding.types, [*words, *carried]):
+            found = batch.select(names).join(known, on=names, how="left", maintain_order="left")["row"]
+            if found.null_count():
+                raise source.unreadable()
+            yield found.to_numpy(), batch.select(pl.col(a).alias(n) for a, n in zip(columns, further, strict=True))
+            done += batch.height
+            if self._step is not None:
+                self._step(done, source.n_rows)
+
+
+def _merged(
+    codes: NDArray[np.int32], count: NDArray[np.int64]
+) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int32]]:
+    """Rows with the same codes become one; also which one every row became."""
+    names = [f"c{j}" for j in range(codes.shape[1])]
+    frame = pl.DataFrame(codes, schema=names, orient="row").with_columns(pl.Series("n", count))
+    frame = frame.with_columns(pl.struct(names).rank("dense").alias("row") - 1)
+    merged = frame.group_by("row").agg(pl.col(names).first(), pl.col("n").sum()).sort("row")
+    return (
+        merged.select(names).to_numpy().astype(np.int32),
+        merged["n"].to_numpy().astype(np.int64),
+        frame["row"].to_numpy().astype(np.int32),
+    )
+
+
+class Coding:
+    """How the values of each column become codes from 1 on (0: missing), and codes of a row become a few words.
+
+    Texts are coded as they come, by Polars' categories. Other values are listed first.
+    """
+
+    def __init__(self, source: Source, names: Sequence[str], known: Mapping[str, pl.Series] | None = None) -> None:
+        """Look at the types, list the values that are not texts, and guess how many texts there are.
+
+        If all texts are known already, their order decides their codes.
+        """
+        self.names = tuple(names)
+        types = source.types(names)
+        self._categories = {name: pl.Categories.random() for name in names if types[name] == pl.String}
+        # Polars forgets categories that no column has any more, even between two batches.
+        self._alive = [pl.Series(dtype=t) for t in self.types.values()]
+        self._listed = _distinct(source, [name for name in names if name not in self._categories])
+        self._known = known
+        if known is not None:
+            self._bits = {name: _bits_for(len(known[name])) for name in self._categories}
+        else:
+            guess = source.scan(list(self._categories)).head(_SAMPLE).collect() if self._categories else pl.DataFrame()
+            self._bits = {name: _bits_for(4 * guess[name].n_unique()) for name in self._categories}
+        self._bits |= {name: _bits_for(len(values)) for name, values in self._listed.items()}
+        spare = _WORD_BITS - sum(self._bits.values())
+        for name in self._categories:  # room that is left anyway
+            self._bits[name] += max(spare, 0) // len(self._categories)
+
+    def recall(self) -> None:
+        """Let Polars meet the known texts in their order, before it meets them in the order of a file."""
+        if self._known is not None:
+            self._alive = [self._known[name].cast(t) for name, t in self.types.items()]
+
+    @property
+    def types(self) -> Mapping[str, pl.DataType]:
+        """How the text columns are to be read."""
+        return {name: pl.Categorical(categories) for name, categories in self._categories.items()}
+
+    def words(self) -> list[pl.Expr]:
+        """The packed codes of a row."""
+        out: list[pl.Expr] = []
+        for word in self._layout():
+            packed: pl.Expr = pl.lit(0, pl.UInt64)
+            for name in word:
+                packed = packed * (1 << self._bits[name]) + self._code(name)
+            out.append(packed.alias(f"word{len(out)}"))
+        return out
+
+    def _code(self, name: str) -> pl.Expr:
+        column = pl.col(name)
+        if name in self._categories:
+            code = column.to_physical()
+        else:
+            listed = self._listed[name]
+            code = column.replace_strict(listed, pl.Series(np.arange(len(listed))), default=None)
+        return (code.cast(pl.UInt64) + 1).fill_null(0)
+
+    def _layout(self) -> list[list[str]]:
+        """Which columns share a word."""
+        words: list[list[str]] = [[]]
+        used = 0
+        for name in self.names:
+            if used + self._bits[name] > _WORD_BITS:
+                words.append([])
+                used = 0
+            words[-1].append(name)
+            used += self._bits[name]
+        return words
+
+    def outgrown(self) -> bool:
+        """Whether some column had more values than its bits can hold; it gets as many as it needs."""
+        needed = {name: _bits_for(len(self.values(name))) for name in self._categories}
+        small = {name: bits for name, bits in needed.items() if bits > self._bits[name]}
+        self._bits |= small
+        return bool(small)
+
+    def unpack(self, packed: pl.DataFrame) -> NDArray[np.int32]:
+        """The codes of every column, read off the words."""
+        codes = np.empty((packed.height, len(self.names)), np.int32)
+        for word, names in zip(packed, self._layout(), strict=True):
+            rest = word.to_numpy()
+            for name in reversed(names):
+                shift = np.uint64(self._bits[name])
+                above = rest >> shift
+                codes[:, self.names.index(name)] = rest - (above << shift)
+                rest = above
+        return codes
+
+    def pack(self, codes: NDArray[np.int32]) -> pl.DataFrame:
+        """The words of codes of every column."""
+        words: list[pl.Series] = []
+        for names in self._layout():
+            word = np.zeros(len(codes), np.uint64)
+            for name in names:
+                word = (word << np.uint64(self._bits[name])) | codes[:, self.names.index(name)].astype(np.uint64)
+            words.append(pl.Series(f"word{len(words)}", word))
+        return pl.DataFrame(words)
+
+    def values(self, name: str) -> pl.Series:
+        """What the codes from 1 on stand for."""
+        if self._known is not None:
+            return self._known[name]
+        return self._listed[name] if name in self._listed else self._categories[name].to_series()
+
+
+def _grouped(parts: list[pl.DataFrame], names: list[str]) -> pl.DataFrame:
+    return pl.concat(parts).lazy().group_by(names).agg(pl.col("n").sum()).collect(engine="streaming")
+
+
+def _distinct(source: Source, names: list[str]) -> dict[str, pl.Series]:
+    """The distinct values of columns that are not texts, in ascending order."""
+    if not names:
+        return {}
+    found = source.scan(names).select(pl.col(name).unique().implode() for name in names).collect(engine="streaming")
+    return {name: found[name].explode().drop_nulls().sort() for name in names}
+
+
+def _bits_for(n_values: int) -> int:
+    """Bits that hold the codes of so many values and of the missing one."""
+    return max(n_values.bit_length(), 1)

@@ -1,0 +1,399 @@
+"""Number the texts in some fields of CSV records, and count the distinct rows of those numbers.
+
+The records have no quoted fields, so every delimiter and every line end is the end of a field. `Texts` gives each
+different text a number from 1 on, whatever column it stands in. The numbers of a row are packed into a key, and
+a table of keys counts how often each occurs. Both are hash tables with free slots: a kernel that finds one full says
+how far it came, its caller makes room, and it goes on from there.
+
+Texts are hashed and compared eight bytes at a time, which needs a little-endian machine. Helpers take no arrays:
+numba would count references to them for every field, which takes longer than the rest.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit, types
+from numba.extending import intrinsic
+from numpy.typing import NDArray
+
+Bytes = NDArray[np.uint8]
+Words = NDArray[np.uint64]
+Codes = NDArray[np.int32]
+Longs = NDArray[np.int64]
+
+#: Bytes that must follow the last text in an array, because eight bytes at a time may reach beyond it.
+PADDING = 16
+
+#: How much longer than the number of ends the array must be in which `field_ends` writes them down.
+SPARE_ENDS = 64
+
+#: A table of keys is made of so many regions, one for each first byte of a hash.
+REGIONS = 256
+
+_CR = 13
+
+_RADIX_BITS = 11
+
+#: Bytes that are looked at before the ends among them are written down: they stay in the fastest cache.
+_STRETCH = 4096
+
+# Everything is uint64, because numba turns a mix of uint64 and int64 into float64.
+_ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
+_ZERO, _ONE, _SEVEN, _EIGHT = (np.uint64(i) for i in (0, 1, 7, 8))
+_S3, _S8, _S32, _S56, _S63, _S64 = (np.uint64(s) for s in (3, 8, 32, 56, 63, 64))
+_BYTE = np.uint64(255)
+_GATHER = np.uint64(0x0102040810204080)  # brings the lowest bits of eight bytes together in the highest byte
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+_STIR = np.uint64(0xD6E8FEB86659FD93)
+
+
+class Texts(NamedTuple):
+    """Different texts and the hash table that finds them; text ``i`` (from 1) is ``text[end[i - 1] : end[i]]``.
+
+    There may be as many texts as `end` has room for; there must be more slots, a power of two.
+    """
+
+    slots: Words  #: per slot the first eight bytes, and number * 256 + min(length, 255), which is 0 if it is empty
+    text: Bytes  #: the texts one after the other, and at least `PADDING` more
+    words: Words  #: the same memory, eight bytes at a time
+    end: Longs  #: where each text ends; the first entry is 0
+    hashed: Words  #: the hash of each
+    first: Longs  #: where in the file each stands first
+    size: Longs  #: how many there are, as an array of one
+
+
+@intrinsic
+def _zeros_below(_context: Any, _x: Any = None) -> Any:
+    """Zeros below the lowest set bit of a uint64, for which numba has no function of its own."""
+
+    def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return builder.cttz(arguments[0], context.get_constant(types.boolean, False))
+
+    return types.uint64(types.uint64), generate
+
+
+@njit(inline="always")
+def _joined(low: np.uint64, high: np.uint64, shift: np.uint64) -> np.uint64:
+    """The eight bytes that begin `shift` bits after the beginning of one word and end in the next."""
+    return (low >> shift) | ((high << _ONE) << (_S63 - shift))
+
+
+@njit(inline="always")
+def _only(length: np.uint64) -> np.uint64:
+    """All bits of the first `length` bytes of eight."""
+    return _ALL if length >= _EIGHT else (_ONE << (length << _S3)) - _ONE
+
+
+@njit(inline="always")
+def _stirred(hashed: np.uint64) -> np.uint64:
+    return (hashed ^ (hashed >> _S32)) * _STIR
+
+
+@njit(cache=True, nogil=True)
+def after_line_end(text: Bytes, begin: int, end: int, eol: int) -> int:
+    """The offset just after the first line end from `begin` on; -1 if there is none before `end`."""
+    for i in range(begin, end):
+        if text[i] == eol:
+            return i + 1
+    return -1
+
+
+@njit(cache=True, nogil=True)
+def field_ends(text: Bytes, begin: int, end: int, delimiter: int, eol: int, out: Codes) -> int:
+    """Write down the offsets of all delimiters and line ends between `begin` and `end`; returns how many there are."""
+    d, e = np.uint8(delimiter), np.uint8(eol)
+    flags = np.zeros(_STRETCH, np.uint8)
+    words = flags.view(np.uint64)
+    n = 0
+    for start in range(begin, end, _STRETCH):
+        size = min(_STRETCH, end - start)
+        part = text[start : start + size]
+        for i in range(size):  # compiled to many bytes at a time
+            flags[i] = (part[i] == d) | (part[i] == e)
+        flags[size:] = 0
+        for w in range(0, (size + 7) >> 3, 8):
+            bits = _ZERO
+            for i in range(8):
+                bits |= ((words[w + i] * _GATHER) >> _S56) << np.uint64(8 * i)
+            at = n
+            while bits:
+                # Eight at a time without asking whether there are so many: what is too much is overwritten.
+                for i in range(8):
+                    out[at + i] = start + 8 * w + np.int64(_zeros_below(bits))
+                    n += bits != _ZERO
+                    bits &= bits - _ONE
+                at += 8
+    return n
+
+
+@njit(cache=True, nogil=True)
+def number_fields(
+    text: Bytes,
+    words: Words,
+    begin: int,
+    ends: Codes,
+    fields: int,
+    wanted: Longs,
+    empty_is_missing: bool,
+    offset: int,
+    known: Texts,
+    bits: int,
+    keys: Words,
+) -> int:
+    """Pack the numbers of the texts in the wanted fields of each record into a key of one or more words.
+
+    The first record begins at `begin`, which is byte ``offset + begin`` of the file; `ends` says where the fields of
+    all records end. `words` is the memory of `text`. A number takes `bits` bits, 0 stands for a missing text, and
+    a word holds as many numbers as fit. Returns how many records were done before there was no room for a new text.
+    """
+    slots, known_text, known_words, known_end, hashes, firsts, size = known
+    per_word = 64 // bits
+    shift = np.uint64(bits)
+    last = np.uint64(slots.shape[0] - 1)
+    n = size[0]
+    records = ends.size // fields
+    for r in range(records):
+        before = r * fields - 1
+        key = _ZERO
+        word, room = 0, per_word
+        for j in range(wanted.size):
+            if room == 0:
+                keys[r, word] = key
+                key = _ZERO
+                word, room = word + 1, per_word
+            room -= 1
+            key <<= shift
+            k = before + wanted[j]
+            start = np.int64(ends[k]) + 1 if k >= 0 else begin
+            end = np.int64(ends[k + 1])
+            if end > start and text[end - 1] == _CR:  # not only before a line end: Polars does so with every field
+                end -= 1
+            if start == end and empty_is_missing:
+                continue
+
+            length = np.uint64(end - start)
+            n_words = (length + _SEVEN) >> _S3
+            at, turn = np.uint64(start) >> _S3, (np.uint64(start) & _SEVEN) << _S3
+            head = _joined(words[at], words[at + _ONE], turn) & _only(length)
+            hashed = (head ^ length) * _MIX
+            for i in range(_ONE, n_words):
+                piece = _joined(words[at + i], words[at + i + _ONE], turn) & _only(length - (i << _S3))
+                hashed = (_stirred(hashed) ^ piece) * _MIX
+            hashed = _stirred(hashed)
+
+            brief = min(length, _BYTE)
+            slot = (hashed >> _S32) & last
+            while True:
+                entry = slots[slot, 1]
+                if entry == _ZERO:
+                    break
+                if slots[slot, 0] == head and (entry & _BYTE) == brief:
+                    if length <= _EIGHT:
+                        break
+                    number = entry >> _S8
+                    there = np.uint64(known_end[number - _ONE])
+                    if np.uint64(known_end[number]) - there == length:
+                        other, other_turn = there >> _S3, (there & _SEVEN) << _S3
+                        different = _ZERO
+                        for i in range(_ONE, n_words):
+                            piece = _joined(words[at + i], words[at + i + _ONE], turn)
+                            piece ^= _joined(known_words[other + i], known_words[other + i + _ONE], other_turn)
+                            different |= piece & _only(length - (i << _S3))
+                        if different == _ZERO:
+                            break
+                slot = (slot + _ONE) & last
+
+            if entry == _ZERO:
+                place = known_end[n]
+                if n + 1 >= known_end.size or place + (end - start) + PADDING > known_text.size:
+                    size[0] = n
+                    return r
+                for i in range(end - start):
+                    known_text[place + i] = text[start + i]
+                n += 1
+                known_end[n] = place + (end - start)
+                hashes[n] = hashed
+                firsts[n] = offset + start
+                entry = (np.uint64(n) << _S8) | brief
+                slots[slot, 0] = head
+                slots[slot, 1] = entry
+            key |= entry >> _S8
+        keys[r, word] = key
+    size[0] = n
+    return records
+
+
+@njit(cache=True, nogil=True)
+def move_texts(old: Words, hashed: Words, slots: Words) -> None:
+    """Fill an empty hash table of texts with the entries of a smaller one."""
+    last = np.uint64(slots.shape[0] - 1)
+    for i in range(old.shape[0]):
+        entry = old[i, 1]
+        if entry == _ZERO:
+            continue
+        slot = (hashed[entry >> _S8] >> _S32) & last
+        while slots[slot, 1] != _ZERO:
+            slot = (slot + _ONE) & last
+        slots[slot, 0] = old[i, 0]
+        slots[slot, 1] = entry
+
+
+@njit
+def _key_hash(keys: Words, i: int, width: int) -> Any:
+    hashed = _ZERO
+    for w in range(width):
+        hashed = (hashed ^ keys[i, w]) * _MIX
+        hashed ^= hashed >> _S32
+    return hashed * _STIR
+
+
+@njit(cache=True, nogil=True)
+def gather_keys(keys: Words, out: Words) -> None:
+    """Put keys that belong in the same region of a table side by side."""
+    n, width = keys.shape
+    heads = np.zeros(REGIONS + 1, np.int64)
+    for i in range(n):
+        heads[(_key_hash(keys, i, width) >> _S56) + _ONE] += 1
+    for i in range(REGIONS):
+        heads[i + 1] += heads[i]
+    for i in range(n):
+        region = _key_hash(keys, i, width) >> _S56
+        at = heads[region]
+        heads[region] = at + 1
+        for w in range(width):
+            out[at, w] = keys[i, w]
+
+
+@njit(cache=True, nogil=True)
+def count_keys(keys: Words, counts: Words, begin: int, table: Words, sizes: Longs) -> int:
+    """Count keys from `begin` on in a table whose columns are the words of a key and, last, how often it occurs.
+
+    Key ``i`` counts ``counts[i]`` times, once if there are no counts. The table has at least ``8 * REGIONS`` slots,
+    a power of two, and `sizes` is how many keys each of its regions holds. Returns the first key that was not
+    counted, because its region has too little room; it would not be enough to look at the table as a whole, because
+    keys may come region by region.
+    """
+    n, width = keys.shape
+    slots = table.shape[0]
+    last = np.uint64(slots - 1)
+    shift = _S64
+    while slots > 1:
+        shift -= _ONE
+        slots >>= 1
+    limit = table.shape[0] // REGIONS // 8 * 5
+    for i in range(begin, n):
+        hashed = _key_hash(keys, i, width)
+        slot = hashed >> shift
+        while True:
+            count = table[slot, width]
+            same = True
+            for w in range(width):
+                same &= table[slot, w] == keys[i, w]
+            if same or count == _ZERO:
+                break
+            slot = (slot + _ONE) & last
+        if count == _ZERO:
+            region = hashed >> _S56
+            if sizes[region] >= limit:
+                return int(i)
+            sizes[region] += 1
+            for w in range(width):
+                table[slot, w] = keys[i, w]
+        table[slot, width] = count + (counts[i] if counts.size else _ONE)
+    return int(n)
+
+
+@njit(cache=True, nogil=True)
+def counted_keys(table: Words, keys: Words, counts: Words) -> None:
+    """Take keys and counts out of a table of keys; there is room for as many as it holds."""
+    width = keys.shape[1]
+    n = 0
+    for slot in range(table.shape[0]):
+        if table[slot, width] != _ZERO:
+            for w in range(width):
+                keys[n, w] = table[slot, w]
+            counts[n] = table[slot, width]
+            n += 1
+
+
+@njit(cache=True, nogil=True)
+def mark_numbers(keys: Words, bits: int, used: NDArray[np.bool_]) -> None:
+    """Mark which numbers occur in each column of keys that `number_fields` made."""
+    columns, per_word, mask = used.shape[0], 64 // bits, (_ONE << np.uint64(bits)) - _ONE
+    for i in range(keys.shape[0]):
+        key = _ZERO
+        for j in range(columns - 1, -1, -1):
+            if j == columns - 1 or (j + 1) % per_word == 0:
+                key = keys[i, j // per_word]
+            used[j, key & mask] = True
+            key >>= np.uint64(bits)
+
+
+@njit(cache=True, nogil=True)
+def recode_keys(keys: Words, bits: int, codes: Codes, new_bits: int, out: Words) -> None:
+    """Write code ``codes[j, number]`` in place of each number in column ``j``, in keys of numbers of other width."""
+    columns, per_word, mask = codes.shape[0], 64 // bits, (_ONE << np.uint64(bits)) - _ONE
+    per_new = 64 // new_bits
+    for i in range(keys.shape[0]):
+        key = new = shift = _ZERO
+        for j in range(columns - 1, -1, -1):
+            if j == columns - 1 or (j + 1) % per_word == 0:
+                key = keys[i, j // per_word]
+            new |= np.uint64(codes[j, key & mask]) << shift
+            key >>= np.uint64(bits)
+            shift += np.uint64(new_bits)
+            if j % per_new == 0:
+                out[i, j // per_new] = new
+                new = shift = _ZERO
+
+
+@njit(cache=True, nogil=True)
+def merge_keys(keys: Words, counts: Words, bits: int, columns: int) -> tuple[Codes, Longs]:
+    """The distinct rows of codes in the keys in lexicographic order, and the sums of their counts; keys get lost."""
+    n, width = keys.shape
+    per_word = 64 // bits
+    other_keys, other_counts = np.empty_like(keys), np.empty_like(counts)
+    digits = 1 << _RADIX_BITS
+    mask = np.uint64(digits - 1)
+    for w in range(width - 1, -1, -1):
+        for shift in range(0, bits * min(per_word, columns - w * per_word), _RADIX_BITS):
+            step = np.uint64(shift)
+            heads = np.zeros(digits + 1, np.int64)
+            for i in range(n):
+                heads[((keys[i, w] >> step) & mask) + _ONE] += 1
+            for d in range(digits):
+                heads[d + 1] += heads[d]
+            for i in range(n):
+                digit = (keys[i, w] >> step) & mask
+                at = heads[digit]
+                heads[digit] = at + 1
+                for v in range(width):
+                    other_keys[at, v] = keys[i, v]
+                other_counts[at] = counts[i]
+            keys, other_keys = other_keys, keys
+            counts, other_counts = other_counts, counts
+    rows = 0
+    for i in range(n):
+        same = i > 0
+        for w in range(width):
+            same &= keys[i, w] == keys[i - 1, w]
+        rows += not same
+    codes, sums = np.empty((rows, columns), np.int32), np.zeros(rows, np.int64)
+    low = (_ONE << np.uint64(bits)) - _ONE
+    row = -1
+    for i in range(n):
+        same = i > 0
+        for w in range(width):
+            same &= keys[i, w] == keys[i - 1, w]
+        if not same:
+            row += 1
+            key = _ZERO
+            for j in range(columns - 1, -1, -1):
+                if j == columns - 1 or (j + 1) % per_word == 0:
+                    key = keys[i, j // per_word]
+                codes[row, j] = key & low
+                key >>= np.uint64(bits)
+        sums[row] += np.int64(counts[i])
+    return codes, sums

@@ -1,0 +1,31 @@
+"""Dealing out places in groups to records of one cell, by lot."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Codes = NDArray[np.int32]
+Ints = NDArray[np.int64]
+
+
+@njit(cache=True, nogil=True)
+def shuffle_within(values: Codes, starts: Ints, draws: NDArray[np.float64]) -> None:
+    """Shuffle each run ``values[starts[i]:starts[i+1]]`` in place; `draws` has a number in [0, 1) for every value."""
+    for run in range(starts.size - 1):
+        begin = starts[run]
+        for i in range(starts[run + 1] - 1, begin, -1):
+            j = begin + np.int64(draws[i - starts[0]] * (i - begin + 1))
+            values[i], values[j] = values[j], values[i]
+
+
+@njit(cache=True, nogil=True)
+def deal(cell: Codes, next_place: Ints, places: Codes) -> Codes:
+    """Give every record the next place of its cell; `next_place` moves on."""
+    out = np.empty(cell.size, np.int32)
+    for i in range(cell.size):
+        at = next_place[cell[i]]
+        out[i] = places[at]
+        next_place[cell[i]] = at + 1
+    return out

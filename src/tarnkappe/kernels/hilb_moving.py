@@ -1,0 +1,131 @@
+"""Groups without frequent values, dissolved where their records are better off in others of the kind."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from tarnkappe.kernels.widths import Ruler, box_width, widen, width
+
+Codes = NDArray[np.int32]
+Counts = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@njit(cache=True, nogil=True)
+def _best_home(
+    ruler: Ruler,
+    rows: Codes,
+    value: Codes,
+    quota: Counts,
+    head: Counts,
+    after: Counts,
+    lo: Codes,
+    hi: Codes,
+    size: Counts,
+    total: Floats,
+    i: int,
+    own: int,
+    l: int,  # noqa: E741
+    enough: float,
+) -> tuple[int, float]:
+    """The group other than `own` whose loss rises least with piece `i`, and by how much; -1 if by `enough` or more.
+
+    Only groups count in which the piece's value then makes up at most one in `l` records.
+    """
+    best, least = -1, enough
+    records = quota[i]
+    for g in range(size.size):
+        if g == own or size[g] == 0 or records * l > size[g] + records:
+            continue
+        # (size + records) * new width - size * old width < least, solved for the new width
+        limit = (least + size[g] * total[g]) / (size[g] + records)
+        wider = 0.0
+        for j in range(rows.shape[1]):
+            v = rows[i, j]
+            if v == ruler.wild[j]:
+                wider += width(ruler, j, lo[g, j], hi[g, j])
+            else:
+                wider += width(ruler, j, min(lo[g, j], v), max(hi[g, j], v))
+            if wider >= limit:
+                break
+        if wider >= limit:
+            continue
+        same = records
+        p = head[g]
+        while p >= 0:
+            if value[p] == value[i]:
+                same += quota[p]
+            p = after[p]
+        if same * l <= size[g] + records:
+            best, least = g, (size[g] + records) * wider - size[g] * total[g]
+    return best, least
+
+
+@njit(cache=True, nogil=True)
+def dissolve_eligible(
+    ruler: Ruler,
+    rows: Codes,
+    value: Codes,
+    quota: Counts,
+    group: Codes,
+    lo: Codes,
+    hi: Codes,
+    size: Counts,
+    total: Floats,
+    order: Counts,
+    l: int,  # noqa: E741
+) -> None:
+    """Dissolve groups, in a given order, where that makes the loss fall; no value may exceed one in `l` records.
+
+    The pieces of a group go one by one to the group whose loss rises least. If all that costs more than the group did,
+    it is undone. Groups (`group`), boxes, sizes and widths are changed in place; a dissolved group has size 0.
+    """
+    n, q = rows.shape
+    head, after = np.full(size.size, -1, np.int64), np.empty(n, np.int64)
+    for i in range(n):
+        after[i] = head[group[i]]
+        head[group[i]] = i
+    members, home = np.empty(n, np.int64), np.empty(n, np.int64)
+    old_lo, old_hi, old_total = np.empty((n, q), np.int32), np.empty((n, q), np.int32), np.empty(n, np.float64)
+    for g in order:
+        n_members = steps = 0
+        i = head[g]
+        while i >= 0:
+            members[n_members] = i
+            n_members += 1
+            i = after[i]
+        left = size[g] * total[g]
+        while steps < n_members:
+            i = members[steps]
+            to, rise = _best_home(ruler, rows, value, quota, head, after, lo, hi, size, total, i, g, l, left)
+            if to < 0:
+                break
+            left -= rise
+            home[steps], old_total[steps] = to, total[to]
+            for j in range(q):
+                old_lo[steps, j], old_hi[steps, j] = lo[to, j], hi[to, j]
+            size[to] += quota[i]
+            widen(ruler, rows[i], lo[to], hi[to])
+            total[to] = box_width(ruler, lo[to], hi[to])
+            after[i] = head[to]
+            head[to] = i
+            steps += 1
+        if steps == n_members:
+            size[g], head[g] = 0, -1
+            for s in range(steps):
+                group[members[s]] = home[s]
+            continue
+        for s in range(steps - 1, -1, -1):  # backwards: a group may have taken in several
+            i, to = members[s], home[s]
+            head[to] = after[i]
+            size[to] -= quota[i]
+            total[to] = old_total[s]
+            for j in range(q):
+                lo[to, j], hi[to, j] = old_lo[s, j], old_hi[s, j]
+        head[g] = -1
+        for s in range(n_members):
+            i = members[s]
+            after[i] = head[g]
+            head[g] = i
