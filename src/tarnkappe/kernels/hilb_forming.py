@@ -34,7 +34,7 @@ class Queues(NamedTuple):
     starts: Counts
     cell: Codes
     place: Codes
-    count: Counts
+    records: Counts
 
 
 class _Out(NamedTuple):
@@ -206,7 +206,7 @@ def form_groups(ruler: Ruler, rows: Codes, queues: Queues, l: int) -> Pieces:  #
     Returns the pieces (cell, group, quota) and the number of groups. O(runs · (log values + l)).
     """
     m = queues.starts.size - 1
-    left = queues.count.copy()
+    left = queues.records.copy()
     head = queues.starts[:-1].copy()
     total = np.zeros(m, np.int64)
     key = np.zeros(m, np.int64)
@@ -303,7 +303,7 @@ def form_groups_ahead(ruler: Ruler, rows: Codes, queues: Queues, l: int, ahead: 
     measured again.
     """
     m, n_runs = queues.starts.size - 1, queues.cell.size
-    left = queues.count.copy()
+    left = queues.records.copy()
     value = np.empty(n_runs, np.int64)
     along = np.empty(n_runs + 1, np.int64)  # the runs in the order of the line
     after = np.arange(1, n_runs + 2)  # the next place of the line that has records

@@ -119,25 +119,31 @@ class Hilb(Algorithm):
         if not pool.satisfied(pool.together()).all():
             raise goal.infeasible(tally)
         attempts = self._attempts(pool, rng)
-        several = self.refine and seen.n_cells <= _FEW_CELLS
-        grouping = min(attempts, key=pool.loss) if several else next(attempts)
+        grouping = min(attempts, key=pool.loss) if self.refine else next(attempts)
         return grouping if seen is tally else deal_out(tally, owner, grouping)
 
     def _attempts(self, pool: Pool, rng: np.random.Generator) -> Iterator[Grouping]:
         """The groups found in every way worth trying, the most promising first."""
         goal, tally = pool.goal, pool.tally
         line = Line.of(pool, self._order(pool, rng))
-        wanted = _different(goal)
-        if max(wanted.values(), default=0) * 2 <= goal.min_size:  # so many neighbours mostly have enough values
+        wanted, large = _different(goal), tally.n_cells > _FEW_CELLS
+        easy = max(wanted.values(), default=0) * 2 <= goal.min_size  # neighbours mostly have enough different values
+        if easy:
             yield self._cut(line)
-        for column, different in wanted.items():
+        for column, different in wanted.items() if not (easy and large) else ():
             value = tally.sensitive[:, tally.sensitive_index(column)]
-            for number in (max(different, goal.min_size), different):
-                if int(pool.tables[column].max()) * number <= tally.n_records:
-                    for formed in self._formed(line, column, value, number):
-                        yield formed if _settled_by(goal, column, number) else self._settled(line, formed)
-                    break
-        yield self._cut(line)
+            commonest = int(pool.tables[column].max())
+            eligible = [x for x in (max(different, goal.min_size), different) if commonest * x <= tally.n_records]
+            for number in eligible[:1]:
+                certain = _settled_by(goal, column, number)
+                for formed in self._formed(line, column, value, number, rng):
+                    yield formed if certain else self._settled(line, formed)
+                if certain and large:
+                    return
+        if not easy:
+            yield self._cut(line)
+        if not goal.decided_by_size:
+            yield self._settled(line, Mondrian().decide(tally, goal, rng=rng))
 
     def _cut(self, line: Line) -> Grouping:
         """Groups of the smallest size that the goal allows, on the line where they cost least, and refined."""
@@ -161,21 +167,25 @@ class Hilb(Algorithm):
             return idistance_order(rows, tally.quasi_domains, pool.ruler, rng, stretch=self.stretch)
         return hilbert_order(rows, tally.quasi_domains, stretch=self.stretch)
 
-    def _formed(self, line: Line, column: str, value: Codes, different: int) -> Iterator[Grouping]:
+    def _formed(
+        self, line: Line, column: str, value: Codes, different: int, rng: np.random.Generator
+    ) -> Iterator[Grouping]:
         """Groups of different values, made in parts of the table and, if it is small or that is asked, in the whole."""
         if self.refine:
-            yield self._formed_in_parts(line, column, value, different)
+            yield self._formed_in_parts(line, column, value, different, rng)
         if not self.refine or line.tally.n_cells <= _FEW_CELLS:
             bounds = line.eligible_ranges(value, different, self.partitions)
             formed = line.form(value, different, self._ahead(line.tally, different), bounds)
             yield self._refined(line.pool, formed, value, different)
 
-    def _formed_in_parts(self, line: Line, column: str, value: Codes, different: int) -> Grouping:
+    def _formed_in_parts(
+        self, line: Line, column: str, value: Codes, different: int, rng: np.random.Generator
+    ) -> Grouping:
         """Groups of different values within parts of the table; where equal records suffice, they stay together."""
         tally = line.tally
         first = first_of_tuples(tally)
         eligible = Goal([FrequencyLDiversity(column, l=different)])
-        part = Mondrian().decide(tally, eligible, rng=np.random.default_rng(0)).group  # strict cuts keep cells whole
+        part = Mondrian().decide(tally, eligible, rng=rng).group  # strict cuts keep cells whole
         order = line.order[np.argsort(part[first][line.order], kind="stable")]
         parts = Line.of(line.pool, order)
         kept = parts.staying(value, different, _bounds(part[first][order]))
@@ -208,7 +218,7 @@ class Hilb(Algorithm):
             if self.refine and pool.tally.n_cells <= _FEW_CELLS:
                 grouping = dissolve(pool, grouping)
             grouping = divide(pool, grouping, np.ones(grouping.n_groups, np.bool_))
-        return swap_refine(pool.tally, grouping, pool.goal, self.swaps)
+        return self._swapped(pool, grouping)
 
     def _ahead(self, tally: Tally, different: int) -> int:
         """From how many cells of the line a group chooses: as asked, or as many as there is time for."""
@@ -218,9 +228,10 @@ class Hilb(Algorithm):
 
     def _refined(self, pool: Pool, grouping: Grouping, value: Codes, different: int) -> Grouping:
         """The groups with the costliest dissolved where that pays, and with records swapped."""
-        if not self.refine:
-            return swap_refine(pool.tally, grouping, pool.goal, self.swaps)
-        grouping = _dissolved(pool, grouping, value, different)
+        return self._swapped(pool, _dissolved(pool, grouping, value, different) if self.refine else grouping)
+
+    def _swapped(self, pool: Pool, grouping: Grouping) -> Grouping:
+        """The groups after swap refinement; of large tables one pass, which gains most."""
         passes = self.swaps if pool.tally.n_cells <= _FEW_CELLS else min(self.swaps, 1)
         return swap_refine(pool.tally, grouping, pool.goal, passes)
 
