@@ -133,9 +133,10 @@ def t(
 ) -> Fraction:
     """The largest earth mover's distance of a class to the table of all rows."""
     whole = table(rows, column)
+    present = [value for value in order if value in whole]  # whoever reads the table does not know of other values
     of_class = {
         "equal": lambda h: emd_equal(h, whole),
-        "ordered": lambda h: emd_ordered(h, whole, order),
+        "ordered": lambda h: emd_ordered(h, whole, present),
         "hierarchical": lambda h: emd_hierarchical(h, whole, parent or {}),
     }[distance]
     return max(of_class(h) for h in histograms(rows, column, know_others))

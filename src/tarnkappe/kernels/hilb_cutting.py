@@ -43,7 +43,8 @@ def cut_line(ruler: Ruler, lo: Codes, hi: Codes, starts: Counts, cuts: Counts, s
             end = starts.size - 2
         if end != last:
             last, depth = end, 0
-            low[:], high[:] = lo[last], hi[last]
+            for j in range(q):
+                low[j], high[j] = lo[last, j], hi[last, j]
             width[0] = box_width(ruler, low, high)
             while cuts[inside] < starts[last]:
                 inside += 1
@@ -63,7 +64,8 @@ def cut_line(ruler: Ruler, lo: Codes, hi: Codes, starts: Counts, cuts: Counts, s
                 depth += 1
                 if depth == width.size:
                     longer = np.empty(2 * depth, np.float64)
-                    longer[:depth] = width
+                    for d in range(depth):
+                        longer[d] = width[d]
                     width = longer
                 for j in range(q):
                     low[j] = min(low[j], lo[last - depth, j])

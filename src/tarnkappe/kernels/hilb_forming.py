@@ -4,8 +4,8 @@ Every value has a queue of *runs*: the cells with this value in the order of the
 records. A group takes at most one record of each value. As long as no run ends and no value runs out of time, the next
 group looks the same, so groups are made many at a time: the number of steps follows the cells, not the records.
 
-Groups are *eligible* to be taken if the rest can still be divided: no value may then have more records than the
-``n // l`` groups that are left. A value with just as many is *due*: it must have a record in every further group.
+Records are *eligible* if no value has more of them than the ``n // l`` groups that they can form; the rest must
+stay so. A value with just as many is *due*: it must have a record in every further group.
 """
 
 from __future__ import annotations
@@ -50,68 +50,6 @@ class _Out(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def _groups_within(count: Counts, begin: int, end: int, l: int) -> int:  # noqa: E741
-    """How many groups of at least `l` different values the records of ``count[begin:end]``, largest first, can form.
-
-    The values other than the `j` commonest must fill the ``l - j`` places that these leave in each group:
-    ``min over j < l of (records of all but the j commonest) // (l - j)``.
-    """
-    if end - begin < l:
-        return 0
-    rest = 0
-    for i in range(begin, end):
-        rest += count[i]
-    most = rest // l
-    for j in range(1, l):
-        rest -= count[begin + j - 1]
-        most = min(most, rest // (l - j))
-    return int(most)
-
-
-#: Of how many shares of the groups that equal records could form one is chosen.
-_SHARES = 64
-
-
-@njit(cache=True, nogil=True)
-def stay(parts: Counts, starts: Counts, value: Codes, count: Counts, n_values: int, l: int) -> Counts:  # noqa: E741
-    """How many records of each cell form groups with equal records only.
-
-    Part ``p`` has the items ``parts[p] .. parts[p+1]``, item ``t`` the cells ``starts[t] .. starts[t+1]``, those with
-    most records first. In every part no value has more than one in `l` records. As many groups as possible are formed
-    within items, up to a share of all of them in each part, so that this is true of its other records too.
-    """
-    kept = np.zeros(count.size, np.int64)
-    seen = np.zeros(n_values, np.int64)
-    within = np.empty(starts.size, np.int64)
-    for p in range(parts.size - 1):
-        for t in range(parts[p], parts[p + 1]):
-            within[t] = _groups_within(count, starts[t], starts[t + 1], l)
-        low, high = 0, _SHARES  # the largest share that leaves an eligible rest; none does
-        share = high
-        while low < high:
-            rest = most = 0
-            for t in range(parts[p], parts[p + 1]):
-                groups = within[t] * share // _SHARES
-                for i in range(starts[t], starts[t + 1]):
-                    left = max(0, count[i] - groups)
-                    seen[value[i]] += left
-                    rest += left
-                    most = max(most, seen[value[i]])
-            for i in range(starts[parts[p]], starts[parts[p + 1]]):
-                seen[value[i]] = 0
-            if most * l <= rest:
-                low = share
-            else:
-                high = share - 1
-            share = (low + high + 1) // 2
-        for t in range(parts[p], parts[p + 1]):
-            groups = within[t] * low // _SHARES
-            for i in range(starts[t], starts[t + 1]):
-                kept[i] = min(count[i], groups)
-    return kept
-
-
-@njit(cache=True, nogil=True)
 def _room_for(out: _Out, more: int) -> _Out:
     """The same with room for some more pieces."""
     have, n = out.cell.size, out.used[0]
@@ -123,11 +61,10 @@ def _room_for(out: _Out, more: int) -> _Out:
     return _Out(cell, group, quota, out.latest, out.low, out.high, out.used)
 
 
-@njit(cache=True, nogil=True)
-def _nothing_yet(n_runs: int, n_values: int, q: int, largest: int) -> _Out:
-    room = n_runs + n_runs // 2 + 2 * largest
+def _nothing_yet(queues: Queues, q: int, different: int) -> _Out:
+    room = queues.cell.size + queues.cell.size // 2 + 4 * different
     low, high = np.full(q, -2, np.int32), np.full(q, -2, np.int32)  # no group has this box
-    latest, used = np.full(n_values, -1, np.int64), np.zeros(2, np.int64)
+    latest, used = np.full(queues.starts.size - 1, -1, np.int64), np.zeros(2, np.int64)
     return _Out(np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room, np.int64), latest, low, high, used)
 
 
@@ -160,10 +97,9 @@ def _close(
     return out
 
 
-@njit(cache=True, nogil=True)
 def _finished(out: _Out) -> Pieces:
     n = out.used[0]
-    return out.cell[:n].copy(), out.group[:n].copy(), out.quota[:n].copy(), out.used[1]
+    return out.cell[:n].copy(), out.group[:n].copy(), out.quota[:n].copy(), int(out.used[1])
 
 
 @njit(cache=True, nogil=True)
@@ -198,21 +134,26 @@ def _pop(heap: Counts, size: int, key: Counts) -> int:
     return int(top)
 
 
-@njit(cache=True, nogil=True)
 def form_groups(ruler: Ruler, rows: Codes, queues: Queues, l: int) -> Pieces:  # noqa: E741
     """Groups of `l` to ``2l - 1`` different values: the nearest heads of the queues, and the values that are due.
 
     The commonest value must have at most ``n // l`` records. Consecutive groups with equal boxes are one.
     Returns the pieces (cell, group, quota) and the number of groups. O(runs · (log values + l)).
     """
+    return _finished(_form(ruler, rows, queues, l, queues.records.copy(), _nothing_yet(queues, rows.shape[1], l)))
+
+
+@njit(cache=True, nogil=True)
+def _form(ruler: Ruler, rows: Codes, queues: Queues, l: int, left: Counts, out: _Out) -> _Out:  # noqa: E741
+    """Add the groups of `form_groups` to the pieces; `left` is used up."""
     m = queues.starts.size - 1
-    left = queues.records.copy()
-    head = queues.starts[:-1].copy()
-    total = np.zeros(m, np.int64)
-    key = np.zeros(m, np.int64)
-    heap = np.empty(m, np.int64)
+    per_value = np.zeros((8, m), np.int64)
+    head, total, key, heap, member, fixed, inside, runs = (
+        per_value[0], per_value[1], per_value[2], per_value[3], per_value[4], per_value[5], per_value[6], per_value[7],
+    )  # fmt: skip
     waiting = records = 0
     for v in range(m):
+        head[v] = queues.starts[v]
         for run in range(queues.starts[v], queues.starts[v + 1]):
             total[v] += left[run]
         records += total[v]
@@ -222,17 +163,14 @@ def form_groups(ruler: Ruler, rows: Codes, queues: Queues, l: int) -> Pieces:  #
             waiting += 1
     groups = records // l
     spare = records - groups * l
-    member, fixed = np.zeros(m, np.bool_), np.zeros(m, np.bool_)
-    inside, runs = np.empty(m, np.int64), np.empty(m, np.int64)
     n = 0
     until = 0  # so many groups can be taken before a value outside could become due
-    out = _nothing_yet(queues.cell.size, m, rows.shape[1], 2 * l)
     while groups > 0:
         while n < l and waiting > 0:
             v = _pop(heap, waiting, key)
             waiting -= 1
             if not member[v]:
-                member[v] = True
+                member[v] = 1
                 inside[n] = v
                 n += 1
         if until == 0:
@@ -240,9 +178,9 @@ def form_groups(ruler: Ruler, rows: Codes, queues: Queues, l: int) -> Pieces:  #
             for v in range(m):
                 if total[v] == groups:
                     n_fixed += 1
-                    fixed[v] = True
+                    fixed[v] = 1
                     if not member[v]:  # its place in the heap is skipped when it comes up
-                        member[v] = True
+                        member[v] = 1
                         inside[n] = v
                         n += 1
             while n > max(l, n_fixed):  # the farthest that are not due make room
@@ -251,7 +189,7 @@ def form_groups(ruler: Ruler, rows: Codes, queues: Queues, l: int) -> Pieces:  #
                     if not fixed[inside[i]] and (far < 0 or key[inside[i]] > key[inside[far]]):
                         far = i
                 v = inside[far]
-                member[v] = False
+                member[v] = 0
                 _push(heap, waiting, key, v)
                 waiting += 1
                 n -= 1
@@ -278,7 +216,7 @@ def form_groups(ruler: Ruler, rows: Codes, queues: Queues, l: int) -> Pieces:  #
             if left[head[v]] == 0 and total[v] > 0:
                 head[v] += 1
                 if not fixed[v]:  # the key of one that is due may still stand in the heap
-                    member[v] = False
+                    member[v] = 0
                     key[v] = queues.place[head[v]]
                     _push(heap, waiting, key, v)
                     waiting += 1
@@ -288,10 +226,9 @@ def form_groups(ruler: Ruler, rows: Codes, queues: Queues, l: int) -> Pieces:  #
                 inside[kept] = v
                 kept += 1
         n = kept
-    return _finished(out)
+    return out
 
 
-@njit(cache=True, nogil=True)
 def form_groups_ahead(ruler: Ruler, rows: Codes, queues: Queues, l: int, ahead: int) -> Pieces:  # noqa: E741
     """Groups like those of `form_groups`, but chosen from the next `ahead` cells of the line instead of the nearest.
 
@@ -302,30 +239,42 @@ def form_groups_ahead(ruler: Ruler, rows: Codes, queues: Queues, l: int, ahead: 
     O(groups · ahead · d) and more: a box only grows, so a record that was too far away from a smaller box need not be
     measured again.
     """
+    out = _nothing_yet(queues, rows.shape[1], l)
+    return _finished(_form_ahead(ruler, rows, queues, l, ahead, queues.records.copy(), out))
+
+
+@njit(cache=True, nogil=True)
+def _form_ahead(
+    ruler: Ruler,
+    rows: Codes,
+    queues: Queues,
+    l: int,  # noqa: E741
+    ahead: int,
+    left: Counts,
+    out: _Out,
+) -> _Out:
+    """Add the groups of `form_groups_ahead` to the pieces; `left` is used up."""
     m, n_runs = queues.starts.size - 1, queues.cell.size
-    left = queues.records.copy()
-    value = np.empty(n_runs, np.int64)
-    along = np.empty(n_runs + 1, np.int64)  # the runs in the order of the line
-    after = np.arange(1, n_runs + 2)  # the next place of the line that has records
-    head = queues.starts[:-1].copy()
-    total = np.zeros(m, np.int64)
+    per_run = np.empty((3, n_runs + m + 1), np.int64)
+    value, along, after = per_run[0], per_run[1], per_run[2]  # runs in the order of the line, next place with records
+    per_value = np.zeros((6, m), np.int64)
+    head, total, inside, runs, taken, offered = (
+        per_value[0], per_value[1], per_value[2], per_value[3], per_value[4], per_value[5],
+    )  # fmt: skip
+    offers = np.empty(n_runs + m, np.int64)
     records = 0
     for v in range(m):
+        head[v] = queues.starts[v]
         for run in range(queues.starts[v], queues.starts[v + 1]):
-            value[run] = v
+            value[run], after[run] = v, run + 1
             along[queues.place[run]] = run
             total[v] += left[run]
         records += total[v]
     groups = records // l
     spare = records - groups * l
-    inside, runs = np.empty(m, np.int64), np.empty(m, np.int64)
-    taken = np.zeros(m, np.bool_)
-    offered = np.zeros(m, np.int64)  # the latest group that a value was offered to
-    offers = np.empty(n_runs + m, np.int64)
     bound = np.empty(offers.size, np.float64)  # taking the record makes the box at least so wide
     low, high = np.empty(rows.shape[1], np.int32), np.empty(rows.shape[1], np.int32)
     first = step = 0
-    out = _nothing_yet(n_runs, m, rows.shape[1], 2 * l)
     while groups > 0:
         step += 1
         while left[along[first]] == 0:
@@ -369,7 +318,7 @@ def form_groups_ahead(ruler: Ruler, rows: Codes, queues: Queues, l: int, ahead: 
                         best, least = run, bound[i]
             v = value[best]
             due -= total[v] == groups
-            taken[v] = True
+            taken[v] = 1
             runs[n], inside[n] = best, v
             n += 1
             widen(ruler, rows[best], low, high)
@@ -387,5 +336,5 @@ def form_groups_ahead(ruler: Ruler, rows: Codes, queues: Queues, l: int, ahead: 
         for i in range(n):
             left[runs[i]] -= times
             total[inside[i]] -= times
-            taken[inside[i]] = False
-    return _finished(out)
+            taken[inside[i]] = 0
+    return out

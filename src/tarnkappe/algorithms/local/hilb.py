@@ -56,21 +56,30 @@ class Hilb(Algorithm):
     *Any other monotone goal*: groups as for the strongest part of the goal, pooled with neighbours on the line until
     they satisfy all of it, and divided again where both parts do.
 
-    Swap refinement follows. Tables of few cells are grouped in several ways: with and without a look beyond the
-    frontier of the queues, and by size alone; the one with the least loss after swaps counts.
+    Swap refinement follows. With `refine`, which is the default, there is more:
+
+    * Groups of different values are formed within parts of the table that median cuts make (`Mondrian`), each of them
+      eligible, instead of on the whole line. Where the records of one combination can form groups by themselves, they
+      stay as they are, as many as leave the rest of the part eligible.
+    * Costly groups are dissolved, if their records cost less in others.
+    * Tables of at most 100 000 cells are grouped in several ways: in parts and as a whole, by different values and by
+      size; along the curve and, for sizes, along the curve within each value of a quasi-identifier. Groups choose from
+      up to 2048 cells ahead (`lookahead: 0`). The way with the least loss counts.
 
     Records of a cell are alike, so groups are made many at a time: O(c · (log m + l)) for c cells and m values, without
-    the swaps, however many records there are. Consecutive groups that look the same are returned as one.
+    the refinement, however many records there are. Consecutive groups that look the same are returned as one.
 
     With `partitions`, the line is divided into ranges with about equal records, which are joined with neighbours
-    where they are not eligible and grouped in parallel. No record crosses a bound except in swaps.
+    where they are not eligible and grouped in parallel. The parts of `refine` are finer and take their place.
 
-    Differs from the papers in: quasi-identifiers are stretched to the whole width of the grid (`stretch`), without
-    which short domains hardly matter; the fall-back step takes the nearest of the values that are not due instead of
-    the commonest; records at the same place of the line are taken commonest value first. The extension of a
-    group in the greedy step of the thesis can only succeed if fewer than 2l values are left, and is left out.
-    What it means to look beyond the frontier is our reading: every value offers its first `lookahead` cells, and a
-    group always takes the one that widens its box least.
+    Differs from the papers in: all that `refine` adds; quasi-identifiers are stretched to the whole width of the grid
+    (`stretch`), without which short domains hardly matter, and subtrees of taxonomies are aligned with it; the
+    fall-back step takes the nearest of the values that are not due instead of the commonest; records at the same
+    place of the line are taken commonest value first. The thesis extends a group in the greedy step if the whole
+    frontier is eligible; that can only be if fewer than 2l values are left, and the fall-back step does as well. What
+    it means to look beyond the frontier is our reading: a group begins with the first record of the line and always
+    takes the one of the next `lookahead` cells that widens its box least. ``refine: false, lookahead: 1, swaps: 0`` is
+    the algorithm of the papers.
 
     References
     ----------
@@ -95,7 +104,7 @@ class Hilb(Algorithm):
     stretch: bool = param(True, doc="Stretch every quasi-identifier over the whole grid of the curve.", kw_only=True)
     lookahead: int = param(
         0,
-        doc="How many cells every sensitive value offers to a group; 1: the first, 0: try what pays on small tables.",
+        doc="From how many cells of the line a group chooses; 1: the nearest of each value, 0: as many as time allows.",
         ge=0,
         kw_only=True,
     )
