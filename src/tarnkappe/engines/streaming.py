@@ -79,6 +79,20 @@ class StreamingEngine(Engine):
         kept = [c.name for c in schema.with_role("keep")]
         dealt = self._dealt_again(plan.grouping, kept, rng) if kept else self._dealt(plan.grouping, rng)
         witness = []
+
+        def publish(records: pl.DataFrame) -> None:
+            group, row = records[_GROUP].to_numpy(), records[_ROW].to_numpy()
+            columns = {}
+            for name in schema.published:
+                if name in labels:
+                    columns[name] = labels[name].at(group)
+                else:
+                    columns[name] = records[name] if name in kept else cells.at(name, row)
+            writer.write(pl.DataFrame(columns))
+            witness.append(
+                pl.DataFrame([lots[name].gather(row) if name in lots else cells.at(name, row) for name in hidden])
+            )
+
         done = 0
         limit = None if self._limit is None else self._limit // 4
         with Shuffle(plan.n_published, rng, limit) as shuffle, ThreadPoolExecutor(1) as aside:
@@ -86,19 +100,9 @@ class StreamingEngine(Engine):
             for group, row, carried in dealt:
                 shuffle.add(pl.DataFrame([pl.Series(_GROUP, group), pl.Series(_ROW, row), *carried]))
             for records in shuffle.batches():
-                group, row = records[_GROUP].to_numpy(), records[_ROW].to_numpy()
-                columns = {}
-                for name in schema.published:
-                    if name in labels:
-                        columns[name] = labels[name].at(group)
-                    else:
-                        columns[name] = records[name] if name in kept else cells.at(name, row)
                 if written is not None:
                     written.result()
-                written = aside.submit(writer.write, pl.DataFrame(columns))  # while the next records are made up
-                witness.append(
-                    pl.DataFrame([lots[name].gather(row) if name in lots else cells.at(name, row) for name in hidden])
-                )
+                written = aside.submit(publish, records)  # while the next records are shuffled
                 done += records.height
                 self._told(done, plan.n_published)
             if written is not None:
