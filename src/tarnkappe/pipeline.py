@@ -19,11 +19,12 @@ import polars as pl
 
 from tarnkappe.criteria import Criterion
 from tarnkappe.engines import engine_for
-from tarnkappe.engines.base import Engine, Step, Writer
+from tarnkappe.engines.base import Engine, Writer
 from tarnkappe.errors import DataError, JobError, Notice
 from tarnkappe.goal import Goal
 from tarnkappe.guards import notices_about_data, notices_about_plan, refuse_identifiers, require_everybody
 from tarnkappe.io import CsvDialect, Format, Source, Staging, TableWriter, like, open_source
+from tarnkappe.io.cells import Step
 from tarnkappe.job import Job
 from tarnkappe.job.mechanism import require_data_independence
 from tarnkappe.job.model import replace_job

@@ -6,7 +6,7 @@ that formed them, so a mistake in deciding, labelling or writing shows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +18,7 @@ from tarnkappe.errors import DataError, VerificationError
 from tarnkappe.goal import Goal
 from tarnkappe.groups import GroupStats
 from tarnkappe.io import Source, is_text
+from tarnkappe.io.cells import Step
 from tarnkappe.schema import Column
 from tarnkappe.tally import Codes, Counts, Domain
 from tarnkappe.threads import map_threads
@@ -68,7 +69,7 @@ def verify_table(
     goal: Goal,
     domains: Mapping[str, Domain] | None = None,
     evidence: Evidence | None = None,
-    step: Callable[[int, int], None] | None = None,
+    step: Step | None = None,
 ) -> Verification:
     """Regroup a table by the values of its quasi-identifiers and check every criterion of the goal.
 

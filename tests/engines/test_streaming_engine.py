@@ -238,6 +238,7 @@ def test_large_files_are_streamed(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("tarnkappe.engines.settings._LARGE_FILE", 100)
     assert EngineSettings().chosen(path) == "streaming"
     assert EngineSettings().chosen(pl.DataFrame()) == "memory"
+    assert EngineSettings(memory="2GB").chosen(pl.DataFrame()) == "streaming"
     assert EngineSettings("memory").chosen(path) == "memory"
 
 
@@ -248,6 +249,8 @@ def test_large_files_are_streamed(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         ({"memory": "much"}, "2GB"),
         ({"memory": "0"}, "2GB"),
         ({"name": "memory", "master": "yarn"}, "not spark"),
+        ({"name": "memory", "memory": "2GB"}, "cannot keep"),
+        ({"name": "spark", "memory": "2GB"}, "cannot keep"),
     ],
 )
 def test_settings_that_cannot_be_meant(settings_: dict[str, str], message: str):

@@ -37,6 +37,7 @@ from tarnkappe import plan as plan_module
 from tarnkappe.criteria import Criterion, all_criteria
 from tarnkappe.engines import encode as encode_module
 from tarnkappe.engines import memory as memory_module
+from tarnkappe.engines import streaming as streaming_module
 from tarnkappe.errors import VerificationError
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping
@@ -356,3 +357,52 @@ def test_giving_up_too_early_is_found_out(monkeypatch: Patch):
     monkeypatch.setattr(Datafly, "decide", give_up)
     with pytest.raises(AssertionError, match="gave up"):
         run_and_check(hospital((KAnonymity(5),), Datafly()))
+
+
+def exchange_streamed_records(patch: Patch) -> None:
+    """Every record wears the labels of the one before it in its batch."""
+    original = streaming_module.StreamingEngine._dealt_again
+
+    def wrong(*given: Any) -> Any:
+        for group, row, carried in original(*given):
+            yield np.roll(group, 1), row, carried
+
+    patch.setattr(streaming_module.StreamingEngine, "_dealt_again", wrong)
+
+
+def take_two_rows_for_one(patch: Patch) -> None:
+    """Two of the distinct rows change places after they were counted."""
+    original = streaming_module.RowCounter.again
+
+    def wrong(*given: Any) -> Any:
+        for row, carried in original(*given):
+            yield np.where(row == 0, 1, np.where(row == 1, 0, row)).astype(row.dtype), carried
+
+    patch.setattr(streaming_module.RowCounter, "again", wrong)
+
+
+@pytest.mark.parametrize("spoil", [exchange_streamed_records, take_two_rows_for_one], ids=lambda f: f.__name__)
+def test_these_checks_notice_while_streaming(spoil: Callable[[Patch], None], monkeypatch: Patch):
+    case = dataclasses.replace(a_case(criteria=(KAnonymity(3),)), engine="streaming")
+    assert run_and_check(case) is not None
+    spoil(monkeypatch)
+    with pytest.raises((AssertionError, VerificationError)):
+        run_and_check(case)
+
+
+def test_writing_from_the_plan_is_checked(monkeypatch: Patch):
+    """Without a column that passes through, the release is made up from the plan: here everybody is one group on."""
+    case = a_case(criteria=(KAnonymity(3), LDiversity("illness", 2)))
+    fields = tuple(dataclasses.replace(f, role="drop") if f.role == "keep" else f for f in case.fields)
+    case = dataclasses.replace(case, fields=fields, engine="streaming")
+    assert run_and_check(case) is not None
+    original = streaming_module._expanded
+
+    def wrong(values: Any, *given: Any) -> Any:
+        records = original(values, *given)
+        records[:-1] = records[0]  # all but one of these records in one group, or of one kind
+        return records
+
+    monkeypatch.setattr(streaming_module, "_expanded", wrong)
+    with pytest.raises((AssertionError, VerificationError)):
+        run_and_check(case)

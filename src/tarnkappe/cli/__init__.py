@@ -32,8 +32,8 @@ def main() -> NoReturn:
 def start_lightly() -> None:
     """Spare a short-lived process what long-lived ones need; to be called before anything heavy is imported.
 
-    Start-up makes a hundred thousand objects that all stay, and looking for garbage among them costs a tenth of it.
-    Linear algebra is not what the time goes into, so its threads are not worth starting.
+    Start-up makes many objects that all stay, and looking for garbage among them takes some of its time. Linear algebra
+    is not what the time goes into, so its threads are not worth starting.
     """
     gc.set_threshold(50_000)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

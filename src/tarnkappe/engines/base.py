@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
@@ -12,13 +12,11 @@ import numpy as np
 import polars as pl
 
 from tarnkappe.io import Format, Source, TableWriter, open_source
+from tarnkappe.io.cells import Step
 from tarnkappe.io.dialect import CsvDialect
 from tarnkappe.plan import Plan
 from tarnkappe.schema import Column, Schema
 from tarnkappe.tally import Tally
-
-#: Called now and then with the records dealt with so far, and how many there are.
-Step = Callable[[int, int], None]
 
 
 class Writer(Protocol):

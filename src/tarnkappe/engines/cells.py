@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tarnkappe.engines.encode import encode_quasi, encode_sensitive, read_kind
+from tarnkappe.engines.encode import encode_quasi, encode_sensitive, read_kind, stacked
 from tarnkappe.io import Cells, Source, is_text
 from tarnkappe.schema import Column, Schema
 from tarnkappe.tally import Codes, Domain, Tally, count_cells, with_population
@@ -41,8 +41,7 @@ def tally_of_cells(
         where = source.name
         if people is not None and population is not None:
             public, further = _distinct(people, column.name)
-            shown = read_kind(public, column, population, distinct=True)
-            series = pl.concat([series.to_frame("x"), shown.to_frame("x")], how="vertical_relaxed")["x"]
+            series = stacked(series, read_kind(public, column, population, distinct=True))
             weights = np.concatenate([weights, further])
             where = f"{where} or {population.name}"
         return encode_quasi(series, column, schema.missing_rule, others, where, weights)

@@ -69,6 +69,11 @@ def read_kind(series: pl.Series, column: Column, source: Source, *, distinct: bo
     return series if series.dtype == pl.String else series.cast(pl.String)
 
 
+def stacked(records: pl.Series, people: pl.Series) -> pl.Series:
+    """Two series one below the other, in a type that holds the values of both."""
+    return pl.concat([records.to_frame("x"), people.to_frame("x")], how="vertical_relaxed")["x"]
+
+
 def encode_quasi(
     series: pl.Series,
     column: Column,

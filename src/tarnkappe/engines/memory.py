@@ -10,7 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tarnkappe.engines.base import Engine, Writer
-from tarnkappe.engines.encode import Values, encode_quasi, encode_sensitive, read_kind
+from tarnkappe.engines.encode import Values, encode_quasi, encode_sensitive, read_kind, stacked
 from tarnkappe.errors import DataError
 from tarnkappe.groups import SUPPRESSED, Grouping
 from tarnkappe.io import Source, is_text
@@ -55,7 +55,7 @@ class MemoryEngine(Engine):
                 return encode_sensitive(series, column)
             where = source.name
             if population is not None:
-                series = _stacked(series, read_kind(public[column.name], column, population))
+                series = stacked(series, read_kind(public[column.name], column, population))
                 where = f"{where} or {population.name}"
             return encode_quasi(series, column, schema.missing_rule, others, where)
 
@@ -121,11 +121,6 @@ def _hide(keys: pl.Series) -> pl.Series:
 def _redrawn(numbers: pl.Series, rng: np.random.Generator) -> pl.Series:
     """Other numbers for the same people: the old ones follow the order of the keys."""
     return pl.Series(numbers.name, rng.permutation(len(numbers))[numbers.to_numpy()])
-
-
-def _stacked(records: pl.Series, people: pl.Series) -> pl.Series:
-    """Two series one below the other, in a type that holds the values of both."""
-    return pl.concat([records.to_frame("x"), people.to_frame("x")], how="vertical_relaxed")["x"]
 
 
 def _compact(series: pl.Series) -> pl.Series:

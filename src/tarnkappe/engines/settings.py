@@ -37,6 +37,10 @@ class EngineSettings:
             )
         if self.master is not None and self.name != "spark":
             raise JobError("E110", "'master' says where Spark runs, but the engine is not spark", hint="engine: spark")
+        if self.memory is not None and self.name in ("memory", "spark"):
+            raise JobError(
+                "E110", f"'memory' is a limit that the engine {self.name} cannot keep", hint="engine: streaming"
+            )
         self.limit  # noqa: B018  # says at once if the text is no amount
 
     @property
@@ -54,10 +58,9 @@ class EngineSettings:
         return int(float(match[1]) * _UNITS[match[2]])
 
     def chosen(self, data: Any) -> str:
-        """The engine by name: what was asked for, or streaming for large files and memory for everything else."""
+        """The engine by name: what was asked for, or streaming for large files and wherever memory is limited."""
         if self.name != "auto":
             return self.name
         path = Path(data) if isinstance(data, (str, Path)) else None
-        if path is None or not path.is_file():
-            return "memory"
-        return "streaming" if self.memory is not None or path.stat().st_size > _LARGE_FILE else "memory"
+        large = path is not None and path.is_file() and path.stat().st_size > _LARGE_FILE
+        return "streaming" if large or self.memory is not None else "memory"

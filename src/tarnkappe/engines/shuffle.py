@@ -67,7 +67,7 @@ class Shuffle:
                 yield records[self._order(records.height)]
 
     def _order(self, n: int) -> NDArray[np.int32]:
-        """A random order; numpy's own permutation takes three times as long."""
+        """A random order, drawn faster than by numpy's own permutation."""
         order = np.arange(n, dtype=np.int32)
         shuffle_within(order, np.array([0, n]), self._rng.random(n))
         return order

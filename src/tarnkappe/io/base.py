@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from types import TracebackType
 from typing import Self
@@ -13,7 +13,7 @@ import polars as pl
 import polars.selectors as cs
 
 from tarnkappe.errors import DataError, did_you_mean
-from tarnkappe.io.cells import BATCH, Cells, Counted, count_rows
+from tarnkappe.io.cells import BATCH, Cells, Counted, Step, count_rows
 from tarnkappe.io.numbers import as_numbers
 
 
@@ -111,11 +111,11 @@ class Source(ABC):
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
             raise self.unreadable() from None  # their own words may quote values
 
-    def counted(self, columns: Sequence[str], step: Callable[[int, int], None] | None = None) -> Counted | None:
+    def counted(self, columns: Sequence[str], step: Step | None = None) -> Counted | None:
         """The distinct rows of these columns as they are stored, if this source has a swifter way than Polars."""
         return None
 
-    def cells(self, columns: Sequence[str], step: Callable[[int, int], None] | None = None) -> Cells:
+    def cells(self, columns: Sequence[str], step: Step | None = None) -> Cells:
         """The distinct rows of these columns and how often each occurs; missing markers are missing values."""
         return count_rows(self, columns, step)
 

@@ -14,6 +14,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from tarnkappe.publish.labels import text_column
+
 if TYPE_CHECKING:
     from tarnkappe.io.base import Source
 
@@ -27,9 +29,6 @@ _WAITING = 1 << 24
 _SAMPLE = 50_000
 
 _WORD_BITS = 63
-
-#: A column with more different texts is handed over as plain text.
-_MOST_CATEGORIES = 1 << 16
 
 _ONE = pl.lit(1, pl.Int64).alias("n")
 
@@ -57,12 +56,9 @@ class Cells:
         """The values of one column in some of the distinct rows; texts of which there are few as categories."""
         j = self.names.index(name)
         codes, values = self.codes[rows, j], self.values[j]
-        if values.dtype != pl.String or len(values) > _MOST_CATEGORIES:
-            return values.gather(codes).alias(name)
-        physical = pl.Series(name, codes - 1)
-        if (codes == 0).any():
-            physical = pl.select(pl.when(physical >= 0).then(physical).alias(name)).to_series()
-        return physical.cat.to(pl.Enum(values[1:]))
+        if values.dtype == pl.String:
+            return text_column(codes - np.int32(1), values[1:]).alias(name)
+        return values.gather(codes).alias(name)
 
     def frame(self) -> pl.DataFrame:
         """The distinct rows as a table, without their counts."""
@@ -132,8 +128,7 @@ class RowCounter:
 
     def _count(self) -> tuple[pl.DataFrame, NDArray[np.int64]]:
         """The distinct packed rows and how often each occurs; rows are grouped whenever enough of them wait."""
-        words = self._coding.words()
-        names = [f"word{i}" for i in range(len(words))]
+        words, names = self._coding.words(), self._coding.word_names
         parts: list[pl.DataFrame] = []
         waiting = done = 0
         for batch in self._source.batches(self._coding.names, self._coding.types, [*words, _ONE]):
@@ -151,8 +146,7 @@ class RowCounter:
     def again(self, further: Sequence[str]) -> Iterator[tuple[NDArray[np.int32], pl.DataFrame]]:
         """Go over the source once more: which of the distinct rows each row is, and what it has in further columns."""
         self._coding.recall()
-        source, words = self._source, self._coding.words()
-        names = [f"word{i}" for i in range(len(words))]
+        source, words, names = self._source, self._coding.words(), self._coding.word_names
         known = self._packed.with_columns(pl.Series("row", self._row))
         columns = [f"column{i}" for i in range(len(further))]  # names of our own, whatever the columns are called
         types = source.types(further)
@@ -222,6 +216,11 @@ class Coding:
         """How the text columns are to be read."""
         return {name: pl.Categorical(categories) for name, categories in self._categories.items()}
 
+    @property
+    def word_names(self) -> list[str]:
+        """What the columns of packed codes are called."""
+        return [f"word{i}" for i in range(len(self._layout()))]
+
     def words(self) -> list[pl.Expr]:
         """The packed codes of a row."""
         out: list[pl.Expr] = []
@@ -229,8 +228,8 @@ class Coding:
             packed: pl.Expr = pl.lit(0, pl.UInt64)
             for name in word:
                 packed = packed * (1 << self._bits[name]) + self._code(name)
-            out.append(packed.alias(f"word{len(out)}"))
-        return out
+            out.append(packed)
+        return [word.alias(name) for word, name in zip(out, self.word_names, strict=True)]
 
     def _code(self, name: str) -> pl.Expr:
         column = pl.col(name)
@@ -274,12 +273,12 @@ class Coding:
 
     def pack(self, codes: NDArray[np.int32]) -> pl.DataFrame:
         """The words of codes of every column."""
-        words: list[pl.Series] = []
-        for names in self._layout():
+        words = {}
+        for title, names in zip(self.word_names, self._layout(), strict=True):
             word = np.zeros(len(codes), np.uint64)
             for name in names:
                 word = (word << np.uint64(self._bits[name])) | codes[:, self.names.index(name)].astype(np.uint64)
-            words.append(pl.Series(f"word{len(words)}", word))
+            words[title] = word
         return pl.DataFrame(words)
 
     def values(self, name: str) -> pl.Series:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,7 +22,7 @@ from tarnkappe.io.transcode import TemporaryCopy, check_utf8
 from tarnkappe.threads import map_threads
 
 if TYPE_CHECKING:
-    from tarnkappe.io.cells import Counted
+    from tarnkappe.io.cells import Counted, Step
     from tarnkappe.kernels.csvscan import Scan
 
 _MARK = b"\xef\xbb\xbf"
@@ -154,7 +154,7 @@ class CsvSource(Source):
         # Polars reads an empty field without quotes as null.
         return frame if "" in self.missing else frame.with_columns(pl.all().fill_null(""))
 
-    def counted(self, columns: Sequence[str], step: Callable[[int, int], None] | None = None) -> Counted | None:
+    def counted(self, columns: Sequence[str], step: Step | None = None) -> Counted | None:
         """The distinct rows of these columns as they are stored, if the file is large and has no quoted fields."""
         wanted = [self.columns.index(name) for name in self._known(columns)]
         begin, end = self._body

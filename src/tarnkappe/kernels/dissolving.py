@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from tarnkappe.kernels.widths import Ruler, box_width, widen, width
+from tarnkappe.kernels.widths import Ruler, box_width, widen, widened_box
 
 Codes = NDArray[np.int32]
 Counts = NDArray[np.int64]
@@ -16,7 +16,8 @@ Floats = NDArray[np.float64]
 @njit(cache=True, nogil=True)
 def _best_home(
     ruler: Ruler,
-    row: Codes,
+    rows: Codes,
+    i: int,
     records: int,
     lo: Codes,
     hi: Codes,
@@ -25,7 +26,7 @@ def _best_home(
     without: int,
     enough: float,
 ) -> tuple[int, float]:
-    """The group, other than `without`, whose loss rises least with some records, and by how much.
+    """The group, other than `without`, whose loss rises least with some records of row `i`, and by how much.
 
     -1 if it rises by `enough` or more everywhere.
     """
@@ -35,15 +36,7 @@ def _best_home(
             continue
         # (size + records) * new width - size * old width < least, solved for the new width
         limit = (least + size[g] * total[g]) / (size[g] + records)
-        wider = 0.0
-        for j in range(row.size):
-            v = row[j]
-            if v == ruler.wild[j]:
-                wider += width(ruler, j, lo[g, j], hi[g, j])
-            else:
-                wider += width(ruler, j, min(lo[g, j], v), max(hi[g, j], v))
-            if wider >= limit:
-                break
+        wider = widened_box(ruler, rows, i, lo, hi, g, limit)
         if wider < limit:
             best, least = g, (size[g] + records) * wider - size[g] * total[g]
     return best, least
@@ -55,7 +48,7 @@ def join_nearest(
 ) -> None:
     """Put every row into the group whose loss rises least; boxes, sizes and widths (`total`) of the groups follow."""
     for i in range(rows.shape[0]):
-        best, _ = _best_home(ruler, rows[i], quota[i], lo, hi, size, total, -1, np.inf)
+        best, _ = _best_home(ruler, rows, i, quota[i], lo, hi, size, total, -1, np.inf)
         group[i] = best
         size[best] += quota[i]
         widen(ruler, rows[i], lo[best], hi[best])
@@ -91,7 +84,7 @@ def dissolve_groups(
         steps = 0
         i = head[g]
         while i >= 0 and left > 0:
-            to, rise = _best_home(ruler, rows[i], quota[i], lo, hi, size, total, g, left)
+            to, rise = _best_home(ruler, rows, i, quota[i], lo, hi, size, total, g, left)
             left = left - rise if to >= 0 else -1.0
             if left > 0:
                 home[steps], old_lo[steps], old_hi[steps], old_total[steps] = to, lo[to], hi[to], total[to]

@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from tarnkappe.kernels.widths import Ruler, box_width, widen, width
+from tarnkappe.kernels.widths import Ruler, box_width, widen, widened_box
 
 Codes = NDArray[np.int32]
 Counts = NDArray[np.int64]
@@ -41,15 +41,7 @@ def _best_home(
             continue
         # (size + records) * new width - size * old width < least, solved for the new width
         limit = (least + size[g] * total[g]) / (size[g] + records)
-        wider = 0.0
-        for j in range(rows.shape[1]):
-            v = rows[i, j]
-            if v == ruler.wild[j]:
-                wider += width(ruler, j, lo[g, j], hi[g, j])
-            else:
-                wider += width(ruler, j, min(lo[g, j], v), max(hi[g, j], v))
-            if wider >= limit:
-                break
+        wider = widened_box(ruler, rows, i, lo, hi, g, limit)
         if wider >= limit:
             continue
         same = records

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,22 +21,31 @@ _ENUM_LIMIT = 1 << 16
 class Labels:
     """One column's published texts, and which of them each group has (-1: the missing value).
 
-    Only texts that some group publishes are listed: an unused one would ride along in the header of a file.
+    Only texts that some group publishes are listed: an unused one would ride along in the header of a file. Where they
+    are numbers, `numbers` holds them, and the column is written as numbers.
     """
 
     texts: tuple[str, ...]
     code: Codes
+    numbers: pl.Series | None = None
 
     def at(self, groups: Codes) -> pl.Series:
         """The column for records that belong to these groups; the missing value is null."""
         code = self.code[groups]
-        if len(self.texts) > _ENUM_LIMIT:
-            text = pl.Series([*self.texts, None], dtype=pl.String)
-            return text.gather(np.where(code < 0, len(self.texts), code))
-        physical = pl.Series(code)
-        if (code < 0).any():
-            physical = pl.select(pl.when(physical >= 0).then(physical)).to_series()
-        return physical.cat.to(pl.Enum(self.texts))
+        if self.numbers is None:
+            return text_column(code, self.texts)
+        return self.numbers.extend_constant(None, 1).gather(np.where(code < 0, len(self.texts), code))
+
+
+def text_column(code: Codes, texts: Sequence[str] | pl.Series) -> pl.Series:
+    """The text of every code, -1 is null; as an enumeration, unless there are too many texts for one."""
+    if len(texts) > _ENUM_LIMIT:
+        text = pl.Series([*texts, None], dtype=pl.String)
+        return text.gather(np.where(code < 0, len(texts), code))
+    physical = pl.Series(code)
+    if (code < 0).any():
+        physical = pl.select(pl.when(physical >= 0).then(physical)).to_series()
+    return physical.cat.to(pl.Enum(texts))
 
 
 def labels_of(boxes: Boxes, j: int, domain: Domain, missing_texts: Collection[str] = ()) -> Labels:

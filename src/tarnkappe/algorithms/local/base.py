@@ -11,7 +11,7 @@ import numpy as np
 from tarnkappe.algorithms.base import Algorithm
 from tarnkappe.algorithms.local.pool import Pool, dissolve, divide, settle
 from tarnkappe.algorithms.local.swaps import swap_refine
-from tarnkappe.algorithms.local.units import deal_out, project, ruler_of, select, tidy, tuples_of
+from tarnkappe.algorithms.local.units import deal_out, select, tidy, tuples_of
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping
 from tarnkappe.params import param
@@ -49,17 +49,12 @@ class LocalRecoding(Algorithm):
     def decide(self, tally: Tally, goal: Goal, *, rng: np.random.Generator) -> Grouping:
         """Group what does not stand already, then make every group satisfy the goal."""
         self.require_supported(tally, goal)
-        if tally.n_cells == 0:
-            raise goal.infeasible(tally)
-        seen, owner = project(tally, goal)
-        whole = Pool(seen, goal, goal.table_distributions(seen), ruler_of(seen.quasi_domains))
-        if not whole.satisfied(whole.together()).all():
-            raise goal.infeasible(tally)
+        whole, owner = Pool.whole(tally, goal)
         grouping = settle(whole, self._first_groups(whole, rng))
         if self.dissolves:
             grouping = dissolve(whole, grouping)
         grouping = divide(whole, grouping, np.ones(grouping.n_groups, np.bool_))
-        grouping = swap_refine(seen, grouping, goal, self.swaps)
+        grouping = swap_refine(whole.tally, grouping, goal, self.swaps)
         return deal_out(tally, owner, grouping)
 
     def _first_groups(self, whole: Pool, rng: np.random.Generator) -> Grouping:

@@ -13,7 +13,7 @@ from tarnkappe.algorithms.local.curve import hilbert_order, idistance_order
 from tarnkappe.algorithms.local.line import Line
 from tarnkappe.algorithms.local.pool import Pool, dissolve, divide
 from tarnkappe.algorithms.local.swaps import swap_refine
-from tarnkappe.algorithms.local.units import deal_out, first_of_tuples, project, ruler_of, select, tidy, tuples_of
+from tarnkappe.algorithms.local.units import deal_out, first_of_tuples, select, tidy, tuples_of
 from tarnkappe.algorithms.multidimensional.mondrian import Mondrian
 from tarnkappe.criteria.frequency_l_diversity import FrequencyLDiversity
 from tarnkappe.goal import Goal
@@ -30,8 +30,8 @@ _FEW_CELLS = 100_000
 _FARTHEST = 2048
 _OFFERS = 60_000_000
 
-#: How many pieces are compared with how many groups when groups are dissolved.
-_MOVES = 100_000_000
+#: How often a piece is compared with a group when groups are dissolved, in a small table and in a large one.
+_MOVES, _MOVES_IF_LARGE = 200_000_000, 10_000_000
 
 
 @dataclass(frozen=True)
@@ -121,15 +121,10 @@ class Hilb(Algorithm):
     def decide(self, tally: Tally, goal: Goal, *, rng: np.random.Generator) -> Grouping:
         """Make groups in all ways worth trying, and keep the cheapest."""
         self.require_supported(tally, goal)
-        if tally.n_cells == 0:
-            raise goal.infeasible(tally)
-        seen, owner = project(tally, goal)
-        pool = Pool(seen, goal, goal.table_distributions(seen), ruler_of(seen.quasi_domains))
-        if not pool.satisfied(pool.together()).all():
-            raise goal.infeasible(tally)
+        pool, owner = Pool.whole(tally, goal)
         attempts = self._attempts(pool, rng)
         grouping = min(attempts, key=pool.loss) if self.refine else next(attempts)
-        return grouping if seen is tally else deal_out(tally, owner, grouping)
+        return grouping if pool.tally is tally else deal_out(tally, owner, grouping)
 
     def _attempts(self, pool: Pool, rng: np.random.Generator) -> Iterator[Grouping]:
         """The groups found in every way worth trying, the most promising first."""
@@ -277,8 +272,10 @@ def _dissolved(pool: Pool, grouping: Grouping, value: Codes, different: int) -> 
     """The groups without those whose records cost less in others; no value gets more than its share there."""
     lo, hi, size, total = pool.measured(grouping)
     cost = size * total
-    tried = min(grouping.n_groups, _MOVES // (len(grouping.cell) + 1))
-    order = np.argsort(-cost, kind="stable")[:tried]
+    order = np.argsort(-cost, kind="stable")
+    moves = np.cumsum(np.bincount(grouping.group, minlength=grouping.n_groups)[order]) * grouping.n_groups
+    affordable = _MOVES if pool.tally.n_cells <= _FEW_CELLS else _MOVES_IF_LARGE
+    order = order[: np.searchsorted(moves, affordable)]
     rows, group = pool.tally.quasi[grouping.cell], grouping.group.copy()
     given = (pool.ruler, rows, value[grouping.cell], grouping.quota, group, lo, hi, size, total)
     dissolve_eligible(*given, order[cost[order] > 0], different)

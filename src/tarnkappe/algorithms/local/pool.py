@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from tarnkappe.algorithms.local.units import tidy
+from tarnkappe.algorithms.local.units import project, ruler_of, tidy
 from tarnkappe.goal import Goal
 from tarnkappe.groups import SUPPRESSED, Grouping
 from tarnkappe.kernels.dissolving import dissolve_groups, join_nearest
@@ -35,6 +35,17 @@ class Pool:
     goal: Goal
     tables: Mapping[str, Counts]
     ruler: Ruler
+
+    @classmethod
+    def whole(cls, tally: Tally, goal: Goal) -> tuple[Pool, Codes]:
+        """All records as the goal sees them, if they can satisfy it, and the cell there of each cell of the tally."""
+        if tally.n_cells == 0:
+            raise goal.infeasible(tally)
+        seen, owner = project(tally, goal)
+        pool = cls(seen, goal, goal.table_distributions(seen), ruler_of(seen.quasi_domains))
+        if not pool.satisfied(pool.together()).all():
+            raise goal.infeasible(tally)
+        return pool, owner
 
     def together(self) -> Grouping:
         """All records in one group."""

@@ -5,18 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
-from tarnkappe.algorithms.multidimensional.cut_tree import CutTree, Growth
-from tarnkappe.algorithms.multidimensional.sharded import ShardedMondrian
-from tarnkappe.algorithms.shards import Secrets, Shards
-from tarnkappe.goal import Goal
-from tarnkappe.groups import Note
-from tarnkappe.tally import Counts
+from tarnkappe.algorithms.multidimensional.sharded import CountedMondrian
 
 
 @dataclass(frozen=True)
-class MRMondrian(ShardedMondrian):
+class MRMondrian(CountedMondrian):
     r"""Mondrian by counting rounds over shards until a part is small enough, then parts in parallel.
 
     All parts of a round are cut at once. A tree of cuts says to which part a record belongs; it is all that the shards
@@ -43,11 +36,4 @@ class MRMondrian(ShardedMondrian):
     name: ClassVar = "mrmondrian"
     title: ClassVar = "MRMondrian"
     summary: ClassVar = "Mondrian in counting rounds over shards, then part by part; the same groups at any size."
-
-    def grow(
-        self, tree: CutTree, shards: Shards, goal: Goal, secrets: Secrets, rng: np.random.Generator
-    ) -> tuple[Counts, dict[str, Note]]:
-        """Rounds of counts until all parts are small."""
-        growth = Growth(shards, goal, secrets, with_secrets=False)
-        closed = growth.grow(tree, np.zeros(1, np.int64), self.part_records)
-        return closed, {"scans": growth.scans}
+    counts_secrets: ClassVar = False

@@ -5,18 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
-from tarnkappe.algorithms.multidimensional.cut_tree import CutTree, Growth
-from tarnkappe.algorithms.multidimensional.sharded import ShardedMondrian
-from tarnkappe.algorithms.shards import Secrets, Shards
-from tarnkappe.goal import Goal
-from tarnkappe.groups import Note
-from tarnkappe.tally import Counts
+from tarnkappe.algorithms.multidimensional.sharded import CountedMondrian
 
 
 @dataclass(frozen=True)
-class RothkoT(ShardedMondrian):
+class RothkoT(CountedMondrian):
     r"""Out-of-core Mondrian: one scan per level of the tree, and cuts chosen from frequency sets only.
 
     The frequency set of a part and an attribute is the number of records by value and sensitive values: enough to find
@@ -43,11 +36,4 @@ class RothkoT(ShardedMondrian):
     name: ClassVar = "rothko-t"
     title: ClassVar = "Rothko-T"
     summary: ClassVar = "Out-of-core Mondrian: one scan per level, cuts chosen from frequency sets; the same groups."
-
-    def grow(
-        self, tree: CutTree, shards: Shards, goal: Goal, secrets: Secrets, rng: np.random.Generator
-    ) -> tuple[Counts, dict[str, Note]]:
-        """One scan per level until all parts are small."""
-        growth = Growth(shards, goal, secrets, with_secrets=True)
-        closed = growth.grow(tree, np.zeros(1, np.int64), self.part_records)
-        return closed, {"scans": growth.scans}
+    counts_secrets: ClassVar = True

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from tarnkappe.algorithms.base import Algorithm
-from tarnkappe.algorithms.multidimensional.cut_tree import CutTree, finished
+from tarnkappe.algorithms.multidimensional.cut_tree import CutTree, Growth, finished
 from tarnkappe.algorithms.shards import Secrets, Shards
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping, Note
@@ -53,3 +53,19 @@ class ShardedMondrian(Algorithm):
         closed, notes = self.grow(tree, shards, goal, secrets, rng)
         grouping = finished(shards, tree, closed, goal, secrets, self.part_records)
         return replace(grouping, notes={**notes, "parts": len(tree.leaves)})
+
+
+@dataclass(frozen=True)
+class CountedMondrian(ShardedMondrian):
+    """Grows the tree from counts of all records, in rounds over the shards."""
+
+    #: Whether a round counts the secrets of every candidate as well, or only its records.
+    counts_secrets: ClassVar[bool]
+
+    def grow(
+        self, tree: CutTree, shards: Shards, goal: Goal, secrets: Secrets, rng: np.random.Generator
+    ) -> tuple[Counts, dict[str, Note]]:
+        """Rounds of counts until all parts are small."""
+        growth = Growth(shards, goal, secrets, with_secrets=self.counts_secrets)
+        closed = growth.grow(tree, np.zeros(1, np.int64), self.part_records)
+        return closed, {"scans": growth.scans}

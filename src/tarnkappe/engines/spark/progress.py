@@ -6,6 +6,8 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
+from tarnkappe.io.cells import Step
+
 if TYPE_CHECKING:
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
@@ -15,9 +17,7 @@ R = TypeVar("R")
 _SECONDS = 0.5
 
 
-def watched(
-    spark: SparkSession, work: Callable[[], R], total: int, step: Callable[[int, int], None] | None = None
-) -> R:
+def watched(spark: SparkSession, work: Callable[[], R], total: int, step: Step | None = None) -> R:
     """Run a job of Spark in a thread of its own and call `step` with how many of `total` records it has dealt with.
 
     An interrupt, or an exception of `step`, cancels the job.

@@ -6,7 +6,7 @@ import csv
 import hashlib
 import io
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,7 @@ from tarnkappe.engines.spark.session import translated
 from tarnkappe.errors import DataError
 from tarnkappe.io import Cells, CsvDialect, Source, as_numbers, detect_dialect
 from tarnkappe.io.base import check_columns
+from tarnkappe.io.cells import Step
 from tarnkappe.io.dialect import SAMPLE_BYTES
 from tarnkappe.io.parts import digest_of_parts
 
@@ -134,7 +135,7 @@ class SparkSource(Source):
         names = [self.inner(name) for name in self._known(columns)]
         return self.frame.groupBy(*names).agg(functions.count(functions.lit(1)).alias(_COUNT))
 
-    def cells(self, columns: Sequence[str], step: Callable[[int, int], None] | None = None) -> Cells:
+    def cells(self, columns: Sequence[str], step: Step | None = None) -> Cells:
         """The distinct rows of some columns and how often each occurs; nothing else comes to this machine."""
         names = self._known(columns)
         with translated(self.name):

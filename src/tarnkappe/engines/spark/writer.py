@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Self
 
 import polars as pl
 
-from tarnkappe.engines.base import Step
 from tarnkappe.engines.spark.files import FileSystem, local_path, location
 from tarnkappe.engines.spark.progress import watched
 from tarnkappe.engines.spark.session import translated
 from tarnkappe.io import CsvDialect, Format
+from tarnkappe.io.cells import Step
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
