@@ -93,6 +93,25 @@ class Boxes:
 
 
 @dataclass(frozen=True, eq=False)
+class Centres:
+    """What each group publishes in place of its records' values: one value per quasi-identifier.
+
+    ``values[g, j]`` is a number where values have distances, else a code of the domain; NaN is the missing value.
+    `operators` says, per quasi-identifier, how it was found, such as ``mean``.
+    """
+
+    values: Floats
+    operators: tuple[str, ...]
+
+    def relabel(self, new: Codes, n_groups: int) -> Centres:
+        """The centres after group ``g`` was renamed to ``new[g]`` (-1: dropped); groups that become one have one."""
+        kept = new >= 0
+        values = np.empty((n_groups, self.values.shape[1]))
+        values[new[kept]] = self.values[kept]
+        return replace(self, values=values)
+
+
+@dataclass(frozen=True, eq=False)
 class Grouping:
     """Which cells are pooled into which group.
 
@@ -100,7 +119,8 @@ class Grouping:
     piece; algorithms that cut through equal records split a cell into several. Quotas of a cell add up to its count.
 
     Algorithms that recode a value in the same way everywhere also fix what is published: `fixed` holds the box of
-    every group. Otherwise boxes are tight around their cells.
+    every group. Otherwise boxes are tight around their cells. Where groups publish a centre instead of a box, `centres`
+    holds it.
 
     `notes` are facts about the search for the internal report, such as whether the result is proved to be optimal.
     """
@@ -111,6 +131,7 @@ class Grouping:
     n_groups: int
     fixed: Boxes | None = None
     notes: Mapping[str, Note] = field(default_factory=dict)
+    centres: Centres | None = None
 
     @classmethod
     def of_cells(cls, tally: Tally, group: Codes, n_groups: int, fixed: Boxes | None = None) -> Grouping:
@@ -132,7 +153,8 @@ class Grouping:
         """Rename group ``g`` to ``new[g]``; several may become one, -1 suppresses."""
         lookup = np.append(new, np.int32(SUPPRESSED)).astype(np.int32)  # index -1 stays suppressed
         fixed = None if self.fixed is None else self.fixed.relabel(new, n_groups)
-        return Grouping(self.cell, lookup[self.group], self.quota, n_groups, fixed, self.notes)
+        centres = None if self.centres is None else self.centres.relabel(new, n_groups)
+        return Grouping(self.cell, lookup[self.group], self.quota, n_groups, fixed, self.notes, centres)
 
     def without(self, doomed: NDArray[np.bool_]) -> Grouping:
         """The grouping with these groups suppressed and the rest renumbered."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from tarnkappe.goal import Goal
 from tarnkappe.groups import SUPPRESSED, Boxes, Grouping, GroupStats
+from tarnkappe.publish.centres import publish_centres
 from tarnkappe.publish.labels import Labels, publish_boxes
 from tarnkappe.tally import Codes, Counts, Tally, distinct_rows
 
@@ -36,8 +37,7 @@ class Plan:
 
         `missing` are texts that stand for a missing value: a label that reads like one of them is one.
         """
-        boxes = grouping.boxes(tally)
-        labels = publish_boxes(boxes, tally.quasi_domains, missing)
+        labels = _labels(tally, grouping, missing)
         same, first = distinct_rows([x.code + 1 for x in labels], [len(x.texts) + 1 for x in labels])
         pooled = grouping.relabel(same, len(first))
         keys = np.column_stack([x.code[first] + 1 for x in labels])
@@ -46,11 +46,10 @@ class Plan:
             ok = goal.satisfied(goal.stats(tally, pooled, keys=keys))
             raise goal.infeasible(tally, int(pooled.quota[~np.append(ok, False)[pooled.group]].sum()))
         everybody, grouping = _inhabited_first(settled)
-        boxes = grouping.boxes(tally)
-        labels = publish_boxes(boxes, tally.quasi_domains, missing)
+        boxes, labels = grouping.boxes(tally), _labels(tally, grouping, missing)
         if everybody is grouping:
             return cls(tally, goal, grouping, boxes, labels, everybody, labels)
-        all_labels = publish_boxes(everybody.boxes(tally), tally.quasi_domains, missing)
+        all_labels = _labels(tally, everybody, missing)
         return cls(tally, goal, grouping, boxes, labels, everybody, all_labels)
 
     @property
@@ -73,6 +72,13 @@ class Plan:
         """The statistics of all groups that were checked, compared with the published table."""
         keys = np.column_stack([x.code + 1 for x in self.everybody_labels])
         return self.goal.stats(self.tally, self.everybody, keys=keys)
+
+
+def _labels(tally: Tally, grouping: Grouping, missing: Collection[str]) -> tuple[Labels, ...]:
+    """What the groups publish: their centres if they have any, else their boxes."""
+    if grouping.centres is not None:
+        return publish_centres(grouping.centres, tally.quasi_domains, missing)
+    return publish_boxes(grouping.boxes(tally), tally.quasi_domains, missing)
 
 
 def _sizes(grouping: Grouping) -> Counts:

@@ -19,6 +19,7 @@ from tarnkappe.job import Job
 from tarnkappe.kernels.recoding import count_labels, count_values
 from tarnkappe.metrics import all_metrics, score_plan
 from tarnkappe.metrics.lm import LossMetric
+from tarnkappe.metrics.sse import SquaredError
 from tarnkappe.plan import Plan
 from tarnkappe.publish.labels import Labels
 from tarnkappe.schema import Schema
@@ -134,6 +135,12 @@ class Release:
         """One loss metric by name, such as ``gcp``."""
         return next(s.value for s in self.scores if s.name == name)
 
+    @property
+    def share_lost(self) -> float:
+        """How much of its detail an average cell has lost: of the width of its column, or of its variance."""
+        lost = {s.name: s.value for s in self.scores}
+        return lost["lm"] if "lm" in lost else lost["sse"] / 100
+
     def as_dict(self) -> dict[str, Any]:
         """The public facts as plain data, for ``--json``."""
         return {
@@ -159,7 +166,7 @@ def summarise_scores(plan: Plan, target: str | None = None) -> tuple[Score, ...]
 
 def summarise_columns(plan: Plan, schema: Schema) -> tuple[ColumnSummary, ...]:
     """What was done to each column; examples show only values that enough records share to be harmless."""
-    loss = LossMetric().column_scores(plan)
+    loss = (LossMetric() if plan.grouping.centres is None else SquaredError()).column_scores(plan)
     done = {
         "identifier": "removed: names a person directly",
         "drop": "removed: not needed",
@@ -190,7 +197,9 @@ def summarise_columns(plan: Plan, schema: Schema) -> tuple[ColumnSummary, ...]:
 
 def _method(plan: Plan, j: int) -> str:
     """How a quasi-identifier was coarsened, in words."""
-    domain = plan.tally.quasi_domains[j]
+    domain, centres = plan.tally.quasi_domains[j], plan.grouping.centres
+    if centres is not None:
+        return f"replaced by the {centres.operators[j]} of each group"
     lo, hi, node = (values[:, j] for values in (plan.boxes.lo, plan.boxes.hi, plan.boxes.node))
     tree = domain.taxonomy
     if np.all(lo >= hi):

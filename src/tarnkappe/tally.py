@@ -57,6 +57,12 @@ class Domain:
         return self.taxonomy.ranges
 
     @cached_property
+    def is_line(self) -> bool:
+        """Whether all values, but for a missing one, are numbers or ranks on one scale."""
+        top = 0 if self.missing < 0 else min(1, self.taxonomy.n_nodes - 1)
+        return bool(self.is_range[top] and self.taxonomy.leaf_counts[top] == self.size - (self.missing >= 0))
+
+    @cached_property
     def is_integer(self) -> bool:
         """Whether all values are whole numbers."""
         return self.values is not None and bool(np.all(np.mod(self._known_values, 1) == 0))

@@ -23,7 +23,7 @@ _FOREIGN: dict[Scope, tuple[str, str]] = {
     "mechanism": ("groups formed by looking at the data break its promise", "sdgs"),
 }
 
-Scheme = Literal["full-domain", "subtree", "multidimensional", "local"]
+Scheme = Literal["full-domain", "subtree", "multidimensional", "local", "microaggregation"]
 
 
 @dataclass(frozen=True)

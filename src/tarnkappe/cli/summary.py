@@ -40,7 +40,7 @@ def _feasible(goal: Goal) -> str:
 
 def release_rows(release: Release) -> Rows:
     """What `tarnkappe run` says at its end."""
-    kept = 1 - release.score("lm")
+    kept = 1 - release.share_lost
     private = release.private_manifest.get("input", {})
     return [
         ("Data", str(private.get("description", private.get("name", "")))),

@@ -50,9 +50,15 @@ class SizeMetric(Metric):
 class ColumnLoss(Metric):
     """A metric that adds up what each record loses in each column; losing more is never better.
 
+    It measures what labels cover, so it says nothing of centres.
+
     Searches rely on the parts: what a record of each leaf costs if it is published as a given node, what it costs if it
     is suppressed, and how the sums of the columns become the score.
     """
+
+    def applies(self, plan: Plan) -> bool:
+        """Whether the groups publish labels that cover their values."""
+        return plan.grouping.centres is None
 
     @abstractmethod
     def leaf_costs(self, domain: Domain, node: Codes, counts: Counts) -> Floats:

@@ -1,0 +1,1 @@
+"""Microaggregation: groups of near records publish their centre instead of their values."""

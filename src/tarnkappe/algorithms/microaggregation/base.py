@@ -1,0 +1,89 @@
+"""What all microaggregation shares: records as points, groups that satisfy the goal, and the centres they publish."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from tarnkappe.algorithms.base import Algorithm
+from tarnkappe.algorithms.local.units import deal_out, project, tidy
+from tarnkappe.algorithms.microaggregation.records import Records
+from tarnkappe.errors import JobError, did_you_mean
+from tarnkappe.goal import Goal
+from tarnkappe.groups import Grouping
+from tarnkappe.params import param
+from tarnkappe.publish.centres import OPERATORS, centres_of, operators_of
+from tarnkappe.tally import Codes, Floats, Tally
+
+
+@dataclass(frozen=True)
+class Microaggregation(Algorithm):
+    """Groups near records and publishes the centre of each group.
+
+    A subclass says how points are grouped (`partition`) into groups of at least k. If the goal asks for more than a
+    size, groups that fall short are pooled with near ones; the same `Records` serve all methods.
+    """
+
+    scheme: ClassVar = "microaggregation"
+
+    aggregate: str = param("mean", doc="What a group publishes of its numbers.", choices=OPERATORS, kw_only=True)
+    aggregates: Mapping[str, str] = param(
+        {}, doc="What a group publishes of single columns: mean, median or mode.", kw_only=True
+    )
+    whole: bool = param(
+        False,
+        doc="Publish whole numbers where a column has nothing else; its total stays as near as can be.",
+        kw_only=True,
+    )
+    decimals: int | None = param(
+        2, doc="Decimal places of a mean beyond those of its column; none: exact means.", ge=0, kw_only=True
+    )
+
+    @abstractmethod
+    def partition(self, points: Floats, k: int, rng: np.random.Generator) -> Codes:
+        """The group of every point, numbered from 0.
+
+        Every group has at least `k` points; there are at least `k` of them.
+        """
+
+    def decide(self, tally: Tally, goal: Goal, *, rng: np.random.Generator) -> Grouping:
+        """Group the records, make every group satisfy the goal, and find the centres."""
+        self.require_supported(tally, goal)
+        self._require_operators(tally)
+        if tally.n_cells == 0 or not goal.satisfied(goal.together(tally)).all():
+            raise goal.infeasible(tally)
+        seen, owner = project(tally, goal)
+        records = Records.of(seen, goal)
+        group = self.partition(records.points, min(goal.min_size, records.n), rng)
+        group = self._improved(records, records.settled(group), rng)
+        pieces = tidy(records.cell, group, np.ones(records.n, np.int64), int(group.max()) + 1)
+        grouping = pieces if seen is tally else deal_out(tally, owner, pieces)
+        return self._with_centres(tally, grouping)
+
+    def _improved(self, records: Records, group: Codes, rng: np.random.Generator) -> Codes:
+        """The groups after refinement."""
+        return group
+
+    def _with_centres(self, tally: Tally, grouping: Grouping) -> Grouping:
+        operators = operators_of(tally, self.aggregate, self.aggregates)
+        return replace(grouping, centres=centres_of(tally, grouping, operators, self.decimals, whole=self.whole))
+
+    def _require_operators(self, tally: Tally) -> None:
+        names = [d.name for d in tally.quasi_domains]
+        for name, operator in self.aggregates.items():
+            if name not in names:
+                raise JobError(
+                    "E110",
+                    f"'aggregates' names '{name}', which is no quasi-identifier{did_you_mean(name, names)}",
+                    hint=f"Quasi-identifiers: {', '.join(names)}.",
+                )
+            if operator not in OPERATORS:
+                raise JobError(
+                    "E110",
+                    f"there is no operator '{operator}'{did_you_mean(operator, OPERATORS)}",
+                    hint=f"aggregates: {{{name}: median}}   Operators: {', '.join(OPERATORS)}.",
+                )

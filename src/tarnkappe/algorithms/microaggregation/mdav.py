@@ -1,0 +1,38 @@
+"""MDAV."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from tarnkappe.algorithms.microaggregation.base import Microaggregation
+from tarnkappe.kernels.mdav import mdav
+from tarnkappe.tally import Codes, Floats
+
+
+@dataclass(frozen=True)
+class MDAV(Microaggregation):
+    r"""Form groups of k around the records that are farthest from all others, two at a time.
+
+    While at least 3k records are left: :math:`r` is the one farthest from their mean, :math:`s` the one farthest from
+    :math:`r`. The first group is :math:`r` with the :math:`k - 1` records nearest to it, the second :math:`s` with the
+    nearest of the rest. Of 2k or more that remain, the one farthest from the mean takes its nearest; the rest is the
+    last group, of k to 2k - 1 records. Of equally far records the first counts.
+
+    Takes :math:`O(n^2 d / k)`.
+
+    References
+    ----------
+    .. [DoTo05] Domingo-Ferrer, Torra. "Ordinal, continuous and heterogeneous k-anonymity through microaggregation."
+       Data Mining and Knowledge Discovery 2005.
+    """
+
+    name: ClassVar = "mdav"
+    title: ClassVar = "MDAV"
+    summary: ClassVar = "Groups of k around the records farthest from all others publish their mean."
+
+    def partition(self, points: Floats, k: int, rng: np.random.Generator) -> Codes:
+        """Groups of k, the last of up to 2k - 1."""
+        return mdav(points, k)

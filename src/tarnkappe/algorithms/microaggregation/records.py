@@ -1,0 +1,87 @@
+"""The records of a tally one by one, as points, with what the goal asks of their groups."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tarnkappe.goal import Goal
+from tarnkappe.groups import GroupStats
+from tarnkappe.kernels.points import group_means, nearest_other
+from tarnkappe.space import Space
+from tarnkappe.tally import Codes, Counts, Floats, Tally
+
+
+@dataclass(frozen=True, eq=False)
+class Records:
+    """Every record by itself: the cell it belongs to and the point where it lies.
+
+    `tables` are the distributions that groups are compared with.
+    """
+
+    tally: Tally
+    goal: Goal
+    cell: Codes
+    points: Floats
+
+    @classmethod
+    def of(cls, tally: Tally, goal: Goal) -> Records:
+        """The records of a tally, cell by cell."""
+        cell = np.repeat(np.arange(tally.n_cells, dtype=np.int32), tally.count)
+        return cls(tally, goal, cell, np.ascontiguousarray(Space.of(tally).points(tally.quasi)[cell]))
+
+    @property
+    def n(self) -> int:
+        """Number of records."""
+        return len(self.cell)
+
+    @cached_property
+    def tables(self) -> dict[str, Counts]:
+        """The distributions that groups are compared with."""
+        return self.goal.table_distributions(self.tally)
+
+    def stats(self, group: Codes) -> GroupStats:
+        """What criteria see of groups of records; -1 is left out."""
+        sensitive = {}
+        for name in self.goal.columns:
+            s = self.tally.sensitive_index(name)
+            sensitive[name] = (self.tally.sensitive[self.cell, s], self.tally.sensitive_domains[s])
+        joint = None
+        if self.goal.joint:
+            codes, values = self.tally.joint
+            joint = (self.tally.sensitive_domains, codes[self.cell], values)
+        return GroupStats.from_cells(group, np.ones(self.n, np.int64), sensitive, joint, self.tables)
+
+    def satisfied(self, group: Codes) -> NDArray[np.bool_]:
+        """Which groups satisfy the goal."""
+        return self.goal.satisfied(self.stats(group))
+
+    def settled(self, group: Codes) -> Codes:
+        """The groups, with those that violate the goal pooled with the nearest ones until none does.
+
+        All records in one group satisfy it, so this ends.
+        """
+        while True:
+            ok = self.satisfied(group)
+            if ok.all():
+                return group
+            means, size = group_means(self.points, group, len(ok))
+            lacking = np.flatnonzero(~ok)
+            into = np.arange(len(ok))
+            into[lacking] = nearest_other(means, size, lacking)
+            group = _joined(into)[group]
+
+
+def _joined(into: Counts) -> Codes:
+    """Number the sets of groups that arrows connect, every group having one arrow (to itself: none)."""
+    root = np.arange(len(into))
+    while True:  # the smallest number of a set spreads along the arrows, both ways
+        low = np.minimum(root, root[into])
+        np.minimum.at(low, into, root)
+        low = low[low]
+        if np.array_equal(low, root):
+            return np.unique(root, return_inverse=True)[1].astype(np.int32)
+        root = low

@@ -1,0 +1,81 @@
+"""Groups of points: their means, their squared errors, and which lie next to each other."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Codes = NDArray[np.int32]
+Counts = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@njit(cache=True, nogil=True)
+def group_means(points: Floats, group: Codes, n_groups: int) -> tuple[Floats, Counts]:
+    """The mean and the size of every group."""
+    means = np.zeros((n_groups, points.shape[1]))
+    size = np.zeros(n_groups, np.int64)
+    for i in range(points.shape[0]):
+        g = group[i]
+        size[g] += 1
+        for j in range(points.shape[1]):
+            means[g, j] += points[i, j]
+    for g in range(n_groups):
+        if size[g] > 0:
+            for j in range(points.shape[1]):
+                means[g, j] /= size[g]
+    return means, size
+
+
+@njit(cache=True, nogil=True)
+def squared_errors(points: Floats, group: Codes, means: Floats) -> Floats:
+    """The sum of squared distances from its mean, of every group."""
+    out = np.zeros(means.shape[0])
+    for i in range(points.shape[0]):
+        g = group[i]
+        for j in range(points.shape[1]):
+            out[g] += (points[i, j] - means[g, j]) ** 2
+    return out
+
+
+@njit(cache=True, nogil=True)
+def nearest_other(means: Floats, size: Counts, chosen: Counts) -> Counts:
+    """For each of the chosen groups, the other one with which pooling adds least to the squared error."""
+    out = np.empty(chosen.size, np.int64)
+    for c in range(chosen.size):
+        g = chosen[c]
+        best, least = g, np.inf
+        for h in range(means.shape[0]):
+            if h == g or size[h] == 0:
+                continue
+            share = size[g] * size[h] / (size[g] + size[h])
+            far = 0.0
+            for j in range(means.shape[1]):
+                far += (means[g, j] - means[h, j]) ** 2
+                if far * share >= least:
+                    break
+            if far * share < least:
+                best, least = h, far * share
+        out[c] = best
+    return out
+
+
+@njit(cache=True, nogil=True)
+def round_evenly(mean: Floats, size: Floats) -> Floats:
+    """Whole numbers next to the means; what one group gains by rounding the next ones give back."""
+    out = np.empty_like(mean)
+    gained = 0.0
+    for g in range(mean.size):
+        low = np.floor(mean[g])
+        if mean[g] == low or np.isnan(mean[g]):
+            out[g] = mean[g]
+            continue
+        down, up = (low - mean[g]) * size[g], (low + 1.0 - mean[g]) * size[g]
+        if abs(gained + up) < abs(gained + down):
+            out[g] = low + 1.0
+            gained += up
+        else:
+            out[g] = low
+            gained += down
+    return out
