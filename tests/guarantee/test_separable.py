@@ -15,7 +15,8 @@ import tarnkappe as tk
 from tarnkappe.algorithms import Algorithm
 from tarnkappe.criteria import Criterion
 
-ALGORITHMS = algorithm_variants()
+#: All but those that publish centres: these have tests of their own.
+ALGORITHMS = [a for a in algorithm_variants() if a.scheme != "microaggregation"]
 
 #: Eight towns: whoever halves records three times finds them even if ties are divided.
 TOWNS = {"North": ["Kiel", "Husum"], "South": ["Ulm", "Passau"], "East": ["Jena", "Gera"], "Abroad": ["Basel", "Wien"]}

@@ -40,12 +40,12 @@ def squared_errors(points: Floats, group: Codes, means: Floats) -> Floats:
 
 
 @njit(cache=True, nogil=True)
-def nearest_other(means: Floats, size: Counts, chosen: Counts) -> Counts:
-    """For each of the chosen groups, the other one with which pooling adds least to the squared error."""
-    out = np.empty(chosen.size, np.int64)
+def nearest_other(means: Floats, size: Counts, chosen: Counts) -> tuple[Counts, Floats]:
+    """For each of the chosen groups, the other one with which pooling adds least to the squared error, and how much."""
+    partner, price = np.empty(chosen.size, np.int64), np.empty(chosen.size)
     for c in range(chosen.size):
         g = chosen[c]
-        best, least = g, np.inf
+        best, least = -1, np.inf
         for h in range(means.shape[0]):
             if h == g or size[h] == 0:
                 continue
@@ -57,8 +57,8 @@ def nearest_other(means: Floats, size: Counts, chosen: Counts) -> Counts:
                     break
             if far * share < least:
                 best, least = h, far * share
-        out[c] = best
-    return out
+        partner[c], price[c] = best, least
+    return partner, price
 
 
 @njit(cache=True, nogil=True)

@@ -58,11 +58,26 @@ class Microaggregation(Algorithm):
             raise goal.infeasible(tally)
         seen, owner = project(tally, goal)
         records = Records.of(seen, goal)
-        group = self.partition(records.points, min(goal.min_size, records.n), rng)
-        group = self._improved(records, records.settled(group), rng)
+        group = self._improved(records, self._formed(records, rng), rng)
         pieces = tidy(records.cell, group, np.ones(records.n, np.int64), int(group.max()) + 1)
         grouping = pieces if seen is tally else deal_out(tally, owner, pieces)
         return self._with_centres(tally, grouping)
+
+    def _formed(self, records: Records, rng: np.random.Generator) -> Codes:
+        """Groups that satisfy the goal.
+
+        If it asks for more than a size, small groups mostly fall short, and pooling them one by one costs more than to
+        form larger ones in the first place. So sizes are doubled until all groups satisfy it, and the cheapest count.
+        """
+        k = min(records.goal.min_size, records.n)
+        found = []
+        while True:
+            group = self.partition(records.points, k, rng)
+            settled = records.settled(group)
+            found.append(settled)
+            if settled is group or 2 * k > records.n:
+                return min(found, key=records.error)
+            k *= 2
 
     def _improved(self, records: Records, group: Codes, rng: np.random.Generator) -> Codes:
         """The groups after refinement."""

@@ -10,17 +10,15 @@ from numpy.typing import NDArray
 
 from tarnkappe.goal import Goal
 from tarnkappe.groups import GroupStats
-from tarnkappe.kernels.points import group_means, nearest_other
+from tarnkappe.kernels.merging import pair_off
+from tarnkappe.kernels.points import group_means, nearest_other, squared_errors
 from tarnkappe.space import Space
 from tarnkappe.tally import Codes, Counts, Floats, Tally
 
 
 @dataclass(frozen=True, eq=False)
 class Records:
-    """Every record by itself: the cell it belongs to and the point where it lies.
-
-    `tables` are the distributions that groups are compared with.
-    """
+    """Every record by itself: the cell it belongs to and the point where it lies."""
 
     tally: Tally
     goal: Goal
@@ -55,6 +53,11 @@ class Records:
             joint = (self.tally.sensitive_domains, codes[self.cell], values)
         return GroupStats.from_cells(group, np.ones(self.n, np.int64), sensitive, joint, self.tables)
 
+    def error(self, group: Codes) -> float:
+        """The squared distances of all records from the means of their groups."""
+        means, _ = group_means(self.points, group, int(group.max()) + 1)
+        return float(squared_errors(self.points, group, means).sum())
+
     def satisfied(self, group: Codes) -> NDArray[np.bool_]:
         """Which groups satisfy the goal."""
         return self.goal.satisfied(self.stats(group))
@@ -70,18 +73,7 @@ class Records:
                 return group
             means, size = group_means(self.points, group, len(ok))
             lacking = np.flatnonzero(~ok)
-            into = np.arange(len(ok))
-            into[lacking] = nearest_other(means, size, lacking)
-            group = _joined(into)[group]
-
-
-def _joined(into: Counts) -> Codes:
-    """Number the sets of groups that arrows connect, every group having one arrow (to itself: none)."""
-    root = np.arange(len(into))
-    while True:  # the smallest number of a set spreads along the arrows, both ways
-        low = np.minimum(root, root[into])
-        np.minimum.at(low, into, root)
-        low = low[low]
-        if np.array_equal(low, root):
-            return np.unique(root, return_inverse=True)[1].astype(np.int32)
-        root = low
+            partner, price = nearest_other(means, size, lacking)
+            into = np.empty(len(ok), np.int64)
+            pair_off(lacking, partner, np.argsort(price, kind="stable"), ok, into)
+            group = np.unique(into[group], return_inverse=True)[1].astype(np.int32)
