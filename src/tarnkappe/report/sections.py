@@ -156,7 +156,7 @@ def what_was_done(release: Release, *, counts: bool) -> Html:
     return section(
         "done",
         "What was done",
-        el("p", _flow(release.columns)),
+        el("p", _flow(release.columns, centres=release.job.algorithm.scheme == "microaggregation")),
         table("Columns of the release", head, (_column_row(c, counts) for c in published), class_="columns"),
         el(
             "p",
@@ -176,11 +176,12 @@ def _role_meaning(role: str) -> str:
     return ROLE_MEANINGS[role].removesuffix(" Say why with `because`.")
 
 
-def _flow(columns: tuple[ColumnSummary, ...]) -> str:
+def _flow(columns: tuple[ColumnSummary, ...], *, centres: bool) -> str:
     n = {role: sum(c.role == role for c in columns) for role in ROLE_NAMES}
     removed = sum(n[role] for role in REMOVED)
+    changed = "replaced by centres" if centres else "coarsened where needed"
     parts = [
-        f"{n['quasi']} coarsened where needed (quasi-identifiers)" if n["quasi"] else "",
+        f"{n['quasi']} {changed} (quasi-identifiers)" if n["quasi"] else "",
         f"{n['sensitive']} sensitive, published inside groups" if n["sensitive"] else "",
         f"{n['keep']} kept as they are" if n["keep"] > 1 else "1 kept as it is" if n["keep"] else "",
         f"{removed} removed" if removed else "",
