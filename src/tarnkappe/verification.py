@@ -134,30 +134,24 @@ def _recount(
     population: pl.DataFrame | None,
     names: Sequence[str],
 ) -> GroupStats:
-    """Count records per (quasi…, counted…) cell, then gather the cells of each group.
-
-    Row ``i`` of `keys` stands for ``records[i]`` records.
-    """
+    """Number the groups, and gather the rows of each: row ``i`` of `keys` stands for ``records[i]`` records."""
     quasi = [f"_quasi{j}" for j in range(keys.width)]  # names of our own, whatever the columns are called
-    values = pl.DataFrame({f"_value{s}": codes.astype(np.int32) for s, (codes, _) in enumerate(counted.values())})
     keys.columns = quasi
-    weighted = pl.concat([keys, values, pl.DataFrame({"_records": records})], how="horizontal")
-    cells = weighted.group_by([*quasi, *values.columns]).agg(pl.col("_records").sum())
-    groups = cells.group_by(quasi).agg(*values.columns, "_records")
-    lengths = groups["_records"].list.len().to_numpy()
-    group = np.repeat(np.arange(groups.height, dtype=np.int32), lengths)
-    records = groups["_records"].explode().to_numpy().astype(np.int64)
-    codes = {name: groups[v].explode().to_numpy() for name, v in zip(counted, values.columns, strict=True)}
-    labels = groups.select(quasi)
+    labels = keys.unique(maintain_order=True)
+    numbered = labels.with_row_index("_group")
+    found = keys.join(numbered, on=quasi, how="left", nulls_equal=True, maintain_order="left")["_group"]
+    group = found.to_numpy().astype(np.int32)
+    codes = {name: values.astype(np.int32) for name, (values, _) in counted.items()}
     people = None
     if population is not None:
+        n_groups = labels.height
         labels, per_group = _people(labels, population, names)
-        absent = len(per_group) - groups.height  # groups of people none of whom is in the table
-        people = np.zeros(len(group) + absent, np.int64)
-        people[np.cumsum(np.r_[0, lengths, np.ones(absent, np.int64)])[:-1]] = per_group
-        group = np.append(group, np.arange(groups.height, len(per_group), dtype=np.int32))
+        absent = len(per_group) - n_groups  # groups of people none of whom is in the table
+        group = np.append(group, np.arange(n_groups, len(per_group), dtype=np.int32))
         records = np.append(records, np.zeros(absent, np.int64))
-        codes = {name: np.append(found, np.zeros(absent, found.dtype)) for name, found in codes.items()}
+        codes = {name: np.append(values, np.zeros(absent, np.int32)) for name, values in codes.items()}
+        people = np.zeros(len(group), np.int64)
+        people[np.unique(group, return_index=True)[1]] = per_group
     domains = {name: domain for name, (_, domain) in counted.items()}
     combined = None
     if goal.joint:

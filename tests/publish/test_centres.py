@@ -71,7 +71,8 @@ def test_centres_are_means_medians_and_modes(given_rows: list[tuple[Row, int]]):
             known = [r[0] for r in members if r[0] is not None]
             found = centres.values[g, 0]
             if not known:
-                assert np.isnan(found) and labels[0][g] is None
+                assert np.isnan(found)
+                assert labels[0][g] is None
             elif operator == "mean":
                 assert found == pytest.approx(float(sum(map(Fraction, known)) / len(known)))
             elif operator == "median":

@@ -107,6 +107,7 @@ class StreamingEngine(Engine):
                 self._told(done, plan.n_published)
             if written is not None:
                 written.result()
+        self._counter = None  # what follows needs the memory
         return pl.concat(witness) if hidden else pl.DataFrame()
 
     def _dealt(self, grouping: Grouping, rng: np.random.Generator) -> Iterator[tuple[Codes, Codes, pl.DataFrame]]:
