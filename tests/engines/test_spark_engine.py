@@ -16,6 +16,7 @@ from spark_setup import require_spark, running
 
 import tarnkappe as tk
 from tarnkappe.algorithms.local.hilb import Hilb
+from tarnkappe.algorithms.microaggregation.mdav import MDAV
 from tarnkappe.criteria.frequency_l_diversity import FrequencyLDiversity
 from tarnkappe.criteria.k_map import KMap
 from tarnkappe.criteria.xy_anonymity import XYAnonymity
@@ -123,8 +124,13 @@ def counted(frame: pl.DataFrame) -> pl.DataFrame:
         ("people.csv", {"algorithm": tk.Datafly(), "max_suppressed": 0.1}),
         ("people.csv", HILB),
         ("people.parquet", {**HILB, **KEPT}),
+        ("people.parquet", {"algorithm": MDAV()}),
+        ("people.csv", {"algorithm": MDAV(), **KEPT}),
     ],
-    ids=["csv", "parquet", "csv-keep", "parquet-keep", "divided", "divided-keep", "global", "hilb", "hilb-keep"],
+    ids=[
+        *("csv", "parquet", "csv-keep", "parquet-keep", "divided", "divided-keep", "global", "hilb", "hilb-keep"),
+        *("centres", "centres-keep"),
+    ],
 )
 def test_a_release_on_spark_is_the_release_in_memory(people: Path, tmp_path: Path, file: str, changes: dict[str, Any]):
     asked = job(**changes)

@@ -27,9 +27,8 @@ _CHUNK = 1 << 22
 #: What a process takes before it has read anything, and what one batch may take, in bytes.
 _BASE = 600 << 20
 
-#: Bytes that a cell of the tally and its place in the plan take, beside four per column.
-_PER_CELL = 120
-
+#: Bytes that a cell takes until the release is verified, and more of them per column; measured, see bench/RESULTS.md.
+_PER_CELL, _PER_CODE = 230, 16
 
 #: Columns of what is shuffled beside those that pass through; no table has an empty column name.
 _GROUP, _ROW = " group", " row"
@@ -154,7 +153,7 @@ class StreamingEngine(Engine):
 
     def _require_memory(self, n_cells: int, n_columns: int, n_records: int = 0) -> None:
         """Say that the memory allowed is not enough before the system says it."""
-        needed = _BASE + n_cells * (_PER_CELL + 4 * n_columns) + 4 * n_records
+        needed = _BASE + n_cells * (_PER_CELL + _PER_CODE * n_columns) + 4 * n_records
         if self._limit is not None and needed > self._limit:
             raise LimitError(
                 "E702",

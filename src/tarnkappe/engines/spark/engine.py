@@ -21,6 +21,7 @@ from tarnkappe.errors import JobError
 from tarnkappe.groups import SUPPRESSED
 from tarnkappe.io import Cells, CsvDialect, Format, Source, open_source
 from tarnkappe.plan import Plan
+from tarnkappe.publish.labels import Labels
 from tarnkappe.schema import Column, Schema
 from tarnkappe.tally import Codes, Counts, Tally, distinct_rows
 
@@ -137,12 +138,13 @@ class SparkEngine(Engine):
         assert source is not None
         places = [self._rows.names.index(c.name) for c in schema.sensitive]
         secret, first = _secrets(self._rows, places)
+        labels = self._labels(plan, schema)
         pieces, of_piece = _divided(plan, self._cell, secret, self._rows.count)
         release = tasks.Release(
             pieces,
             of_piece,
             tuple(source.inner(name) for name in schema.published),
-            self._labels(plan, schema),
+            labels,
             {
                 source.inner(self._rows.names[j]): tasks.Texts(self._arrow(j), self._rows.codes[first, j])
                 for j in places
@@ -152,7 +154,7 @@ class SparkEngine(Engine):
         n_parts = -(-n // PART)
         shared = self.spark.sparkContext.broadcast(tasks.plain(release))
         return self.spark.range(0, n_parts, 1, n_parts).mapInArrow(
-            tasks.generate(shared, n_parts), self._types(schema.published, schema)
+            tasks.generate(shared, n_parts), self._types(schema.published, labels)
         )
 
     def recoded(self, plan: Plan, schema: Schema, keys: tuple[int, ...]) -> DataFrame:
@@ -167,11 +169,12 @@ class SparkEngine(Engine):
         divided = grouping.splits_cells
         carried = [source.inner(c.name) for c in schema.with_role("sensitive", "keep")]
         counted = [source.inner(name) for name in self._rows.names]
+        labels = self._labels(plan, schema)
         recoding = tasks.Recoding(
             self._cells_of_records(),
             tuple(counted),
             tuple(carried),
-            self._labels(plan, schema),
+            labels,
             tuple(source.inner(name) for name in schema.published),
             np.zeros(0, np.int32) if divided else group,
             tasks.Pieces(np.cumsum(quota), group) if divided else None,
@@ -180,10 +183,10 @@ class SparkEngine(Engine):
         )
         shared = self.spark.sparkContext.broadcast(tasks.plain(recoding))
         records = source.frame.select(*dict.fromkeys([*counted, *carried]))
-        done = self._types(schema.published, schema).add(tasks.KEY, "long")
+        done = self._types(schema.published, labels).add(tasks.KEY, "long")
         if divided:
             some = [c.name for c in schema.with_role("sensitive", "keep")]
-            located = self._types(some, schema).add(tasks.KEY, "long").add(tasks.CELL, "integer")
+            located = self._types(some, {}).add(tasks.KEY, "long").add(tasks.CELL, "integer")
             in_cell = Window.partitionBy(tasks.CELL).orderBy(tasks.KEY)
             placed = records.mapInArrow(tasks.locate(shared), located).withColumn(
                 tasks.PLACE, functions.row_number().over(in_cell)
@@ -197,17 +200,19 @@ class SparkEngine(Engine):
     def _labels(self, plan: Plan, schema: Schema) -> dict[str, tasks.Texts]:
         assert self._source is not None
         return {
-            self._source.inner(c.name): tasks.Texts(pa.array(labels.texts, pa.string()), labels.code)
+            self._source.inner(c.name): tasks.Texts(_values(labels), labels.code)
             for c, labels in zip(schema.quasi, plan.labels, strict=True)
         }
 
-    def _types(self, columns: Sequence[str], schema: Schema) -> StructType:
-        """The types of published columns inside Spark: labels are texts, everything else is what it was."""
-        from pyspark.sql.types import StringType, StructType
+    def _types(self, columns: Sequence[str], labels: Mapping[str, tasks.Texts]) -> StructType:
+        """The types of published columns inside Spark: of labels that of their values, of others what it was."""
+        from pyspark.sql.pandas.types import from_arrow_type
+        from pyspark.sql.types import StructType
 
         out = StructType()
         for name in columns:
-            out = out.add(self._inner(name), StringType() if schema[name].role == "quasi" else self._type(name))
+            inner = self._inner(name)
+            out = out.add(inner, from_arrow_type(labels[inner].values.type) if inner in labels else self._type(name))
         return out
 
     def _inner(self, name: str) -> str:
@@ -235,6 +240,11 @@ class SparkEngine(Engine):
         cell = np.empty(len(keys), np.int32)
         cell[np.searchsorted(ranks[-1], keys)] = self._cell
         return tasks.Cells(tuple(self._arrow(j) for j in columns), bits, ranks, cell)
+
+
+def _values(labels: Labels) -> Any:
+    """What labels publish as an Arrow array: numbers or texts."""
+    return pa.array(labels.texts, pa.string()) if labels.numbers is None else labels.numbers.to_arrow()
 
 
 def _secrets(rows: Cells, places: Sequence[int]) -> tuple[Codes, Codes]:
