@@ -40,7 +40,8 @@ class Working:
         self._task: TaskID | None = None
         self._begun = 0
         self._phase = ""
-        self._since = self._told = 0.0
+        self._told = 0.0
+        self._counting: tuple[float, int] | None = None
         self._prepared = False
 
     def __enter__(self) -> Self:
@@ -65,7 +66,7 @@ class Working:
         if Stopped.asked is not None:
             raise Stopped.asked
         self._phase = PHASES.get(phase, phase)
-        self._since = self._told = time.monotonic()
+        self._told, self._counting = time.monotonic(), None
         self._say(self._phase, self._begun)
         self._begun += 1
 
@@ -74,11 +75,14 @@ class Working:
         if Stopped.asked is not None:
             raise Stopped.asked
         now = time.monotonic()
+        if self._counting is None:  # what came before, such as compiling kernels, says nothing about the rate
+            self._counting = now, done
+        since, before = self._counting
         patience = _BAR_SECONDS if self._bar is not None else _LINE_SECONDS
-        if now - self._told < patience or done == 0:
+        if now - self._told < patience or done == before:
             return
         self._told = now
-        rate = done / (now - self._since)
+        rate = (done - before) / (now - since)
         left = (total - done) / rate
         words = f"{self._phase}: {done / total:.0%}, {rate / 1e6:.1f} million records/s, {_duration(left)} left"
         self._say(words, max(self._begun - 1, 0))
