@@ -19,15 +19,19 @@ _SIGNS = {
     "cdot": "·",
     "cup": "∪",
     "delta": "δ",
+    "Delta": "Δ",
     "dots": "…",
     "gamma": "γ",
     "ge": "≥",
     "in": "∈",
+    "kappa": "κ",
+    "lambda": "λ",
     "lceil": "⌈",
     "le": "≤",
     "lfloor": "⌊",
     "ln": "ln",
     "log": "log",
+    "lVert": "‖",
     "max": "max",
     "min": "min",
     "Pr": "Pr",
@@ -36,8 +40,10 @@ _SIGNS = {
     "quad": "\u2003",
     "rceil": "⌉",
     "rfloor": "⌋",
+    "rVert": "‖",
     "sim": "∼",
     "sum": "Σ",
+    "to": "→",
     "varepsilon": "ε",
 }
 #: What may follow a fraction that is not multiplied with it.
@@ -87,6 +93,8 @@ def _piece(tokens: list[str]) -> str:
         return _argument(tokens).replace("−", "-")
     if name == "bar":
         return f"{_argument(tokens)}\u0304"
+    if name == "sqrt":
+        return f"√{_as_factor(_argument(tokens))}"
     if name in ("frac", "tfrac"):
         above, below = _argument(tokens), _argument(tokens)
         if (above, below) == ("1", "2"):

@@ -22,6 +22,7 @@ LAYERS = (
     "taxonomy",
     "schema",
     "tally",
+    "space",
     "groups",
     "criteria",
     "goal",

@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 #: Texts that mean something else than the name of the sensitive column.
-TEXTS = {"value": "value 1", "guard": "guarding node", "y": "person", "subject": "patient", "metric": "precision"}
+TEXTS = {"value": "value 1", "guard": "guarding node", "y": "person", "subject": "patient", "metric": "precision", "by": "age"}
 
 
 def values(p: Parameter) -> tuple[Any, ...]:

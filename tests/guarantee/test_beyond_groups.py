@@ -25,6 +25,7 @@ import brute
 import tarnkappe as tk
 from tarnkappe.algorithms import Algorithm
 from tarnkappe.algorithms.fulldomain.flash import Flash
+from tarnkappe.algorithms.microaggregation.individual_sorting import IndividualSorting
 from tarnkappe.criteria import Criterion
 from tarnkappe.criteria.average_risk import AverageRisk
 from tarnkappe.criteria.delta_presence import DeltaPresence
@@ -68,8 +69,8 @@ def people(n: int = 1200, records: int = 240, seed: int = 0, visits: int = 3) ->
 
 
 def job(criteria: tuple[Criterion, ...], algorithm: Algorithm, given: People, limit: float = 0.0) -> tk.Job:
-    """Numbers for Mondrian; for the others decades and sizes in steps, recoded as a whole."""
-    numbers = algorithm.scheme == "multidimensional"
+    """Numbers for Mondrian and for sorting; for the others decades and sizes in steps, recoded as a whole."""
+    numbers = algorithm.scheme in ("multidimensional", "microaggregation")
     age: Any = tk.numeric() if numbers else tk.tree({"*": DECADES})
     height: Any = tk.numeric() if numbers else tk.suppress()
     return tk.Job(
@@ -163,7 +164,12 @@ CASES: dict[str, tuple[Criterion, Level, tuple[Algorithm, ...], int]] = {
         (FLASH,),
         3,
     ),
-    "lkc-privacy": (LKCPrivacy(2, 6, 0.7, "illness"), lambda _, r: brute.lkc(r, 2, 0)[1], (DATAFLY, FLASH), 3),
+    "lkc-privacy": (
+        LKCPrivacy(2, 6, 0.7, "illness"),
+        lambda _, rows: brute.lkc(rows, 2, 0)[1],
+        (DATAFLY, FLASH, IndividualSorting()),
+        3,
+    ),
     "average-risk": (AverageRisk(0.04), lambda _, rows: brute.average_risk(rows), (DATAFLY, FLASH), 3),
 }
 assert {case[0].name for case in CASES.values()} == BEYOND_GROUPS

@@ -6,65 +6,136 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from tarnkappe.kernels.tiles import ANY, NONE, WIDTH, Tiles, closed_up, drop, search, tiles_of
+
 Codes = NDArray[np.int32]
-Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
 @njit(cache=True, nogil=True)
-def _distances(points: Floats, left: Counts, n_left: int, centre: Floats, out: Floats) -> int:
-    """Squared distances of the points that are left from a centre; which of them is farthest, the first of equals."""
-    far, most = 0, -1.0
-    for i in range(n_left):
-        total = 0.0
-        for j in range(points.shape[1]):
-            total += (points[left[i], j] - centre[j]) ** 2
-        out[i] = total
-        if total > most:
-            far, most = i, total
-    return far
+def _take(points: Floats, tiles: Tiles, near: Codes, number: int, group: Codes, total: Floats) -> None:
+    """Make the nearest points that were found a group; they leave the tiles and the sum of what is left."""
+    for p in range(near.size):
+        i = near[p]
+        group[i] = number
+        drop(tiles, i)
+        for j in range(total.size):
+            total[j] -= points[i, j]
 
 
 @njit(cache=True, nogil=True)
-def _take(points: Floats, left: Counts, n_left: int, seed: int, k: int, number: int, group: Codes) -> int:
-    """Put a point and the k - 1 nearest that are left into a group; how many are left then, in their old order."""
-    distance = np.empty(n_left)
-    _distances(points, left, n_left, points[seed], distance)
-    order = np.argsort(distance, kind="mergesort")
-    for i in range(k):
-        group[left[order[i]]] = number
-    rest = 0
-    for i in range(n_left):
-        if group[left[i]] < 0:
-            left[rest] = left[i]
-            rest += 1
-    return rest
+def _anchor(points: Floats, tiles: Tiles, group: Codes, mean: Floats, reach: Floats, top: Floats) -> None:
+    """How far every point is from the mean, and the farthest of every tile."""
+    for p in range(tiles.number.size):
+        if p % WIDTH == 0:
+            top[p // WIDTH] = -1.0
+        i = tiles.number[p]
+        if group[i] >= 0:
+            reach[p] = -1.0
+            continue
+        square = 0.0
+        for j in range(mean.size):
+            square += (points[i, j] - mean[j]) ** 2
+        reach[p] = np.sqrt(square)
+        top[p // WIDTH] = max(top[p // WIDTH], reach[p])
 
 
 @njit(cache=True, nogil=True)
-def mdav(points: Floats, k: int) -> Codes:
-    """The group of every point: k points around the farthest from the mean, k around the farthest from that."""
-    n, d = points.shape
-    group = np.full(n, -1, np.int32)
-    left = np.arange(n)
-    n_left, number = n, 0
-    distance = np.empty(n)
-    mean = np.empty(d)
-    while n_left >= 2 * k:
-        mean[:] = 0.0
-        for i in range(n_left):
-            mean += points[left[i]]
-        mean /= n_left
-        first = left[_distances(points, left, n_left, mean, distance)]
-        if n_left < 3 * k:
-            n_left = _take(points, left, n_left, first, k, number, group)
-            number += 1
+def _outermost(
+    points: Floats, tiles: Tiles, group: Codes, mean: Floats, drift: float, reach: Floats, top: Floats
+) -> tuple[int, int]:
+    """The point farthest from the mean, and how many were looked at.
+
+    `reach` is how far the points were from an earlier mean. Since then the mean has moved by `drift`, and they cannot
+    be farther than both together.
+    """
+    farthest, most, limit, looked = -1, -1.0, -1.0, 0
+    outer = 0
+    for t in range(top.size):
+        if top[t] > top[outer]:
+            outer = t
+    for step in range(-1, top.size):
+        t = outer if step == -1 else step
+        if top[t] < limit:
+            continue
+        top[t] = -1.0
+        for p in range(t * WIDTH, min((t + 1) * WIDTH, tiles.number.size)):
+            i = tiles.number[p]
+            if group[i] >= 0:
+                reach[p] = -1.0
+            top[t] = max(top[t], reach[p])
+            if reach[p] < 0.0 or reach[p] < limit:
+                continue
+            looked += 1
+            square = 0.0
+            for j in range(mean.size):
+                square += (points[i, j] - mean[j]) ** 2
+            if square > most or (square == most and i < farthest):
+                farthest, most = i, square
+                root = np.sqrt(most)
+                limit = root - drift - 1e-9 * (root + drift)  # roots are rounded
+    return farthest, looked
+
+
+@njit(cache=True, nogil=True)
+def mdav(points: Floats, order: Codes, total: Floats, k: int, group: Codes, place: Codes) -> None:
+    """Group the points that an order names: k around the farthest from the mean, k around the farthest from that.
+
+    `total` is their sum; what is left of it gives the means. There are as many groups as k goes into the number of
+    points. The order decides nothing but which points share a tile.
+    """
+    d = points.shape[1]
+    left = order.size
+    near, gap = np.empty(k, np.int32), np.empty(k)
+    mean, anchor = np.zeros(d), np.zeros(d)
+    for i in order:
+        group[i] = -1
+    tiles = tiles_of(points, order, place)
+    reach, top = np.empty(order.size), np.empty(tiles.lower.size)
+    looked = order.size
+    while left >= 2 * k:
+        if 4 * left < 3 * tiles.number.size:  # close up
+            tiles = closed_up(points, tiles, group)
+            top = np.empty(tiles.lower.size)
+            looked = left
+        drift = 0.0
+        for j in range(d):
+            mean[j] = total[j] / left
+            drift += (mean[j] - anchor[j]) ** 2
+        if 8 * looked > left:
+            _anchor(points, tiles, group, mean, reach, top)
+            for j in range(d):
+                anchor[j] = mean[j]
+            drift = 0.0
+        seed, looked = _outermost(points, tiles, group, mean, np.sqrt(drift), reach, top)
+        other = search(tiles, points[seed], near, gap, ANY)
+        _take(points, tiles, near, (order.size - left) // k, group, total)
+        left -= k
+        if left < 2 * k:
             break
-        _distances(points, left, n_left, points[first], distance)
-        n_left = _take(points, left, n_left, first, k, number, group)
-        second = left[_distances(points, left, n_left, points[first], distance)]
-        n_left = _take(points, left, n_left, second, k, number + 1, group)
-        number += 2
-    for i in range(n_left):
-        group[left[i]] = number
-    return group
+        if group[other] >= 0:  # all are equally far
+            other = search(tiles, points[seed], near, gap, ANY)
+        search(tiles, points[other], near, gap, NONE)
+        _take(points, tiles, near, (order.size - left) // k, group, total)
+        left -= k
+    for i in order:
+        if group[i] < 0:
+            group[i] = (order.size - left) // k
+
+
+@njit(cache=True, nogil=True)
+def mdav_blocks(
+    points: Floats, order: Codes, count: int, k: int, begin: int, end: int, group: Codes, place: Codes
+) -> None:
+    """Group the points of a range of blocks, each by itself; of `count` blocks that the order has (see `split`).
+
+    Numbers are those of the groups within their block.
+    """
+    n = order.size
+    for b in range(begin, end):
+        block = order[n * b // count : n * (b + 1) // count]
+        total = np.zeros(points.shape[1])
+        for i in block:
+            for j in range(total.size):
+                total[j] += points[i, j]
+        mdav(points, block, total, k, group, place)

@@ -150,10 +150,9 @@ def _check_centres(name: str, tally: Tally, grouping: Grouping, centres: Centres
     """Every group has a centre, in every column; it is missing only where no record of the group has a value."""
     shape = (grouping.n_groups, len(tally.quasi_domains))
     require(centres.values.shape == shape, f"{name} must publish one centre per group and quasi-identifier")
-    kept = grouping.group >= 0
+    lowest = grouping.boxes(tally).lo
     for j, domain in enumerate(tally.quasi_domains):
-        known = domain.known[tally.quasi[grouping.cell[kept], j]]
-        some = np.bincount(grouping.group[kept], known, grouping.n_groups) > 0
+        some = domain.known[lowest[:, j]]  # a missing value is the last of all
         require(
             np.array_equal(np.isfinite(centres.values[:, j]), some),
             f"{name} must publish a value in '{domain.name}' for the groups that have one there, and for no others",

@@ -8,7 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from tarnkappe.algorithms.microaggregation.base import Microaggregation
+from tarnkappe.kernels.blocks import split
 from tarnkappe.kernels.mdav import mdav
+from tarnkappe.kernels.tiles import WIDTH
 from tarnkappe.tally import Codes, Floats
 
 
@@ -35,4 +37,7 @@ class MDAV(Microaggregation):
 
     def partition(self, points: Floats, k: int, rng: np.random.Generator) -> Codes:
         """Groups of k, the last of up to 2k - 1."""
-        return mdav(points, k)
+        n = len(points)
+        group, place = np.empty(n, np.int32), np.empty(n, np.int32)
+        mdav(points, split(points, WIDTH, np.empty((0, 2))), points.sum(axis=0), k, group, place)
+        return group

@@ -1,0 +1,48 @@
+"""V-MDAV."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from tarnkappe.algorithms.microaggregation.base import Microaggregation
+from tarnkappe.algorithms.microaggregation.mdav_plus import grouped_outwards
+from tarnkappe.kernels.outwards import BY_GAP
+from tarnkappe.params import param
+from tarnkappe.tally import Codes, Floats
+
+
+@dataclass(frozen=True)
+class VMDAV(Microaggregation):
+    r"""Form groups like MDAV+, and extend each by records that are nearer to it than to any other record.
+
+    A group of k around the record farthest from the mean of all takes further records, up to 2k - 1: :math:`e` is the
+    record without a group that is nearest to any member, at distance :math:`d_\mathrm{in}`. Its nearest other record
+    without a group is :math:`d_\mathrm{out}` away. It joins if
+
+    .. math:: d_\mathrm{in} < \gamma \cdot d_\mathrm{out}
+
+    else the group is done. Fewer than k records that remain join the group with the nearest mean, so that a group may
+    get more than 2k - 1.
+
+    Takes :math:`O(n^2 d)`.
+
+    References
+    ----------
+    .. [SoMa06] Solanas, Martínez-Ballesté. "V-MDAV: a multivariate microaggregation with variable group size." COMPSTAT
+       2006.
+    """
+
+    name: ClassVar = "v-mdav"
+    title: ClassVar = "V-MDAV"
+    summary: ClassVar = "MDAV+ whose groups take in near records that have no nearer ones."
+
+    gamma: float = param(
+        0.2, doc="How readily groups grow: about 0.2 for scattered records, 1.1 for clustered ones.", ge=0
+    )
+
+    def partition(self, points: Floats, k: int, rng: np.random.Generator) -> Codes:
+        """Groups of k or more."""
+        return grouped_outwards(points, k, BY_GAP, self.gamma)

@@ -1,0 +1,138 @@
+"""Points in small tiles: the nearest to a point and the farthest from it are found without looking at most tiles."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from tarnkappe.kernels.near import offer
+
+Codes = NDArray[np.int32]
+Floats = NDArray[np.float64]
+
+#: Points of a tile.
+WIDTH = 64
+
+#: Whether a search is for the farthest point too: whatever its distance, or not at all.
+ANY, NONE = -1.0, np.inf
+
+
+class Tiles(NamedTuple):
+    """Points in tiles of 64, axis by axis, with the box around each tile.
+
+    A place without a point holds NaN, which is neither near nor far. `number` says which point a place holds, `place`
+    where a point is. `lower` and `upper` are scratch: how near and how far the points of a tile can be.
+    """
+
+    axis: Floats
+    number: Codes
+    place: Codes
+    low: Floats
+    high: Floats
+    lower: Floats
+    upper: Floats
+
+
+@njit(cache=True, nogil=True)
+def tiles_of(points: Floats, order: Codes, place: Codes) -> Tiles:
+    """The points that an order names, in this order; `place` has room for all points."""
+    d = points.shape[1]
+    count = (order.size + WIDTH - 1) // WIDTH
+    axis = np.full((count, d, WIDTH), np.nan)
+    low, high = np.full((d, count), np.inf), np.full((d, count), -np.inf)
+    for p in range(order.size):
+        t = p // WIDTH
+        place[order[p]] = p
+        for j in range(d):
+            x = points[order[p], j]
+            axis[t, j, p % WIDTH] = x
+            low[j, t] = min(low[j, t], x)
+            high[j, t] = max(high[j, t], x)
+    return Tiles(axis, order, place, low, high, np.empty(count), np.empty(count))
+
+
+@njit(cache=True, nogil=True)
+def closed_up(points: Floats, tiles: Tiles, group: Codes) -> Tiles:
+    """Tiles of the points that have no group, in their old order."""
+    left = np.empty(tiles.number.size, np.int32)
+    count = 0
+    for i in tiles.number:
+        if group[i] < 0:
+            left[count] = i
+            count += 1
+    return tiles_of(points, left[:count], tiles.place)
+
+
+@njit(cache=True, nogil=True)
+def drop(tiles: Tiles, point: int) -> None:
+    """Take a point out of its tile."""
+    p = tiles.place[point]
+    for j in range(tiles.axis.shape[1]):
+        tiles.axis[p // WIDTH, j, p % WIDTH] = np.nan
+
+
+@njit(cache=True, nogil=True)
+def measure(tiles: Tiles, t: int, centre: Floats, distance: Floats) -> None:
+    """The squared distances of a tile's points from a centre."""
+    for q in range(WIDTH):
+        distance[q] = 0.0
+    for j in range(centre.size):  # one axis after the other: several points at a time
+        for q in range(WIDTH):
+            distance[q] += (tiles.axis[t, j, q] - centre[j]) ** 2
+
+
+@njit(cache=True, nogil=True)
+def _bound(tiles: Tiles, centre: Floats) -> None:
+    """How near to a centre and how far from it the points of each tile can be.
+
+    Summed up like the distances themselves; rounding never turns a smaller term into a larger one, so the bounds hold
+    to the last digit.
+    """
+    for t in range(tiles.lower.size):
+        tiles.lower[t] = tiles.upper[t] = 0.0
+    for j in range(centre.size):
+        for t in range(tiles.lower.size):
+            below, above = tiles.low[j, t] - centre[j], tiles.high[j, t] - centre[j]
+            outside = below if below > 0.0 else (above if above < 0.0 else 0.0)
+            farther = above if above > -below else below
+            tiles.lower[t] += outside * outside
+            tiles.upper[t] += farther * farther
+
+
+@njit(cache=True, nogil=True)
+def search(tiles: Tiles, centre: Floats, near: Codes, gap: Floats, most: float) -> int:
+    """Find the points nearest to a centre, as many as `near` has room for, and one farther away than `most`.
+
+    The nearest are sorted; -1 stands where there are too few. Returns the farthest, if it is farther than `most`
+    (`ANY`: whatever its distance; `NONE`: there is none), else -1. Of equally near or far points the first counts.
+    """
+    count, last = tiles.lower.size, near.size - 1
+    for p in range(near.size):
+        near[p], gap[p] = -1, np.inf
+    _bound(tiles, centre)
+    inner = outer = 0
+    for t in range(count):
+        if tiles.lower[t] < tiles.lower[inner]:
+            inner = t
+        if tiles.upper[t] > tiles.upper[outer]:
+            outer = t
+    distance = np.empty(WIDTH)
+    farthest = -1
+    for step in range(-2, count):
+        # First the tiles that promise most; the others can be skipped the sooner.
+        t = inner if step == -2 else outer if step == -1 else step
+        if tiles.lower[t] > gap[last] and tiles.upper[t] < most:
+            continue
+        tiles.lower[t], tiles.upper[t] = np.inf, -np.inf  # no second time
+        measure(tiles, t, centre, distance)
+        for q in range(WIDTH):
+            if distance[q] <= gap[last]:
+                offer(near, gap, tiles.number[t * WIDTH + q], distance[q])
+            if distance[q] >= most:
+                number = tiles.number[t * WIDTH + q]
+                if distance[q] > most or number < farthest:
+                    farthest, most = number, distance[q]
+    return farthest

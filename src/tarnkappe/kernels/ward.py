@@ -1,0 +1,275 @@
+"""Ward's merges of points into groups of at least k: along a line, or in all directions."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Codes = NDArray[np.int32]
+Counts = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@njit(cache=True, nogil=True)
+def _price(mean: Floats, size: Counts, g: int, h: int, most: float) -> float:
+    """By how much the squared error grows if two groups become one; something above `most` if by more than that."""
+    share = size[g] * size[h] / (size[g] + size[h])
+    far = 0.0
+    for j in range(mean.shape[1]):
+        far += (mean[g, j] - mean[h, j]) ** 2
+        if far * share > most:
+            break
+    return float(far * share)
+
+
+@njit(cache=True, nogil=True)
+def _join(mean: Floats, size: Counts, g: int, h: int) -> None:
+    """Group `h` becomes part of group `g`."""
+    total = size[g] + size[h]
+    for j in range(mean.shape[1]):
+        mean[g, j] += (mean[h, j] - mean[g, j]) * size[h] / total
+    size[g], size[h] = total, 0
+
+
+@njit(cache=True, nogil=True)
+def _before(price: Floats, pair: Counts, a: int, b: int) -> bool:
+    """Whether a pair in the heap goes before another: the cheaper one; of equals the smaller one, then the left one.
+
+    By size, because otherwise a group among equal points would swallow them all.
+    """
+    if price[a] != price[b]:
+        return bool(price[a] < price[b])
+    if pair[a, 2] != pair[b, 2]:
+        return bool(pair[a, 2] < pair[b, 2])
+    return bool(pair[a, 0] < pair[b, 0])
+
+
+@njit(cache=True, nogil=True)
+def _swap(price: Floats, pair: Counts, a: int, b: int) -> None:
+    """Two pairs in the heap change places."""
+    price[a], price[b] = price[b], price[a]
+    for c in range(3):
+        pair[a, c], pair[b, c] = pair[b, c], pair[a, c]
+
+
+@njit(cache=True, nogil=True)
+def _sink(price: Floats, pair: Counts, end: int) -> None:
+    """Restore the heap after something was put at its top."""
+    at = 0
+    while 2 * at + 1 < end:
+        low = 2 * at + 1
+        if low + 1 < end and _before(price, pair, low + 1, low):
+            low += 1
+        if not _before(price, pair, low, at):
+            return
+        _swap(price, pair, at, low)
+        at = low
+
+
+@njit(cache=True, nogil=True)
+def _rise(price: Floats, pair: Counts, at: int) -> None:
+    """Restore the heap after something was put at its end."""
+    while at > 0 and _before(price, pair, at, (at - 1) // 2):
+        _swap(price, pair, at, (at - 1) // 2)
+        at = (at - 1) // 2
+
+
+@njit(cache=True, nogil=True)
+def _offer(mean: Floats, size: Counts, g: int, h: int, k: int, price: Floats, pair: Counts, end: int) -> int:
+    """Put two neighbours into the heap, unless both are large; how many pairs it then holds."""
+    if size[g] >= k and size[h] >= k:
+        return end
+    price[end] = _price(mean, size, g, h, np.inf)
+    pair[end, 0], pair[end, 1], pair[end, 2] = g, h, size[g] + size[h]
+    _rise(price, pair, end)
+    return end + 1
+
+
+@njit(cache=True, nogil=True)
+def _merge_neighbours(points: Floats, begin: int, end: int, k: int, size: Counts) -> None:
+    """One round along a line of 2k or more points; `size` of a group's first point is that of the group, of others 0.
+
+    A pair in the heap is out of date if one of its groups has grown since: then their sizes no longer add up.
+    """
+    mean = points[begin:end].copy()
+    own = size[begin:end]
+    n = end - begin
+    after, ahead = np.empty(n, np.int64), np.empty(n, np.int64)
+    for i in range(n):
+        own[i], after[i], ahead[i] = 1, i + 1, i - 1
+    for i in range(1, k):
+        _join(mean, own, 0, i)
+        _join(mean, own, n - k, n - k + i)
+    after[0], ahead[k], after[n - k] = k, 0, n
+    price, pair, held = np.empty(3 * n), np.empty((3 * n, 3), np.int64), 0
+    g = 0
+    while after[g] < n:
+        held = _offer(mean, own, g, after[g], k, price, pair, held)
+        g = after[g]
+    while held > 0:
+        g, h, total = pair[0, 0], pair[0, 1], pair[0, 2]
+        held -= 1
+        _swap(price, pair, 0, held)
+        _sink(price, pair, held)
+        if own[g] == 0 or own[h] == 0 or own[g] + own[h] != total or (own[g] >= k and own[h] >= k):
+            continue
+        _join(mean, own, g, h)
+        after[g] = after[h]
+        if after[g] < n:
+            ahead[after[g]] = g
+            held = _offer(mean, own, g, after[g], k, price, pair, held)
+        if g > 0:
+            held = _offer(mean, own, ahead[g], g, k, price, pair, held)
+
+
+@njit(cache=True, nogil=True)
+def ward_on_line(points: Floats, k: int) -> Codes:
+    """The group of every point of a line: k-Ward merges between neighbours, again in every group of 2k or more."""
+    n = points.shape[0]
+    size = np.zeros(n, np.int64)
+    size[0] = n
+    begin = 0
+    while begin < n:
+        if size[begin] < 2 * k:
+            begin += size[begin]
+        else:
+            _merge_neighbours(points, begin, begin + size[begin], k, size)
+    group, number = np.empty(n, np.int32), -1
+    for i in range(n):
+        if size[i] > 0:
+            number += 1
+        group[i] = number
+    return group
+
+
+@njit(cache=True, nogil=True)
+def _farthest_pair(points: Floats, members: Counts) -> tuple[int, int]:
+    """The two of some points with the largest distance; of equals the first."""
+    first, second, most = 0, 1, -1.0
+    for p in range(members.size):
+        for q in range(p + 1, members.size):
+            far = 0.0
+            for j in range(points.shape[1]):
+                far += (points[members[p], j] - points[members[q], j]) ** 2
+            if far > most:
+                first, second, most = p, q, far
+    return first, second
+
+
+@njit(cache=True, nogil=True)
+def _gather(mean: Floats, size: Counts, into: Codes, seed: int, other: int, k: int) -> None:
+    """Put a point and the k - 1 single points nearest to it into a group; the other seed is left alone."""
+    n = size.size
+    distance, place = np.empty(k), np.empty(k, np.int64)
+    held = 0
+    for i in range(n):
+        if size[i] != 1 or i in (seed, other):
+            continue
+        far = 0.0
+        for j in range(mean.shape[1]):
+            far += (mean[i, j] - mean[seed, j]) ** 2
+        if held == k - 1 and (held == 0 or far >= distance[held - 1]):
+            continue
+        at = held if held < k - 1 else held - 1
+        while at > 0 and distance[at - 1] > far:
+            distance[at], place[at] = distance[at - 1], place[at - 1]
+            at -= 1
+        distance[at], place[at] = far, i
+        if held < k - 1:
+            held += 1
+    for p in range(held):
+        _join(mean, size, seed, place[p])
+        into[place[p]] = seed
+
+
+@njit(cache=True, nogil=True)
+def _nearest(mean: Floats, size: Counts, g: int, partner: Counts, price: Floats) -> None:
+    """Look for the cheapest partner of a small group; of equals the smallest, then the next one after it.
+
+    Among equal points this keeps groups small, and not all of them wait for the same one.
+    """
+    n = size.size
+    price[g] = np.inf
+    for step in range(1, n):
+        h = g + step if g + step < n else g + step - n
+        if size[h] > 0:
+            found = _price(mean, size, g, h, price[g])
+            if found < price[g] or (found == price[g] and size[h] < size[partner[g]]):
+                partner[g], price[g] = h, found
+
+
+@njit(cache=True, nogil=True)
+def _merge_nearest(points: Floats, members: Counts, k: int) -> Codes:
+    """One round in all directions; for every member the first member of its group.
+
+    Every pair that may be joined has a small group in it, so small groups alone remember the cheapest partner. A pair
+    is joined because no cheaper one may be; then (Ward's prices are reducible) its union is no nearer to a third group
+    than its parts were. So nobody needs to look again but those whose partner was one of the two.
+    """
+    n, d = members.size, points.shape[1]
+    mean, size, into = np.empty((n, d)), np.empty(n, np.int64), np.empty(n, np.int32)
+    for i in range(n):
+        size[i], into[i] = 1, i
+        for j in range(d):
+            mean[i, j] = points[members[i], j]
+    first, second = _farthest_pair(points, members)
+    _gather(mean, size, into, first, second, k)
+    _gather(mean, size, into, second, first, k)
+    partner, price = np.empty(n, np.int64), np.empty(n)
+    for g in range(n):
+        price[g] = np.inf
+        if 0 < size[g] < k:
+            _nearest(mean, size, g, partner, price)
+    while True:
+        g, least = -1, np.inf
+        for i in range(n):
+            if price[i] < least:
+                g, least = i, price[i]
+        if g < 0:
+            break
+        h = partner[g]
+        _join(mean, size, h, g)
+        into[g] = h
+        price[g] = price[h] = np.inf
+        for i in range(n):
+            if 0 < size[i] < k and (i == h or partner[i] == g or partner[i] == h):
+                _nearest(mean, size, i, partner, price)
+    for i in range(n):
+        root = i
+        while into[root] != root:
+            root = into[root]
+        into[i] = root
+    return into
+
+
+@njit(cache=True, nogil=True)
+def ward(points: Floats, k: int) -> Codes:
+    """The group of every point: k-Ward merges in all directions, again in every group of 2k points or more."""
+    n = points.shape[0]
+    order = np.arange(n)  # the points of a group stand together
+    group = np.empty(n, np.int32)
+    begin, end, number = 0, n, 0
+    ends = np.zeros(n, np.int64)  # where the group of a place ends, if it is the first of one
+    ends[0] = n
+    while begin < n:
+        end = ends[begin]
+        if end - begin < 2 * k:
+            for i in range(begin, end):
+                group[order[i]] = number
+            number += 1
+            begin = end
+            continue
+        members = order[begin:end].copy()
+        first = _merge_nearest(points, members, k)
+        at = begin
+        for g in range(members.size):
+            if first[g] != g:
+                continue
+            start = at
+            for i in range(members.size):
+                if first[i] == g:
+                    order[at] = members[i]
+                    at += 1
+            ends[start] = at
+    return group

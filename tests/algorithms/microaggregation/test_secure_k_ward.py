@@ -1,0 +1,132 @@
+"""Secure k-Ward: the ratio is reached in every group, at the least cost, and the means stay where they were."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import polars as pl
+import pytest
+
+import tarnkappe as tk
+from tarnkappe.algorithms.microaggregation.secure_k_ward import SecureKWard
+from tarnkappe.criteria.k_anonymity import KAnonymity
+from tarnkappe.goal import Goal
+from tarnkappe.kernels.securing import secure_values
+from tarnkappe.tally import Domain, Floats, Tally, count_cells
+from tarnkappe.taxonomy.tree import Taxonomy
+
+
+def share_far(values: Floats, x: float, epsilon: float) -> float:
+    return float((np.abs(values - x) >= epsilon).mean())
+
+
+def nearest_on_grid(values: Floats, epsilon: float, gamma: float, side: int, power: float) -> float:
+    """The grid point nearest to the mean, on one side of it, that is far enough from enough values."""
+    mean = float(values.mean())
+    reach = float(np.ptp(values)) + 2 * epsilon + 2 / power
+    grid = np.arange(np.floor((mean - reach) * power), np.ceil((mean + reach) * power) + 1) / power
+    secure = [x for x in grid if side * (x - mean) >= 0 and share_far(values, x, epsilon) >= gamma - 1e-9]
+    return min(secure, key=lambda x: abs(x - mean))
+
+
+@pytest.mark.parametrize("power", [1.0, 10.0, 100.0])
+def test_shifts_are_the_least_that_a_grid_search_finds(power: float):
+    rng = np.random.default_rng(int(power))
+    shifted = 0
+    for trial in range(150):
+        size = rng.integers(1, 8, rng.integers(1, 6))
+        starts = np.append(0, np.cumsum(size))
+        values = rng.integers(0, 40, starts[-1]) / rng.choice([1, 10]) + (
+            rng.normal(size=starts[-1]) if trial % 2 else 0
+        )
+        groups = [values[a:b] for a, b in pairwise(starts)]
+        published = np.array([np.round(own.mean() * power) / power for own in groups])
+        epsilon, gamma = float(rng.choice([0, 0.25, 0.5, 1, 2])), float(rng.choice([0, 0.3, 0.5, 0.8, 1]))
+        out, ratio, total = secure_values(values, starts, published, epsilon, gamma, power)
+        shifts = [0.0]
+        for own, before, after, reached in zip(groups, published, out, ratio, strict=True):
+            assert reached == share_far(own, after, epsilon)
+            assert reached >= gamma - 1e-9
+            if share_far(own, before, epsilon) >= gamma - 1e-9:
+                assert after == before
+                continue
+            side = -1 if sum(shifts) >= 0 else 1
+            assert after == nearest_on_grid(own, epsilon, gamma, side, power)
+            shifts.append((after - own.mean()) * len(own))
+            shifted += 1
+            assert abs(sum(shifts)) <= max(map(abs, shifts)) + 1e-9
+        assert total == pytest.approx(sum(shifts), abs=1e-9)
+    assert shifted > 100
+
+
+def test_exact_shifts_lie_at_the_edge_of_a_record():
+    rng = np.random.default_rng(9)
+    for _ in range(100):
+        values = rng.normal(scale=0.1, size=int(rng.integers(2, 8))) + 1e3
+        mean = np.array([values.mean()])
+        out, ratio, _ = secure_values(values, np.array([0, len(values)]), mean, 0.2, 1.0, 0.0)
+        assert ratio[0] == 1
+        assert out[0] == pytest.approx(values.min() - 0.2, abs=1e-12)
+
+
+def homogeneous(n_groups: int, k: int) -> Tally:
+    """Groups of almost equal records in two columns, far from each other, and a column of names."""
+    rng = np.random.default_rng(1)
+    columns, domains = [], []
+    for name in ("income", "tax"):
+        value = np.repeat(np.arange(n_groups) * 100.0, k) + np.round(rng.random(n_groups * k), 1)
+        distinct, code = np.unique(value, return_inverse=True)
+        columns.append(code)
+        domains.append(Domain(name, Taxonomy.scale([f"{v:g}" for v in distinct]), distinct))
+    domains.append(Domain("town", Taxonomy.from_nested({"north": ["a", "b"], "south": ["c", "d"]})))
+    columns.append(np.repeat(np.arange(n_groups) % 4, k))
+    return count_cells(columns, [], domains, [])[0]
+
+
+@pytest.mark.parametrize("given", [{}, {"whole": True}, {"decimals": None}, {"decimals": 0}, {"aggregate": "median"}])
+def test_homogeneous_groups_reach_the_ratio(given: dict[str, object]):
+    tally, k, gamma = homogeneous(12, 4), 4, 0.75
+    method = SecureKWard(epsilon=0.05, gamma=gamma, **given)
+    grouping = method.decide(tally, Goal([KAnonymity(k)]), rng=np.random.default_rng(0))
+    assert grouping.centres is not None
+    assert grouping.n_groups == 12
+    record, group = np.repeat(grouping.cell, grouping.quota), np.repeat(grouping.group, grouping.quota)
+    ratios = []
+    for j in (0, 1):
+        value = tally.quasi_domains[j].positions[tally.quasi[record, j]]
+        epsilon = 0.05 * float(np.std(value))
+        shift = []
+        for g in range(12):
+            own, x = value[group == g], grouping.centres.values[g, j]
+            ratios.append(share_far(own, x, epsilon))
+            shift.append((x - own.mean()) * len(own))
+        name = tally.quasi_domains[j].name
+        assert grouping.notes[f"shift of the mean of {name}"] == pytest.approx(sum(shift) / len(value))
+        assert abs(sum(shift)) <= max(map(abs, shift)) + 1e-9
+    assert min(ratios) >= gamma
+    assert grouping.notes["smallest security ratio"] == min(ratios)
+    assert grouping.notes["values shifted"] == 24
+    assert set(grouping.centres.values[:, 2]) == {0.0, 1.0, 2.0, 3.0}
+
+
+def test_without_tolerance_it_is_k_ward():
+    tally, goal = homogeneous(6, 3), Goal([KAnonymity(3)])
+    secure = SecureKWard(epsilon=0).decide(tally, goal, rng=np.random.default_rng(0))
+    free = SecureKWard(gamma=0, epsilon=5).decide(tally, goal, rng=np.random.default_rng(0))
+    assert secure.centres is not None
+    assert free.centres is not None
+    assert np.array_equal(secure.centres.values, free.centres.values)
+    assert secure.notes["values shifted"] == free.notes["values shifted"] == 0
+
+
+def test_a_release_is_far_from_its_records():
+    people = pl.DataFrame({"age": [30, 30, 30, 60, 60, 61, 90, 90, 90]})
+    job = tk.Job(
+        quasi={"age": tk.numeric()},
+        criteria=[tk.KAnonymity(3)],
+        algorithm=SecureKWard(epsilon=0.1, gamma=1.0),
+    )
+    table = job.anonymize(people, seed=1).table
+    off = (people["age"].sort() - table["age"].cast(pl.Float64).sort()).abs()
+    assert float(off.min()) >= 0.1 * float(people["age"].std(ddof=0))  # type: ignore[arg-type]
