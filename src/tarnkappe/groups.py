@@ -97,18 +97,24 @@ class Centres:
     """What each group publishes in place of its records' values: one value per quasi-identifier.
 
     ``values[g, j]`` is a number where values have distances, else a code of the domain; NaN is the missing value.
-    `operators` says, per quasi-identifier, how it was found, such as ``mean``.
+    `operators` says, per quasi-identifier, how it was found, such as ``mean``. `remarks` are numbers about each group
+    that only the publisher may see, such as how many of its records are far from what it publishes.
     """
 
     values: Floats
     operators: tuple[str, ...]
+    remarks: Mapping[str, Floats] = field(default_factory=dict)
 
     def relabel(self, new: Codes, n_groups: int) -> Centres:
         """The centres after group ``g`` was renamed to ``new[g]`` (-1: dropped); groups that become one have one."""
         kept = new >= 0
-        values = np.empty((n_groups, self.values.shape[1]))
-        values[new[kept]] = self.values[kept]
-        return replace(self, values=values)
+
+        def moved(values: Floats) -> Floats:
+            out = np.empty((n_groups, *values.shape[1:]))
+            out[new[kept]] = values[kept]
+            return out
+
+        return replace(self, values=moved(self.values), remarks={k: moved(v) for k, v in self.remarks.items()})
 
 
 @dataclass(frozen=True, eq=False)

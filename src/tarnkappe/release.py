@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -93,6 +93,8 @@ class Release:
     missing_rule: str
     public_manifest: dict[str, Any]
     private_manifest: dict[str, Any]
+    #: Numbers about groups that only the publisher may see: values and how many groups have each.
+    remarks: dict[str, tuple[tuple[float, int], ...]] = field(default_factory=dict)
     table: Any = None
     folder: Path | None = None
 
@@ -246,6 +248,16 @@ def size_distribution(plan: Plan) -> tuple[tuple[int, int], ...]:
     return tuple((int(s), int(c)) for s, c in zip(sizes, counts, strict=True))
 
 
+def summarise_remarks(plan: Plan) -> dict[str, tuple[tuple[float, int], ...]]:
+    """The numbers about groups, to two places, and how many groups have each."""
+    centres = plan.grouping.centres
+    out = {}
+    for name, values in ({} if centres is None else centres.remarks).items():
+        found, counts = np.unique(np.round(values, 2), return_counts=True)
+        out[name] = tuple(zip(found.tolist(), counts.tolist(), strict=True))
+    return out
+
+
 def missing_sentence(rule: str | None) -> str:
     """The missing-value rule in words."""
     return _MISSING_RULES[rule]
@@ -301,6 +313,7 @@ def describe(
         missing_rule=missing_words,
         public_manifest=facts,
         private_manifest={"tarnkappe": __version__, "made": made, **private},
+        remarks=summarise_remarks(plan),
         table=table,
         folder=folder,
     )
@@ -309,7 +322,9 @@ def describe(
 def groups_table(plan: Plan) -> pl.DataFrame:
     """One row per group: its size and what it publishes. Private: it tells which boxes were formed."""
     labels = _label_columns(plan, plan.labels, np.arange(plan.n_groups, dtype=np.int32))
-    return pl.DataFrame({free_name("records", labels): plan.sizes, **labels}, strict=False)
+    centres = plan.grouping.centres
+    remarks = {free_name(k, labels): v for k, v in ({} if centres is None else centres.remarks).items()}
+    return pl.DataFrame({free_name("records", labels): plan.sizes, **labels, **remarks}, strict=False)
 
 
 def population_table(plan: Plan) -> pl.DataFrame | None:

@@ -349,7 +349,21 @@ def original_data(release: Release) -> Html:
             f"({percent(share)}) were unique on the quasi-identifiers: whoever knew these values could have found "
             "the person.",
         ),
+        *_search(release),
         el("h3", "Private manifest"),
         el("p", "It is needed to reproduce the release exactly. The seed must not be published."),
         el("pre", el("code", manifest_text(release.private_manifest)), tabindex="0"),
     )
+
+
+def _search(release: Release) -> list[Html]:
+    """What the algorithm says about its groups, if it says anything."""
+    notes = release.private_manifest.get("search", {})
+    shown = [(name, f"{x:.4g}" if isinstance(x, float) else str(x)) for name, x in notes.items()]
+    parts = [el("h3", "About the groups"), facts_list((sentence(n).rstrip("."), x) for n, x in shown)] if shown else []
+    for name, found in release.remarks.items():
+        rows = ((f"{x:g}", count(n)) for x, n in found)
+        parts.append(table(sentence(name).rstrip("."), ("Value", "Groups"), rows, numeric={0, 1}))
+    if release.remarks:
+        parts.append(el("p", "The value of every group is in internal/groups.parquet.", class_="small"))
+    return parts

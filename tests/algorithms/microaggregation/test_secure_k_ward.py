@@ -130,3 +130,18 @@ def test_a_release_is_far_from_its_records():
     table = job.anonymize(people, seed=1).table
     off = (people["age"].sort() - table["age"].cast(pl.Float64).sort()).abs()
     assert float(off.min()) >= 0.1 * float(people["age"].std(ddof=0))  # type: ignore[arg-type]
+
+
+def test_the_publisher_sees_the_ratio_of_every_group(tmp_path):
+    table = pl.DataFrame({"pay": [100, 101, 102, 500, 501, 502, 503, 900]})
+    job = tk.Job(
+        quasi={"pay": tk.numeric()}, criteria=[tk.KAnonymity(3)], algorithm=SecureKWard(epsilon=0.01, gamma=0.6)
+    )
+    release = tk.run_job(job, table, tmp_path / "out")
+    groups = pl.read_parquet(tmp_path / "out/internal/groups.parquet")
+    assert groups.height == release.n_groups
+    assert groups["security ratio of pay"].min() >= 0.6
+    report = (tmp_path / "out/internal/report.html").read_text(encoding="utf-8")
+    assert "Security ratio of pay" in report
+    assert "Shift of the mean of pay" in report
+    assert "ecurity ratio" not in (tmp_path / "out/public/report.html").read_text(encoding="utf-8")

@@ -60,7 +60,7 @@ class SecureKWard(KWard):
         grouping = super()._with_centres(tally, grouping)
         assert grouping.centres is not None
         published = grouping.centres.values.copy()
-        smallest, shifted, moved = 1.0, 0, {}
+        shifted, moved, ratios = 0, {}, {}
         kept = grouping.group != SUPPRESSED
         cell, group, quota = (x[kept] for x in (grouping.cell, grouping.group, grouping.quota))
         for j, domain in enumerate(tally.quasi_domains):
@@ -77,10 +77,13 @@ class SecureKWard(KWard):
                 ordered, starts, before, self.epsilon * float(np.std(value)), self.gamma, self._power(domain)
             )
             published[:, j] = after
-            smallest, shifted = min(smallest, float(ratio.min())), shifted + _changed(before, after)
+            ratios[f"security ratio of {domain.name}"] = ratio
+            shifted += _changed(before, after)
             moved[f"shift of the mean of {domain.name}"] = float((after[owner] - value).mean())
+        smallest = min((float(ratio.min()) for ratio in ratios.values()), default=1.0)
         notes: dict[str, Note] = {"smallest security ratio": smallest, "values shifted": shifted, **moved}
-        return replace(grouping, centres=replace(grouping.centres, values=published), notes={**grouping.notes, **notes})
+        centres = replace(grouping.centres, values=published, remarks=ratios)
+        return replace(grouping, centres=centres, notes={**grouping.notes, **notes})
 
     def _power(self, domain: Domain) -> float:
         """The denominator of the numbers that a column publishes; 0 if they have all their digits."""
