@@ -10,6 +10,7 @@ from tarnkappe.datasets.census_values import (
 )
 from tarnkappe.datasets.loaders import load_adult, load_casc
 from tarnkappe.datasets.marginals import resample, resample_batches
+from tarnkappe.datasets.simulated import sim_c, sim_u
 
 __all__ = [
     "CENSUS_COLUMNS",
@@ -23,5 +24,7 @@ __all__ = [
     "load_casc",
     "resample",
     "resample_batches",
+    "sim_c",
+    "sim_u",
     "write_census",
 ]
