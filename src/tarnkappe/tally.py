@@ -156,6 +156,12 @@ class Tally:
     sensitive_domains: tuple[Domain, ...]
     population: Counts | None = None
 
+    def __post_init__(self) -> None:
+        for name in ("quasi", "sensitive"):  # all alike: kernels are compiled anew for arrays that can be changed
+            codes = getattr(self, name).view()
+            codes.flags.writeable = False
+            object.__setattr__(self, name, codes)
+
     @property
     def n_cells(self) -> int:
         """Number of distinct cells."""
@@ -270,8 +276,6 @@ def count_cells(
         for out, given in ((quasi_codes, quasi), (sensitive_codes, sensitive)):
             for j, codes in enumerate(given):
                 out[:, j] = codes[first]
-    for out in (quasi_codes, sensitive_codes):
-        out.flags.writeable = False
     count = np.bincount(cell, weights, minlength=len(first)).astype(np.int64)
     tally = Tally(quasi_codes, sensitive_codes, count, tuple(quasi_domains), tuple(sensitive_domains))
     return tally, cell

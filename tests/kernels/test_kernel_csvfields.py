@@ -10,6 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from tarnkappe.io.csvcells import mark_numbers, recode_keys
 from tarnkappe.kernels.csvfields import (
     PADDING,
     REGIONS,
@@ -20,11 +21,9 @@ from tarnkappe.kernels.csvfields import (
     counted_keys,
     field_ends,
     gather_keys,
-    mark_numbers,
     merge_keys,
     move_texts,
     number_fields,
-    recode_keys,
 )
 
 COMMA, EOL = ord(","), ord("\n")
@@ -182,9 +181,8 @@ def test_count_keys(width: int, counted: bool, gathered: bool):
     expected: Counter[tuple[int, ...]] = Counter()
     for i, key in enumerate(keys.tolist()):
         expected[tuple(key)] += int(counts[i]) if counted else 1
-    n = int(sizes.sum())
-    found, sums = np.empty((n, width), np.uint64), np.empty(n, np.uint64)
-    counted_keys(table, found, sums)
+    found, sums = counted_keys(table)
+    assert len(found) == sizes.sum()
     assert dict(zip(map(tuple, found.tolist()), sums.tolist(), strict=True)) == expected
 
 
@@ -200,8 +198,7 @@ def test_keys_of_numbers(data: st.DataObject, n_columns: int, bits: int, new_bit
     assert used.tolist() == [[number in column for number in range(8)] for column in zip(*rows, strict=True)]
 
     codes = np.array([np.roll(np.arange(8), j) for j in range(n_columns)], np.int32)
-    out = np.empty((len(rows), -(-n_columns // (64 // new_bits))), np.uint64)
-    recode_keys(keys, bits, codes, new_bits, out)
+    out = recode_keys(keys, bits, codes, new_bits)
     recoded = [tuple(int(codes[j, number]) for j, number in enumerate(r)) for r in rows]
     assert unpacked(out, new_bits, n_columns) == recoded
 

@@ -20,6 +20,7 @@ from tarnkappe.metrics import all_metrics, metric_named, score_plan
 from tarnkappe.metrics.base import CellLoss
 from tarnkappe.metrics.steps import generalisation_steps
 from tarnkappe.plan import Plan
+from tarnkappe.publish.centres import centres_of
 from tarnkappe.tally import Domain, Tally, count_cells
 from tarnkappe.taxonomy.tree import Taxonomy
 
@@ -121,7 +122,38 @@ def scores(plan: Plan) -> dict[str, float]:
 def test_every_metric_is_checked():
     tally, _ = count_cells([np.array([0, 1])], [], [Domain("q", Taxonomy.scale(["1", "2"]))], [])
     plan = Plan.of(tally, ANYTHING, Grouping.of_cells(tally, np.zeros(2, np.int32), 1))
-    assert scores(plan).keys() == all_metrics().keys() - {"classification"}
+    assert scores(plan).keys() == all_metrics().keys() - {"classification", "sse"}
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9), st.integers(-1, 3)), min_size=2, max_size=30),
+    st.sampled_from([(1.0, 1.0), (1.0, 3.0)]),
+)
+@settings(deadline=None)
+def test_variance_lost_is_a_sum_over_records(rows, weights):
+    """Standardised by hand; a suppressed record (-1) is as far away as the mean."""
+    used = sorted({g for _, _, g in rows if g >= 0})
+    if not used:
+        return
+    table = np.array([r[:2] for r in rows], np.float64)
+    group = np.array([used.index(g) if g >= 0 else -1 for *_, g in rows], np.int32)
+    distinct = [np.unique(column) for column in table.T]
+    domains = [
+        Domain(n, Taxonomy.scale([f"{x:g}" for x in d]), d, weight=w)
+        for n, d, w in zip("ab", distinct, weights, strict=True)
+    ]
+    codes = [np.searchsorted(d, column) for d, column in zip(distinct, table.T, strict=True)]
+    tally, cell = count_cells(codes, [], domains, [])
+    order = np.argsort(cell, kind="stable")
+    pieces = Grouping(cell[order].astype(np.int32), group[order], np.ones(len(rows), np.int64), len(used))
+    pieces = replace(pieces, centres=centres_of(tally, pieces, ("mean", "mean")))
+    score = metric_named("sse").score(Plan.of(tally, ANYTHING, pieces))
+    lost = 0.0
+    for column, weight in zip(table.T, weights, strict=True):
+        published = [column[group == g].mean() if g >= 0 else column.mean() for g in group]
+        total = ((column - column.mean()) ** 2).sum()
+        lost += weight * (((column - published) ** 2).sum() / total if total else 0.0)
+    assert score == pytest.approx(100 * lost / sum(weights), abs=1e-9)
 
 
 @given(tallies(wildcards=False).flatmap(lambda t: st.tuples(st.just(t), groupings(t))), st.data())

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import queue
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,11 +30,9 @@ from tarnkappe.kernels.csvfields import (
     counted_keys,
     field_ends,
     gather_keys,
-    mark_numbers,
     merge_keys,
     move_texts,
     number_fields,
-    recode_keys,
 )
 from tarnkappe.threads import map_threads
 
@@ -138,7 +136,7 @@ def _together(found: Sequence[_Found]) -> Counted:
     def recoded(f: _Found, place: NDArray[np.uint32]) -> _Words:
         own = np.zeros((len(codes), len(place) + 1), np.int32)
         own[:, 1:] = codes[:, place]
-        return _recoded(f.keys, f.bits, own, bits)
+        return recode_keys(f.keys, f.bits, own, bits)
 
     keys = np.concatenate(map_threads(lambda pair: recoded(*pair), zip(found, places, strict=True)))
     rows, count = merge_keys(keys, np.concatenate([f.counts for f in found]), bits, len(codes))
@@ -215,7 +213,7 @@ class _Counter:
     @property
     def _width(self) -> int:
         """Words of a key."""
-        return _width(len(self._wanted), self._bits)
+        return key_words(len(self._wanted), self._bits)
 
     def _read(self, begin: int) -> tuple[int, int, int]:
         """Read the records that begin in a part; returns the offset of what was read, and their begin and end in it."""
@@ -279,7 +277,7 @@ class _Counter:
         self._count_waiting()
         keys, counts = self._rows.contents()
         unchanged = np.tile(np.arange(n + 1, dtype=np.int32), (len(self._wanted), 1))
-        keys = _recoded(keys, self._bits, unchanged, self._bits + 2)
+        keys = recode_keys(keys, self._bits, unchanged, self._bits + 2)
         self._bits += 2
         if self._bits > _MOST_BITS:
             raise _OddError
@@ -314,10 +312,7 @@ class _Rows:
 
     def contents(self) -> tuple[_Words, _Words]:
         """The keys and their counts."""
-        n = int(self._sizes.sum())
-        keys, counts = np.empty((n, self._table.shape[1] - 1), np.uint64), np.empty(n, np.uint64)
-        counted_keys(self._table, keys, counts)
-        return keys, counts
+        return counted_keys(self._table)
 
 
 def _no_texts(bits: int) -> Texts:
@@ -335,13 +330,34 @@ def _no_texts(bits: int) -> Texts:
     )
 
 
-def _width(n_columns: int, bits: int) -> int:
+def key_words(columns: int, bits: int) -> int:
     """Words of a key of so many numbers."""
-    return -(-n_columns // (64 // bits))
+    return -(-columns // (64 // bits))
 
 
-def _recoded(keys: _Words, bits: int, codes: NDArray[np.int32], new_bits: int) -> _Words:
-    """What `recode_keys` makes of some keys."""
-    out = np.empty((len(keys), _width(len(codes), new_bits)), np.uint64)
-    recode_keys(keys, bits, codes, new_bits, out)
+def _place(j: int, bits: int, columns: int) -> tuple[int, np.uint64]:
+    """In which word of a key the number in column `j` is, and how far from its end."""
+    word, last = j // (64 // bits), min((j // (64 // bits) + 1) * (64 // bits), columns) - 1
+    return word, np.uint64(bits * (last - j))
+
+
+def _numbers(keys: _Words, bits: int, columns: int) -> Iterator[_Words]:
+    """The numbers in every column of keys."""
+    for j in range(columns):
+        word, shift = _place(j, bits, columns)
+        yield (keys[:, word] >> shift) & np.uint64((1 << bits) - 1)
+
+
+def mark_numbers(keys: _Words, bits: int, used: NDArray[np.bool_]) -> None:
+    """Mark which numbers occur in each column of keys that `number_fields` made."""
+    for j, numbers in enumerate(_numbers(keys, bits, len(used))):
+        used[j, numbers] = True
+
+
+def recode_keys(keys: _Words, bits: int, codes: NDArray[np.int32], new_bits: int) -> _Words:
+    """Keys with code ``codes[j, number]`` in place of each number in column ``j``, each of so many bits."""
+    out = np.zeros((len(keys), key_words(len(codes), new_bits)), np.uint64)
+    for j, numbers in enumerate(_numbers(keys, bits, len(codes))):
+        word, shift = _place(j, new_bits, len(codes))
+        out[:, word] |= codes[j].astype(np.uint64)[numbers] << shift
     return out

@@ -31,6 +31,9 @@ _NOT_TEXT = {b"PAR1": "a Parquet file", b"PK\x03\x04": "a zip archive or spreads
 #: Bytes from which on it pays to divide the work on a file among threads, and to compile code for it.
 _LARGE = 32 << 20
 
+#: Bytes of a header that are looked at without compiled code.
+_SHORT = 4096
+
 
 class CsvSource(Source):
     """A CSV file whose records all have as many fields as its header.
@@ -82,8 +85,6 @@ class CsvSource(Source):
 
     def _check(self, data: NDArray[np.uint8], name: str) -> list[str]:
         """Check encoding, header and every record; keeps what reading them again needs, and returns the header."""
-        from tarnkappe.kernels.csvscan import examine
-
         mark = len(_MARK) if data[: len(_MARK)].tobytes() == _MARK else 0
         self._start = _first_content(data, mark)
         if self._start == data.size:
@@ -97,7 +98,7 @@ class CsvSource(Source):
         quote = -1 if self.dialect.quote == "none" else ord(self.dialect.quote or '"')
         self._signs = (ord(self.dialect.delimiter or ","), quote, ord(self._eol))
 
-        head = examine(data, self._start, *self._signs, 1)
+        head = _header(data, self._start, self._signs)
         self._refuse_fault(head, name)
         header = self._split(data[self._start : head.end].tobytes().decode("utf-8"))
         check_columns(header, name)
@@ -109,6 +110,8 @@ class CsvSource(Source):
         if sys.byteorder == "little":
             self._n_records, self._quoted = _count_records(data, self._start, self._signs, head.fields)
         if self._n_records < 0:
+            from tarnkappe.kernels.csvscan import examine
+
             scan = examine(data, self._start, *self._signs, -1)
             self._refuse_fault(scan, name)
             self._n_records, self._quoted = scan.records, scan.quoted > 0
@@ -205,6 +208,14 @@ class CsvSource(Source):
             where=where,
             hint="Double the quotes inside a quoted field, or, if quotes are ordinary text in this file,  quote: none",
         )
+
+
+def _header(data: NDArray[np.uint8], start: int, signs: tuple[int, int, int]) -> Scan:
+    """What `examine` says about the first record; a line as short as most is not worth compiling it."""
+    from tarnkappe.kernels.csvscan import examine
+
+    scan: Scan = examine.py_func(data[: start + _SHORT], start, *signs, 1)
+    return scan if scan.records == 1 and scan.end < start + _SHORT else examine(data, start, *signs, 1)
 
 
 def _count_records(data: NDArray[np.uint8], start: int, signs: tuple[int, int, int], fields: int) -> tuple[int, bool]:

@@ -3,32 +3,37 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from tarnkappe.kernels import kernel
 
 Codes = NDArray[np.int32]
 
 
-@njit(cache=True, nogil=True)
 def group_boxes(quasi: Codes, cell: Codes, group: Codes, n_groups: int, wild: Codes) -> tuple[Codes, Codes]:
     """The box of each group; codes equal to ``wild[j]`` do not count, and an empty box has ``lo > hi``."""
-    q = quasi.shape[1]
-    lo = np.full((n_groups, q), np.iinfo(np.int32).max, np.int32)
-    hi = np.full((n_groups, q), np.int32(-1), np.int32)
+    shape = n_groups, quasi.shape[1]
+    lo, hi = np.full(shape, np.iinfo(np.int32).max, np.int32), np.full(shape, -1, np.int32)
+    _widen_boxes(quasi, cell, group, wild, lo, hi)
+    return lo, hi
+
+
+@kernel
+def _widen_boxes(quasi: Codes, cell: Codes, group: Codes, wild: Codes, lo: Codes, hi: Codes) -> None:
+    """Make the box of each group cover its cells."""
     for i in range(cell.size):
         g = group[i]
         if g < 0:
             continue
-        for j in range(q):
+        for j in range(wild.size):
             v = quasi[cell[i], j]
             if v == wild[j]:
                 continue
             lo[g, j] = min(lo[g, j], v)
             hi[g, j] = max(hi[g, j], v)
-    return lo, hi
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def group_sets(quasi: Codes, j: int, cell: Codes, group: Codes, n_groups: int, wild: int) -> NDArray[np.uint64]:
     """The codes of column `j` that occur in each group, as bits; codes are below 64, and `wild` does not count."""
     out = np.zeros(n_groups, np.uint64)

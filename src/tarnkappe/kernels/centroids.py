@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from tarnkappe.kernels import helper, kernel
 from tarnkappe.kernels.widths import Ruler, widen, width
 
 Codes = NDArray[np.int32]
@@ -13,7 +13,7 @@ Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
-@njit(cache=True, nogil=True)
+@helper
 def _nearest(
     ruler: Ruler,
     row: Codes,
@@ -51,7 +51,7 @@ def _nearest(
     return best, least
 
 
-@njit(cache=True, nogil=True)
+@helper
 def _add(ruler: Ruler, row: Codes, records: int, c: int, lo: Codes, hi: Codes, mean: Floats, size: Counts) -> None:
     """Add records to a cluster, and move its centroid."""
     size[c] += records
@@ -61,7 +61,7 @@ def _add(ruler: Ruler, row: Codes, records: int, c: int, lo: Codes, hi: Codes, m
             mean[c, j] += (ruler.place[ruler.start[j] + row[j]] - mean[c, j]) * records / size[c]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def one_pass(ruler: Ruler, rows: Codes, count: Counts, seeds: Counts, smallest: int) -> tuple[Codes, Codes, Counts]:
     """Assign all rows to the nearest of some clusters in one pass, then even the clusters out to `smallest` records.
 

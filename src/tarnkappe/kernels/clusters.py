@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from tarnkappe.kernels import helper, kernel
 from tarnkappe.kernels.widths import Ruler, box_width, reach, widen
 
 Codes = NDArray[np.int32]
@@ -13,14 +13,14 @@ Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
-@njit(cache=True, nogil=True)
+@helper
 def _add_reach(change: Floats, codes: NDArray[np.uint32], score: Floats, n: int) -> None:
     """Bring the first `n` scores up to date after the reach of one column has changed."""
     for i in range(n):
         score[i] += change[codes[i]]
 
 
-@njit(cache=True, nogil=True)
+@helper
 def _nearest(score: Floats, value: Codes, closed: NDArray[np.bool_], n: int) -> int:
     """The row of the lowest score whose value is not closed; the lowest of all if every value is."""
     best, low = -1, np.inf
@@ -33,7 +33,7 @@ def _nearest(score: Floats, value: Codes, closed: NDArray[np.bool_], n: int) -> 
     return best if best >= 0 else any_best
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def grow_clusters(
     ruler: Ruler,
     rows: Codes,

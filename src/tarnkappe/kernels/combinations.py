@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from tarnkappe.kernels import kernel
 
-@njit(cache=True, nogil=True)
+
+@kernel
 def hit_combinations(
     unsafe: NDArray[np.bool_], columns: NDArray[np.int32], weight: NDArray[np.float64]
 ) -> NDArray[np.bool_]:

@@ -14,9 +14,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
+
+from tarnkappe.kernels import helper, kernel
 
 Bytes = NDArray[np.uint8]
 Words = NDArray[np.uint64]
@@ -74,24 +76,24 @@ def _zeros_below(_context: Any, _x: Any = None) -> Any:
     return types.uint64(types.uint64), generate
 
 
-@njit(inline="always")
+@helper
 def _joined(low: np.uint64, high: np.uint64, shift: np.uint64) -> np.uint64:
     """The eight bytes that begin `shift` bits after the beginning of one word and end in the next."""
     return (low >> shift) | ((high << _ONE) << (_S63 - shift))
 
 
-@njit(inline="always")
+@helper
 def _only(length: np.uint64) -> np.uint64:
     """All bits of the first `length` bytes of eight."""
     return _ALL if length >= _EIGHT else (_ONE << (length << _S3)) - _ONE
 
 
-@njit(inline="always")
+@helper
 def _stirred(hashed: np.uint64) -> np.uint64:
     return (hashed ^ (hashed >> _S32)) * _STIR
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def after_line_end(text: Bytes, begin: int, end: int, eol: int) -> int:
     """The offset just after the first line end from `begin` on; -1 if there is none before `end`."""
     for i in range(begin, end):
@@ -100,19 +102,26 @@ def after_line_end(text: Bytes, begin: int, end: int, eol: int) -> int:
     return -1
 
 
-@njit(cache=True, nogil=True)
 def field_ends(text: Bytes, begin: int, end: int, delimiter: int, eol: int, out: Codes) -> int:
     """Write down the offsets of all delimiters and line ends between `begin` and `end`; returns how many there are."""
+    words = np.zeros(_STRETCH // 8, np.uint64)
+    return int(_field_ends(text, begin, end, delimiter, eol, words.view(np.uint8), words, out))
+
+
+@kernel
+def _field_ends(
+    text: Bytes, begin: int, end: int, delimiter: int, eol: int, flags: Bytes, words: Words, out: Codes
+) -> int:
+    """Do what `field_ends` does; `flags` are room for a stretch of bytes, and `words` the same memory."""
     d, e = np.uint8(delimiter), np.uint8(eol)
-    flags = np.zeros(_STRETCH, np.uint8)
-    words = flags.view(np.uint64)
     n = 0
     for start in range(begin, end, _STRETCH):
         size = min(_STRETCH, end - start)
         part = text[start : start + size]
         for i in range(size):  # compiled to many bytes at a time
             flags[i] = (part[i] == d) | (part[i] == e)
-        flags[size:] = 0
+        for i in range(size, _STRETCH):
+            flags[i] = 0
         for w in range(0, (size + 7) >> 3, 8):
             bits = _ZERO
             for i in range(8):
@@ -128,7 +137,7 @@ def field_ends(text: Bytes, begin: int, end: int, delimiter: int, eol: int, out:
     return n
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def number_fields(
     text: Bytes,
     words: Words,
@@ -225,7 +234,7 @@ def number_fields(
     return records
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def move_texts(old: Words, hashed: Words, slots: Words) -> None:
     """Fill an empty hash table of texts with the entries of a smaller one."""
     last = np.uint64(slots.shape[0] - 1)
@@ -240,7 +249,7 @@ def move_texts(old: Words, hashed: Words, slots: Words) -> None:
         slots[slot, 1] = entry
 
 
-@njit
+@helper
 def _key_hash(keys: Words, i: int, width: int) -> Any:
     hashed = _ZERO
     for w in range(width):
@@ -249,11 +258,15 @@ def _key_hash(keys: Words, i: int, width: int) -> Any:
     return hashed * _STIR
 
 
-@njit(cache=True, nogil=True)
 def gather_keys(keys: Words, out: Words) -> None:
     """Put keys that belong in the same region of a table side by side."""
+    _gather_keys(keys, out, np.zeros(REGIONS + 1, np.int64))
+
+
+@kernel
+def _gather_keys(keys: Words, out: Words, heads: Longs) -> None:
+    """Do what `gather_keys` does; `heads` are 0."""
     n, width = keys.shape
-    heads = np.zeros(REGIONS + 1, np.int64)
     for i in range(n):
         heads[(_key_hash(keys, i, width) >> _S56) + _ONE] += 1
     for i in range(REGIONS):
@@ -266,7 +279,7 @@ def gather_keys(keys: Words, out: Words) -> None:
             out[at, w] = keys[i, w]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_keys(keys: Words, counts: Words, begin: int, table: Words, sizes: Longs) -> int:
     """Count keys from `begin` on in a table whose columns are the words of a key and, last, how often it occurs.
 
@@ -305,51 +318,13 @@ def count_keys(keys: Words, counts: Words, begin: int, table: Words, sizes: Long
     return int(n)
 
 
-@njit(cache=True, nogil=True)
-def counted_keys(table: Words, keys: Words, counts: Words) -> None:
-    """Take keys and counts out of a table of keys; there is room for as many as it holds."""
-    width = keys.shape[1]
-    n = 0
-    for slot in range(table.shape[0]):
-        if table[slot, width] != _ZERO:
-            for w in range(width):
-                keys[n, w] = table[slot, w]
-            counts[n] = table[slot, width]
-            n += 1
+def counted_keys(table: Words) -> tuple[Words, Words]:
+    """The keys in a table of keys, and their counts."""
+    held = table.take(np.flatnonzero(table[:, -1]), axis=0)
+    return np.ascontiguousarray(held[:, :-1]), np.ascontiguousarray(held[:, -1])
 
 
-@njit(cache=True, nogil=True)
-def mark_numbers(keys: Words, bits: int, used: NDArray[np.bool_]) -> None:
-    """Mark which numbers occur in each column of keys that `number_fields` made."""
-    columns, per_word, mask = used.shape[0], 64 // bits, (_ONE << np.uint64(bits)) - _ONE
-    for i in range(keys.shape[0]):
-        key = _ZERO
-        for j in range(columns - 1, -1, -1):
-            if j == columns - 1 or (j + 1) % per_word == 0:
-                key = keys[i, j // per_word]
-            used[j, key & mask] = True
-            key >>= np.uint64(bits)
-
-
-@njit(cache=True, nogil=True)
-def recode_keys(keys: Words, bits: int, codes: Codes, new_bits: int, out: Words) -> None:
-    """Write code ``codes[j, number]`` in place of each number in column ``j``, in keys of numbers of other width."""
-    columns, per_word, mask = codes.shape[0], 64 // bits, (_ONE << np.uint64(bits)) - _ONE
-    per_new = 64 // new_bits
-    for i in range(keys.shape[0]):
-        key = new = shift = _ZERO
-        for j in range(columns - 1, -1, -1):
-            if j == columns - 1 or (j + 1) % per_word == 0:
-                key = keys[i, j // per_word]
-            new |= np.uint64(codes[j, key & mask]) << shift
-            key >>= np.uint64(bits)
-            shift += np.uint64(new_bits)
-            if j % per_new == 0:
-                out[i, j // per_new] = new
-                new = shift = _ZERO
-
-
-@njit(cache=True, nogil=True)
+@kernel
 def merge_keys(keys: Words, counts: Words, bits: int, columns: int) -> tuple[Codes, Longs]:
     """The distinct rows of codes in the keys in lexicographic order, and the sums of their counts; keys get lost."""
     n, width = keys.shape

@@ -13,8 +13,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from tarnkappe.kernels import helper, kernel
 
 Bytes = NDArray[np.uint8]
 
@@ -49,28 +50,36 @@ class Scan(NamedTuple):
     fault_fields: int  #: how many fields the faulty record has
 
 
-@njit(inline="always")
+@helper
 def _where(word: np.uint64, pattern: np.uint64) -> np.uint64:
     """The top bit of every byte of `word` that equals the byte repeated in `pattern`; all other bits are zero."""
     x = word ^ pattern
     return ~(((x & _EACH_LOW_SEVEN) + _EACH_LOW_SEVEN) | x | _EACH_LOW_SEVEN)
 
 
-@njit(inline="always")
+@helper
 def _how_many(tops: np.uint64) -> int:
     """The number of bytes whose top bit is set: a multiplication adds all eight bytes up in the highest one."""
     return int(np.int64(((tops >> _S7) * _EACH_LOW_BIT) >> _S56))
 
 
-@njit(cache=True, nogil=True)
 def count_records(data: Bytes, start: int, delimiter: int, quote: int, eol: int, fields: int) -> tuple[int, bool]:
     """Count the records from `start` on if each has exactly `fields` fields and no quote is out of place.
 
     Returns the number of records (-1 if any record is odd: ask `examine`) and whether there is any quoted field.
     `quote` is -1 if the file uses none. Needs a little-endian machine.
     """
+    whole = data[start & ~7 : data.size & ~7].view(np.uint64)
+    records, any_quoted = _count_records(data, whole, start, delimiter, quote, eol, fields)
+    return int(records), bool(any_quoted)
+
+
+@kernel
+def _count_records(
+    data: Bytes, words: NDArray[np.uint64], start: int, delimiter: int, quote: int, eol: int, fields: int
+) -> tuple[int, bool]:
+    """Do what `count_records` does; `words` are the data from just before `start` on, but for the last few bytes."""
     skipped = start & 7
-    words = data[start - skipped : data.size & ~7].view(np.uint64)
     n_words = words.size
     n_rest = data.size & 7
     rest = _ZERO
@@ -144,7 +153,7 @@ def count_records(data: Bytes, start: int, delimiter: int, quote: int, eol: int,
     return records, any_quoted
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def examine(data: Bytes, start: int, delimiter: int, quote: int, eol: int, limit: int) -> Scan:
     """Walk over the records from `start` on, at most `limit` of them (all if negative), up to the first fault."""
     records = 0

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from tarnkappe.kernels import kernel
 
 Codes = NDArray[np.int32]
 Ints = NDArray[np.int64]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def shuffle_within(values: Codes, starts: Ints, draws: NDArray[np.float64]) -> None:
     """Shuffle each run ``values[starts[i]:starts[i+1]]`` in place; `draws` has a number in [0, 1) for every value."""
     for run in range(starts.size - 1):
@@ -20,7 +21,7 @@ def shuffle_within(values: Codes, starts: Ints, draws: NDArray[np.float64]) -> N
             values[i], values[j] = values[j], values[i]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def deal(cell: Codes, next_place: Ints, places: Codes) -> Codes:
     """Give every record the next place of its cell; `next_place` moves on."""
     out = np.empty(cell.size, np.int32)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from tarnkappe.kernels import helper, kernel
 from tarnkappe.kernels.widths import Ruler, box_width, widen, widened_box
 
 Codes = NDArray[np.int32]
@@ -13,7 +13,7 @@ Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
-@njit(cache=True, nogil=True)
+@helper
 def _best_home(
     ruler: Ruler,
     rows: Codes,
@@ -42,7 +42,7 @@ def _best_home(
     return best, least
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def join_nearest(
     ruler: Ruler, rows: Codes, quota: Counts, lo: Codes, hi: Codes, size: Counts, total: Floats, group: Codes
 ) -> None:
@@ -55,7 +55,7 @@ def join_nearest(
         total[best] = box_width(ruler, lo[best], hi[best])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def dissolve_groups(
     ruler: Ruler,
     rows: Codes,

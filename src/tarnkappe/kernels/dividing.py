@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from tarnkappe.kernels import helper, kernel
 from tarnkappe.kernels.widths import Ruler, box_width, widen, widened
 
 Codes = NDArray[np.int32]
@@ -15,7 +15,7 @@ Counts = NDArray[np.int64]
 _HOPS = 3
 
 
-@njit(cache=True, nogil=True)
+@helper
 def _furthest(ruler: Ruler, rows: Codes, begin: int, end: int, seed: int) -> int:
     """The row that spans the widest box together with row `seed`."""
     lo = np.full(rows.shape[1], np.iinfo(np.int32).max, np.int32)
@@ -29,7 +29,7 @@ def _furthest(ruler: Ruler, rows: Codes, begin: int, end: int, seed: int) -> int
     return best
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def divide_segments(
     ruler: Ruler, rows: Codes, quota: Counts, starts: Counts, side: NDArray[np.int8], begin: int, end: int
 ) -> None:

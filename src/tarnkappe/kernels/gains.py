@@ -6,9 +6,9 @@ Segments and cuts are those of `tarnkappe.kernels.mondrian`.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from tarnkappe.kernels import helper, kernel
 from tarnkappe.kernels.segments import gap_depth, present_codes, scratch
 
 Codes = NDArray[np.int32]
@@ -16,7 +16,7 @@ Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
-@njit(cache=True, nogil=True)
+@helper
 def _information(counts: Floats) -> float:
     """Records times the entropy of their classes in bits."""
     total = 0.0
@@ -28,13 +28,13 @@ def _information(counts: Floats) -> float:
     return total * np.log2(total) - inside if total > 0 else 0.0
 
 
-@njit(cache=True, nogil=True)
+@helper
 def _deviation(sums: Floats) -> float:
     """The sum of squared deviations from the mean; `sums` are those of 1, y and y²."""
     return sums[2] - sums[1] * sums[1] / sums[0] if sums[0] > 0 else 0.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def find_gains(
     rows: Codes,
     quota: Counts,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from tarnkappe.kernels import helper, kernel
 from tarnkappe.kernels.widths import Ruler, width
 
 Codes = NDArray[np.int32]
@@ -13,7 +13,7 @@ Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
-@njit(cache=True, nogil=True)
+@helper
 def _distance(ruler: Ruler, a: Codes, b: Codes) -> float:
     """The summed width of the box round two rows; a wildcard is no distance from anything."""
     total = 0.0
@@ -23,7 +23,7 @@ def _distance(ruler: Ruler, a: Codes, b: Codes) -> float:
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def farthest_first(ruler: Ruler, rows: Codes, n_centres: int) -> Counts:
     """The first row, then always the row that is farthest from all chosen ones (Gonzalez); fewer if rows run out."""
     n = rows.shape[0]
@@ -43,7 +43,7 @@ def farthest_first(ruler: Ruler, rows: Codes, n_centres: int) -> Counts:
     return centres
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def nearest_centre(
     ruler: Ruler, rows: Codes, centres: Codes, nearest: Counts, distance: Floats, begin: int, end: int
 ) -> None:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from tarnkappe.kernels import kernel
 from tarnkappe.kernels.widths import Ruler, box_width
 
 Codes = NDArray[np.int32]
 Counts = NDArray[np.int64]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def cut_line(ruler: Ruler, lo: Codes, hi: Codes, starts: Counts, cuts: Counts, smallest: int) -> Counts:
     """Where to cut, as the begins of all groups, so that records times summed width of the box is least.
 

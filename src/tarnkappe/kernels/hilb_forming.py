@@ -13,9 +13,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from tarnkappe.kernels import helper, kernel
 from tarnkappe.kernels.widths import Ruler, widen, widened
 
 Codes = NDArray[np.int32]
@@ -38,72 +38,70 @@ class Queues(NamedTuple):
 
 
 class _Out(NamedTuple):
-    """The pieces so far, and the latest of every value; `used` holds the number of pieces and of groups."""
+    """The latest piece of every value, and the box of the latest group; `used` is the number of pieces and of groups.
 
-    cell: Codes
-    group: Codes
-    quota: Counts
+    The pieces themselves are rows of cell, group and quota.
+    """
+
     latest: Counts
     low: Codes
     high: Codes
     used: Counts
 
 
-@njit(cache=True, nogil=True)
-def _room_for(out: _Out, more: int) -> _Out:
-    """The same with room for some more pieces."""
-    have, n = out.cell.size, out.used[0]
-    if n + more <= have:
-        return out
-    cell, group, quota = np.empty(2 * have, np.int32), np.empty(2 * have, np.int32), np.empty(2 * have, np.int64)
-    for i in range(n):
-        cell[i], group[i], quota[i] = out.cell[i], out.group[i], out.quota[i]
-    return _Out(cell, group, quota, out.latest, out.low, out.high, out.used)
-
-
-def _nothing_yet(queues: Queues, q: int, different: int) -> _Out:
+def _nothing_yet(queues: Queues, q: int, different: int) -> tuple[Counts, _Out]:
+    """Room for pieces, and none in it."""
     room = queues.cell.size + queues.cell.size // 2 + 4 * different
     low, high = np.full(q, -2, np.int32), np.full(q, -2, np.int32)  # no group has this box
     latest, used = np.full(queues.starts.size - 1, -1, np.int64), np.zeros(2, np.int64)
-    return _Out(np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room, np.int64), latest, low, high, used)
+    return np.empty((room, 3), np.int64), _Out(latest, low, high, used)
 
 
-@njit(cache=True, nogil=True)
+@helper
+def _larger(pieces: Counts) -> Counts:
+    """The same pieces with room for as many again."""
+    out = np.empty((2 * pieces.shape[0], 3), np.int64)
+    for i in range(pieces.shape[0]):
+        for c in range(3):
+            out[i, c] = pieces[i, c]
+    return out
+
+
+@helper
 def _close(
-    ruler: Ruler, rows: Codes, queues: Queues, out: _Out, values: Counts, runs: Counts, n: int, times: int
-) -> _Out:
+    wild: Codes, rows: Codes, cells: Codes, pieces: Counts, out: _Out, values: Counts, runs: Counts, n: int, times: int
+) -> None:
     """Write down a group of `n` runs, `times` times; it becomes one with the group before if both look the same."""
-    out = _room_for(out, n)
     changed = False
     for j in range(rows.shape[1]):
         low, high = np.iinfo(np.int32).max, -1
         for i in range(n):
             v = rows[runs[i], j]
-            if v != ruler.wild[j]:
-                low, high = min(low, v), max(high, v)
+            if v != wild[j]:
+                low = v if v < low else low
+                high = v if v > high else high
         changed |= low != out.low[j] or high != out.high[j]
         out.low[j], out.high[j] = low, high
     out.used[1] += changed
     group = out.used[1] - 1
     for i in range(n):
-        cell, latest = queues.cell[runs[i]], out.latest[values[i]]
-        if latest >= 0 and out.group[latest] == group and out.cell[latest] == cell:
-            out.quota[latest] += times
+        cell, latest = cells[runs[i]], out.latest[values[i]]
+        if latest >= 0 and pieces[latest, 1] == group and pieces[latest, 0] == cell:
+            pieces[latest, 2] += times
         else:
             at = out.used[0]
-            out.cell[at], out.group[at], out.quota[at] = cell, group, times
+            pieces[at, 0], pieces[at, 1], pieces[at, 2] = cell, group, times
             out.latest[values[i]] = at
             out.used[0] += 1
-    return out
 
 
-def _finished(out: _Out) -> Pieces:
-    n = out.used[0]
-    return out.cell[:n].copy(), out.group[:n].copy(), out.quota[:n].copy(), int(out.used[1])
+def _finished(pieces: Counts, out: _Out) -> Pieces:
+    cell, group, quota = pieces[: out.used[0]].T
+    return cell.astype(np.int32), group.astype(np.int32), quota.copy(), int(out.used[1])
 
 
-@njit(cache=True, nogil=True)
-def _push(heap: Counts, size: int, key: Counts, value: int) -> None:
+@helper
+def _push(heap: Counts, size: np.int64, key: Counts, value: int) -> None:
     """Add a value to the heap of `size` values whose smallest key is on top."""
     i = size
     while i > 0:
@@ -115,8 +113,8 @@ def _push(heap: Counts, size: int, key: Counts, value: int) -> None:
     heap[i] = value
 
 
-@njit(cache=True, nogil=True)
-def _pop(heap: Counts, size: int, key: Counts) -> int:
+@helper
+def _pop(heap: Counts, size: np.int64, key: Counts) -> int:
     """Take the value with the smallest key off a heap of `size` values."""
     top, value = heap[0], heap[size - 1]
     i = 0
@@ -140,18 +138,26 @@ def form_groups(ruler: Ruler, rows: Codes, queues: Queues, l: int) -> Pieces:  #
     The commonest value must have at most ``n // l`` records. Consecutive groups with equal boxes are one.
     Returns the pieces (cell, group, quota) and the number of groups. O(runs · (log values + l)).
     """
-    return _finished(_form(ruler, rows, queues, l, queues.records.copy(), _nothing_yet(queues, rows.shape[1], l)))
+    pieces, out = _nothing_yet(queues, rows.shape[1], l)
+    per_value = tuple(np.zeros((8, queues.starts.size - 1), np.int64))
+    return _finished(_form(ruler.wild, rows, queues, l, queues.records.copy(), per_value, pieces, out), out)
 
 
-@njit(cache=True, nogil=True)
-def _form(ruler: Ruler, rows: Codes, queues: Queues, l: int, left: Counts, out: _Out) -> _Out:  # noqa: E741
-    """Add the groups of `form_groups` to the pieces; `left` is used up."""
+@kernel
+def _form(
+    wild: Codes,
+    rows: Codes,
+    queues: Queues,
+    l: int,  # noqa: E741
+    left: Counts,
+    per_value: tuple[Counts, ...],
+    pieces: Counts,
+    out: _Out,
+) -> Counts:
+    """Add the groups of `form_groups` to the pieces; `left` is used up, `per_value` is room for eight numbers each."""
     m = queues.starts.size - 1
-    per_value = np.zeros((8, m), np.int64)
-    head, total, key, heap, member, fixed, inside, runs = (
-        per_value[0], per_value[1], per_value[2], per_value[3], per_value[4], per_value[5], per_value[6], per_value[7],
-    )  # fmt: skip
-    waiting = records = 0
+    head, total, key, heap, member, fixed, inside, runs = per_value
+    records, waiting = 0, np.int64(0)
     for v in range(m):
         head[v] = queues.starts[v]
         for run in range(queues.starts[v], queues.starts[v + 1]):
@@ -204,7 +210,9 @@ def _form(ruler: Ruler, rows: Codes, queues: Queues, l: int, left: Counts, out: 
             times = min(times, left[runs[i]])
         if n > l:
             times = min(times, spare // (n - l))
-        out = _close(ruler, rows, queues, out, inside, runs, n, times)
+        if out.used[0] + n > pieces.shape[0]:
+            pieces = _larger(pieces)
+        _close(wild, rows, queues.cell, pieces, out, inside, runs, n, times)
         groups -= times
         spare -= times * (n - l)
         until -= times
@@ -226,7 +234,7 @@ def _form(ruler: Ruler, rows: Codes, queues: Queues, l: int, left: Counts, out: 
                 inside[kept] = v
                 kept += 1
         n = kept
-    return out
+    return pieces
 
 
 def form_groups_ahead(ruler: Ruler, rows: Codes, queues: Queues, l: int, ahead: int) -> Pieces:  # noqa: E741
@@ -239,11 +247,11 @@ def form_groups_ahead(ruler: Ruler, rows: Codes, queues: Queues, l: int, ahead: 
     O(groups · ahead · d) and more: a box only grows, so a record that was too far away from a smaller box need not be
     measured again.
     """
-    out = _nothing_yet(queues, rows.shape[1], l)
-    return _finished(_form_ahead(ruler, rows, queues, l, ahead, queues.records.copy(), out))
+    pieces, out = _nothing_yet(queues, rows.shape[1], l)
+    return _finished(_form_ahead(ruler, rows, queues, l, ahead, queues.records.copy(), pieces, out), out)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _form_ahead(
     ruler: Ruler,
     rows: Codes,
@@ -251,8 +259,9 @@ def _form_ahead(
     l: int,  # noqa: E741
     ahead: int,
     left: Counts,
+    pieces: Counts,
     out: _Out,
-) -> _Out:
+) -> Counts:
     """Add the groups of `form_groups_ahead` to the pieces; `left` is used up."""
     m, n_runs = queues.starts.size - 1, queues.cell.size
     per_run = np.empty((3, n_runs + m + 1), np.int64)
@@ -330,11 +339,13 @@ def _form_ahead(
                 times = min(times, groups - total[v])
         if n > l:
             times = min(times, spare // (n - l))
-        out = _close(ruler, rows, queues, out, inside, runs, n, times)
+        if out.used[0] + n > pieces.shape[0]:
+            pieces = _larger(pieces)
+        _close(ruler.wild, rows, queues.cell, pieces, out, inside, runs, n, times)
         groups -= times
         spare -= times * (n - l)
         for i in range(n):
             left[runs[i]] -= times
             total[inside[i]] -= times
             taken[inside[i]] = 0
-    return out
+    return pieces

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from tarnkappe.kernels import helper, kernel
 from tarnkappe.kernels.widths import Ruler, box_width, widen, widened_box
 
 Codes = NDArray[np.int32]
@@ -13,7 +13,7 @@ Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
-@njit(cache=True, nogil=True)
+@helper
 def _best_home(
     ruler: Ruler,
     rows: Codes,
@@ -55,7 +55,6 @@ def _best_home(
     return best, least
 
 
-@njit(cache=True, nogil=True)
 def dissolve_eligible(
     ruler: Ruler,
     rows: Codes,
@@ -74,13 +73,41 @@ def dissolve_eligible(
     The pieces of a group go one by one to the group whose loss rises least. If all that costs more than the group did,
     it is undone. Groups (`group`), boxes, sizes and widths are changed in place; a dissolved group has size 0.
     """
+    head, after = np.full(len(size), -1, np.int64), np.empty(len(rows), np.int64)
+    members, home = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
+    old = np.empty_like(rows), np.empty_like(rows), np.empty(len(rows), np.float64)
+    _dissolve(ruler, rows, value, quota, group, lo, hi, size, total, order, l, head, after, members, home, *old)
+
+
+@kernel
+def _dissolve(
+    ruler: Ruler,
+    rows: Codes,
+    value: Codes,
+    quota: Counts,
+    group: Codes,
+    lo: Codes,
+    hi: Codes,
+    size: Counts,
+    total: Floats,
+    order: Counts,
+    l: int,  # noqa: E741
+    head: Counts,
+    after: Counts,
+    members: Counts,
+    home: Counts,
+    old_lo: Codes,
+    old_hi: Codes,
+    old_total: Floats,
+) -> None:
+    """Do what `dissolve_eligible` does.
+
+    The pieces of a group are a list from `head` on, which is -1 before; the rest of the room may be anything.
+    """
     n, q = rows.shape
-    head, after = np.full(size.size, -1, np.int64), np.empty(n, np.int64)
     for i in range(n):
         after[i] = head[group[i]]
         head[group[i]] = i
-    members, home = np.empty(n, np.int64), np.empty(n, np.int64)
-    old_lo, old_hi, old_total = np.empty((n, q), np.int32), np.empty((n, q), np.int32), np.empty(n, np.float64)
     for g in order:
         n_members = steps = 0
         i = head[g]

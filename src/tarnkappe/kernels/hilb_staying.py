@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from tarnkappe.kernels import helper, kernel
 
 Codes = NDArray[np.int32]
 Counts = NDArray[np.int64]
 
 
-@njit(cache=True, nogil=True)
+@helper
 def _groups_within(count: Counts, begin: int, end: int, l: int) -> int:  # noqa: E741
     """How many groups of at least `l` different values the records of ``count[begin:end]``, largest first, can form.
 
@@ -33,7 +34,6 @@ def _groups_within(count: Counts, begin: int, end: int, l: int) -> int:  # noqa:
 _SHARES = 64
 
 
-@njit(cache=True, nogil=True)
 def stay(parts: Counts, starts: Counts, value: Codes, count: Counts, n_values: int, l: int) -> Counts:  # noqa: E741
     """How many records of each cell form groups with equal records only.
 
@@ -41,9 +41,23 @@ def stay(parts: Counts, starts: Counts, value: Codes, count: Counts, n_values: i
     most records first. In every part no value has more than one in `l` records. As many groups as possible are formed
     within items, up to a share of all of them in each part, so that this is true of its other records too.
     """
-    kept = np.zeros(count.size, np.int64)
-    seen = np.zeros(n_values, np.int64)
-    within = np.empty(starts.size, np.int64)
+    kept, seen, within = (np.zeros(size, np.int64) for size in (len(count), n_values, len(starts)))
+    _stay(parts, starts, value, count, l, kept, seen, within)
+    return kept
+
+
+@kernel
+def _stay(
+    parts: Counts,
+    starts: Counts,
+    value: Codes,
+    count: Counts,
+    l: int,  # noqa: E741
+    kept: Counts,
+    seen: Counts,
+    within: Counts,
+) -> None:
+    """Fill in what `stay` returns; `seen` and `within` are room for numbers of values and of items."""
     for p in range(parts.size - 1):
         for t in range(parts[p], parts[p + 1]):
             within[t] = _groups_within(count, starts[t], starts[t + 1], l)
@@ -69,4 +83,3 @@ def stay(parts: Counts, starts: Counts, value: Codes, count: Counts, n_values: i
             groups = within[t] * low // _SHARES
             for i in range(starts[t], starts[t + 1]):
                 kept[i] = min(count[i], groups)
-    return kept

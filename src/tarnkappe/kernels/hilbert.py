@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from tarnkappe.kernels import kernel
 
-@njit(cache=True, nogil=True)
+
 def hilbert_keys(grid: NDArray[np.uint32], bits: int) -> NDArray[np.uint64]:
     """The index of every row of coordinates below ``2**bits`` on the Hilbert curve; columns times bits fit into 63.
 
     Neighbours on the curve are neighbours in space (Skilling's transform: rotate, then Gray code, then interleave).
     """
+    keys = np.empty(len(grid), np.uint64)
+    _walk(grid, bits, np.empty(grid.shape[1], np.int64), keys)
+    return keys
+
+
+@kernel
+def _walk(grid: NDArray[np.uint32], bits: int, x: NDArray[np.int64], keys: NDArray[np.uint64]) -> None:
+    """Fill in the keys of `hilbert_keys`; `x` is room for a row."""
     n, q = grid.shape
-    keys = np.zeros(n, np.uint64)
-    x = np.empty(q, np.int64)
     for r in range(n):
         for j in range(q):
             x[j] = grid[r, j]
@@ -43,14 +49,12 @@ def hilbert_keys(grid: NDArray[np.uint32], bits: int) -> NDArray[np.uint64]:
             for j in range(q):
                 key = (key << np.uint64(1)) | np.uint64(((x[j] ^ flip) >> b) & 1)
         keys[r] = key
-    return keys
 
 
 #: Columns that the state of the compact curve holds in one integer.
 MAX_COLUMNS = 62
 
 
-@njit(cache=True, nogil=True)
 def compact_hilbert_keys(grid: NDArray[np.uint32], bits: NDArray[np.int64], stretch: bool) -> NDArray[np.uint64]:
     """The compact index of every row on the Hilbert curve, as one or more words, the most significant first.
 
@@ -59,15 +63,27 @@ def compact_hilbert_keys(grid: NDArray[np.uint32], bits: NDArray[np.int64], stre
     column does not have in the common grid are left out of the index, which has ``sum(bits)`` bits and sorts rows as
     the full curve does (Hamilton, Rau-Chaplin). At most `MAX_COLUMNS` columns.
     """
+    total = int(bits.sum())
+    keys = np.zeros((len(grid), max(1, -(-total // 64))), np.uint64)
+    _walk_compactly(grid, bits, stretch, int(bits.max()), total, keys)
+    return keys
+
+
+@kernel
+def _walk_compactly(
+    grid: NDArray[np.uint32],
+    bits: NDArray[np.int64],
+    stretch: bool,
+    widest: int,
+    total: int,
+    keys: NDArray[np.uint64],
+) -> None:
+    """Fill in the keys of `compact_hilbert_keys`, which are 0; `widest` and `total` are of the bits."""
     n, q = grid.shape
-    widest = bits.max()
-    total = bits.sum()
-    words = max(1, (total + 63) // 64)
-    keys = np.zeros((n, words), np.uint64)
     every = (1 << q) - 1
     for r in range(n):
         entry, direction = 0, 0
-        written = words * 64 - total  # the last bit of the index is the last of the last word
+        written = keys.shape[1] * 64 - total  # the last bit of the index is the last of the last word
         for level in range(widest - 1, -1, -1):
             corner, free = 0, 0
             for j in range(q):
@@ -101,4 +117,3 @@ def compact_hilbert_keys(grid: NDArray[np.uint32], bits: NDArray[np.int64], stre
                 while (ones >> axis) & 1:
                     axis += 1
             direction = (direction + axis % q + 1) % q
-    return keys

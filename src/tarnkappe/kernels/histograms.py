@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from tarnkappe.kernels import kernel
 
 Ints = NDArray[np.int64]
 Codes = NDArray[np.int32]
@@ -14,59 +15,86 @@ Codes = NDArray[np.int32]
 _FEW_CODES = 32
 
 
-@njit(cache=True, nogil=True)
 def group_order(group: Codes, n_groups: int) -> tuple[Ints, Codes]:
     """Counting sort of cells by group: start of each group, and the cells in group order (-1 is left out)."""
-    starts = np.zeros(n_groups + 1, np.int64)
-    for g in group:
-        if g >= 0:
-            starts[g + 1] += 1
-    for g in range(n_groups):
-        starts[g + 1] += starts[g]
-    heads = starts[:-1].copy()
-    order = np.empty(starts[n_groups], np.int32)
+    starts, order = np.zeros(n_groups + 2, np.int64), np.empty(len(group), np.int32)
+    _sort_cells(group, starts, order)
+    return starts[:-1], order[: starts[-1]]
+
+
+@kernel
+def _sort_cells(group: Codes, starts: Ints, order: Codes) -> None:
+    """Fill in starts, which are 0 before, and order; entry ``g + 1`` is first where group ``g`` has come to."""
+    for i in range(group.size):
+        if group[i] >= 0:
+            starts[group[i] + 2] += 1
+    for g in range(2, starts.size):
+        starts[g] += starts[g - 1]
     for i in range(group.size):
         g = group[i]
         if g >= 0:
-            order[heads[g]] = i
-            heads[g] += 1
-    return starts, order
+            order[starts[g + 1]] = i
+            starts[g + 1] += 1
 
 
-@njit(cache=True, nogil=True)
 def csr_histogram(starts: Ints, order: Codes, codes: Codes, counts: Ints, n_codes: int) -> tuple[Ints, Codes, Ints]:
     """Count the codes within each run ``order[starts[g]:starts[g+1]]``: indptr, codes (ascending), counts."""
-    n_groups = starts.size - 1
-    seen = np.zeros(n_codes, np.int64)
-    indptr = np.zeros(n_groups + 1, np.int64)
-    out_codes = np.empty(order.size, np.int32)
-    out_counts = np.empty(order.size, np.int64)
-    at = 0
-    for g in range(n_groups):
+    room = np.zeros(len(starts), np.int64), np.empty(len(order), np.int32), np.empty(len(order), np.int64)
+    _count_codes(starts, codes[order], counts[order], np.zeros(n_codes, np.int64), *room)
+    return _ascending(*room, n_codes)
+
+
+@kernel
+def _count_codes(
+    starts: Ints, codes: Codes, counts: Ints, seen: Ints, indptr: Ints, out_codes: Codes, out_counts: Ints
+) -> None:
+    """What `csr_histogram` returns, if codes and counts come run by run; codes are ascending only if they are few."""
+    few = seen.size <= _FEW_CODES  # then walking over all of them is faster than sorting
+    at = np.int64(0)
+    for g in range(starts.size - 1):
         begin = at
         for i in range(starts[g], starts[g + 1]):
-            c = codes[order[i]]
-            if seen[c] == 0:
+            c = codes[i]
+            if seen[c] == 0 and not few:
                 out_codes[at] = c
                 at += 1
-            seen[c] += counts[order[i]]
-        _flush(seen, out_codes, out_counts, begin, at)
+            seen[c] += counts[i]
+        if few:
+            for c in range(seen.size):
+                if seen[c] > 0:
+                    out_codes[at] = c
+                    at += 1
+        for k in range(begin, at):
+            out_counts[k] = seen[out_codes[k]]
+            seen[out_codes[k]] = 0
         indptr[g + 1] = at
-    return indptr, out_codes[:at].copy(), out_counts[:at].copy()
 
 
-@njit(cache=True, nogil=True)
 def pooled_histogram(
     starts: Ints, order: Codes, indptr: Ints, codes: Codes, counts: Ints, n_codes: int
 ) -> tuple[Ints, Codes, Ints]:
     """Add up the histograms of the groups within each run ``order[starts[g]:starts[g+1]]``, as `csr_histogram`."""
-    n_groups = starts.size - 1
-    seen = np.zeros(n_codes, np.int64)
-    out_indptr = np.zeros(n_groups + 1, np.int64)
-    out_codes = np.empty(codes.size, np.int32)
-    out_counts = np.empty(codes.size, np.int64)
-    at = 0
-    for g in range(n_groups):
+    room = np.zeros(len(starts), np.int64), np.empty(len(codes), np.int32), np.empty(len(codes), np.int64)
+    _pool_codes(starts, order, indptr, codes, counts, np.zeros(n_codes, np.int64), *room)
+    return _ascending(*room, n_codes)
+
+
+@kernel
+def _pool_codes(
+    starts: Ints,
+    order: Codes,
+    indptr: Ints,
+    codes: Codes,
+    counts: Ints,
+    seen: Ints,
+    out_indptr: Ints,
+    out_codes: Codes,
+    out_counts: Ints,
+) -> None:
+    """What `pooled_histogram` returns; codes are ascending only if they are few."""
+    few = seen.size <= _FEW_CODES
+    at = np.int64(0)
+    for g in range(starts.size - 1):
         begin = at
         if starts[g + 1] - starts[g] == 1:
             old = order[starts[g]]
@@ -74,46 +102,36 @@ def pooled_histogram(
                 out_codes[at] = codes[i]
                 out_counts[at] = counts[i]
                 at += 1
-        elif n_codes <= _FEW_CODES:
-            for k in range(starts[g], starts[g + 1]):
-                for i in range(indptr[order[k]], indptr[order[k] + 1]):
-                    seen[codes[i]] += counts[i]
-            for c in range(n_codes):
-                if seen[c] > 0:
-                    out_codes[at] = c
-                    out_counts[at] = seen[c]
-                    seen[c] = 0
-                    at += 1
         else:
             for k in range(starts[g], starts[g + 1]):
                 for i in range(indptr[order[k]], indptr[order[k] + 1]):
                     c = codes[i]
-                    if seen[c] == 0:
+                    if seen[c] == 0 and not few:
                         out_codes[at] = c
                         at += 1
                     seen[c] += counts[i]
-            _flush(seen, out_codes, out_counts, begin, at)
+            if few:
+                for c in range(seen.size):
+                    if seen[c] > 0:
+                        out_codes[at] = c
+                        at += 1
+            for k in range(begin, at):
+                out_counts[k] = seen[out_codes[k]]
+                seen[out_codes[k]] = 0
         out_indptr[g + 1] = at
-    return out_indptr, out_codes[:at].copy(), out_counts[:at].copy()
 
 
-@njit(cache=True, nogil=True)
-def _flush(seen: Ints, out_codes: Codes, out_counts: Ints, begin: int, end: int) -> None:
-    """Write out what was seen of the codes ``out_codes[begin:end]``, in ascending order, and forget it."""
-    if seen.size <= _FEW_CODES:  # walking over all codes is faster than sorting
-        at = begin
-        for c in range(seen.size):
-            if seen[c] > 0:
-                out_codes[at] = c
-                at += 1
-    else:
-        out_codes[begin:end].sort()
-    for j in range(begin, end):
-        out_counts[j] = seen[out_codes[j]]
-        seen[out_codes[j]] = 0
+def _ascending(indptr: Ints, codes: Codes, counts: Ints, n_codes: int) -> tuple[Ints, Codes, Ints]:
+    """A histogram without the room that is left over, its codes in ascending order within each group."""
+    n = int(indptr[-1])
+    if n_codes <= _FEW_CODES:
+        return indptr, codes[:n].copy(), counts[:n].copy()
+    group = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
+    order = np.argsort(group * n_codes + codes[:n])
+    return indptr, codes[order], counts[order]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def pooled_counts(group: Codes, counts: Ints, n_groups: int) -> Ints:
     """The sum of counts per group (-1 is left out)."""
     out = np.zeros(n_groups, np.int64)
@@ -123,7 +141,7 @@ def pooled_counts(group: Codes, counts: Ints, n_groups: int) -> Ints:
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def recursive_tails(indptr: Ints, counts: Ints, rank: int) -> Ints:
     """Per group, the sum of all counts from the `rank`-th largest on (0 if the group has fewer values)."""
     out = np.zeros(indptr.size - 1, np.int64)
@@ -135,7 +153,7 @@ def recursive_tails(indptr: Ints, counts: Ints, rank: int) -> Ints:
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def emd_equal(indptr: Ints, codes: Codes, counts: Ints, size: Ints, table: Ints) -> NDArray[np.float64]:
     """Equal-distance EMD of each group to the table, as half the sum of absolute differences.
 
@@ -154,7 +172,7 @@ def emd_equal(indptr: Ints, codes: Codes, counts: Ints, size: Ints, table: Ints)
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def largest_remainder(
     indptr: Ints, codes: Codes, counts: Ints, size: Ints, share: NDArray[np.float64], slack: float
 ) -> NDArray[np.float64]:
@@ -180,7 +198,7 @@ def largest_remainder(
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def emd_ordered(indptr: Ints, codes: Codes, counts: Ints, size: Ints, table: Ints) -> NDArray[np.float64]:
     """Ordered EMD: mean absolute cumulative difference over the m-1 gaps between the m values that the table has."""
     present = np.flatnonzero(table)
@@ -204,7 +222,7 @@ def emd_ordered(indptr: Ints, codes: Codes, counts: Ints, size: Ints, table: Int
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def emd_hierarchical(
     indptr: Ints,
     codes: Codes,

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from tarnkappe.kernels import kernel
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
 Counts = NDArray[np.int64]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mark_isolated(
     scales: Floats,
     categories: Codes,

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from tarnkappe.kernels import helper, kernel
 
 Ints = NDArray[np.int64]
 Codes = NDArray[np.int32]
@@ -15,7 +16,7 @@ Codes = NDArray[np.int32]
 _SPREAD = np.uint64(11400714819323198485)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def roll_up(
     tuple_of: Codes, size: Ints, rises: Ints, rows: Codes, exact: bool, parts: Ints, all_rows: Codes, slots: Codes
 ) -> tuple[Codes, Codes, Ints]:
@@ -75,7 +76,7 @@ def roll_up(
     return into, new_tuple[:classes].copy(), new_size[:classes].copy()
 
 
-@njit(cache=True, nogil=True)
+@helper
 def _same(parts: Ints, rows: Codes, a: int, b: int) -> bool:
     """Whether two tuples look the same in every column."""
     same = True
@@ -84,7 +85,7 @@ def _same(parts: Ints, rows: Codes, a: int, b: int) -> bool:
     return same
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def first_below(levels: NDArray[np.int16], node: NDArray[np.int16]) -> int:
     """The first row of levels that are all at most those of the node, -1 if there is none."""
     for i in range(levels.shape[0]):
@@ -96,7 +97,7 @@ def first_below(levels: NDArray[np.int16], node: NDArray[np.int16]) -> int:
     return -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def small_classes(size: Ints, least: int) -> tuple[Any, int]:
     """Which classes have at least that many records (or none at all), and how many records the others have."""
     ok = np.empty(size.size, np.bool_)
@@ -108,7 +109,7 @@ def small_classes(size: Ints, least: int) -> tuple[Any, int]:
     return ok, records
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def suppressed_costs(
     ok: NDArray[np.bool_],
     tuple_of: Codes,
@@ -131,7 +132,7 @@ def suppressed_costs(
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def suppressed_gaps(
     lost: Ints,
     class_size: Ints,

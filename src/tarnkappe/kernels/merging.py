@@ -6,9 +6,9 @@ The price of a change is how much the loss rises: records of a group times the s
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from tarnkappe.kernels import helper, kernel
 from tarnkappe.kernels.widths import Ruler, box_width, widen, widened, width
 
 Codes = NDArray[np.int32]
@@ -16,7 +16,7 @@ Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def best_partners(
     ruler: Ruler,
     lo: Codes,
@@ -56,7 +56,7 @@ def best_partners(
         price[w] = least
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def pair_off(wanted: Counts, partner: Counts, cheapest: Counts, satisfied: NDArray[np.bool_], into: Counts) -> None:
     """Merge groups with their partners, cheapest first: fill in the group that each group becomes part of.
 
@@ -73,7 +73,7 @@ def pair_off(wanted: Counts, partner: Counts, cheapest: Counts, satisfied: NDArr
         merged[a] = merged[b] = True
 
 
-@njit(cache=True, nogil=True)
+@helper
 def _take(
     ruler: Ruler,
     rows: Codes,
@@ -109,7 +109,7 @@ def _take(
     return box_width(ruler, new_lo, new_hi)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def feed_groups(
     ruler: Ruler,
     rows: Codes,

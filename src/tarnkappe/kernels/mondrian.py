@@ -9,16 +9,16 @@ Kernels work on a range ``begin .. end`` of segments and write into arrays given
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from tarnkappe.kernels import helper, kernel
 from tarnkappe.kernels.segments import gap_depth, present_codes, scratch
 
 Codes = NDArray[np.int32]
 Counts = NDArray[np.int64]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def segment_boxes(
     rows: Codes,
     quota: Counts,
@@ -47,7 +47,7 @@ def segment_boxes(
         size[s] = records
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def find_cuts(
     rows: Codes,
     quota: Counts,
@@ -74,20 +74,20 @@ def find_cuts(
     there is no such cut.
     """
     values, counts, dense = scratch(starts, segments[begin:end])
-    tightness = np.empty(2, np.float64)
     for k in range(begin, end):
         s = segments[k]
-        code[k] = -1
+        code[k, 0] = code[k, 1] = -1
         found, wild_records = present_codes(
             rows, quota, starts[s], starts[s + 1], j, lo[s, j], hi[s, j], wild, dense, values, counts
         )
-        total = counts[:found].sum()
+        total = 0
+        for t in range(found):
+            total += counts[t]
         shallowest = 1 << 30
         if not torn:
             for t in range(found - 1):
                 shallowest = min(shallowest, gap_depth(values[t], values[t + 1], depth, minima, missing))
-        tightness[:] = np.inf
-        below = 0
+        below, upto, under = 0, np.inf, np.inf  # how loose the halves of both cuts are
         for t in range(found - 1):
             below += counts[t]
             if not torn and gap_depth(values[t], values[t + 1], depth, minima, missing) != shallowest:
@@ -95,16 +95,18 @@ def find_cuts(
             which = 0 if 2 * below >= total else 1
             code[k, which] = values[t + 1]
             left[k, which] = below + wild_records
-            tightness[which] = below * (positions[values[t]] - positions[values[0]])
-            tightness[which] += (total - below) * (positions[values[found - 1]] - positions[values[t + 1]])
+            loose = below * (positions[values[t]] - positions[values[0]])
+            loose += (total - below) * (positions[values[found - 1]] - positions[values[t + 1]])
             if which == 0:
+                upto = loose
                 break
-        if code[k, 1] >= 0 and tightness[1] < tightness[0]:
+            under = loose
+        if code[k, 1] >= 0 and under < upto:
             code[k, 0], code[k, 1] = code[k, 1], code[k, 0]
             left[k, 0], left[k, 1] = left[k, 1], left[k, 0]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def find_halves(
     rows: Codes,
     quota: Counts,
@@ -131,7 +133,10 @@ def find_halves(
         found, wild_records = present_codes(
             rows, quota, starts[s], starts[s + 1], j, lo[s, j], hi[s, j], wild, dense, values, counts
         )
-        half = (counts[:found].sum() + wild_records) // 2 - wild_records
+        total = wild_records
+        for t in range(found):
+            total += counts[t]
+        half = total // 2 - wild_records
         if half < 0:
             continue
         below = 0
@@ -144,13 +149,13 @@ def find_halves(
             below += counts[t]
 
 
-@njit(cache=True, nogil=True)
+@helper
 def _is_left(v: int, code: int, wild: int) -> bool:
     """Whether a code lies to the left of a cut; wildcards do."""
     return v == wild or v < code
 
 
-@njit(cache=True, nogil=True)
+@helper
 def _left_share(v: int, code: int, wild: int, records: int, ties_left: int) -> int:
     """How many records of a piece go to the left of a cut."""
     if _is_left(v, code, wild):
@@ -158,7 +163,7 @@ def _left_share(v: int, code: int, wild: int, records: int, ties_left: int) -> i
     return 0 if v > code else min(records, ties_left)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_halves(
     rows: Codes,
     quota: Counts,
@@ -192,7 +197,7 @@ def count_halves(
         pieces[2 * k + 1] = rights
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def write_halves(
     rows: Codes,
     quota: Counts,

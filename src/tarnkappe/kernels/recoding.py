@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from tarnkappe.kernels import kernel
 
 Codes = NDArray[np.int32]
 Counts = NDArray[np.int64]
 
 
-@njit(cache=True, nogil=True)
 def sum_steps(
     quasi: Codes, j: int, cell: Codes, group: Codes, quota: Counts, leaf_depth: Codes, node_depth: Codes
 ) -> tuple[int, float]:
@@ -18,40 +18,49 @@ def sum_steps(
 
     `leaf_depth` is per code, `node_depth` per group; a suppressed piece (group -1) is raised to the root.
     """
-    steps = 0
-    shares = 0.0
-    for i in range(cell.size):
-        depth = leaf_depth[quasi[cell[i], j]]
-        up_to = node_depth[group[i]] if group[i] >= 0 else 0
-        made = max(depth - up_to, 0)
-        steps += made * quota[i]
-        shares += made / max(depth, 1) * quota[i]
-    return steps, shares
+    depth = np.arange(max(leaf_depth.max(initial=0), node_depth.max(initial=0)) + 1)
+    records = np.zeros((len(depth), len(depth)), np.int64)
+    _count_crossed(quasi, j, cell, group, quota, leaf_depth.copy(), np.append(node_depth, np.int32(0)), records)
+    made = np.maximum(depth[:, None] - depth, 0)
+    return int((made * records).sum()), float((made / np.maximum(depth, 1)[:, None] * records).sum())
 
 
-@njit(cache=True, nogil=True)
 def count_values(quasi: Codes, j: int, cell: Codes, group: Codes, quota: Counts, n_codes: int) -> Counts:
     """Published records per code of column `j`."""
-    out = np.zeros(n_codes, np.int64)
-    for i in range(cell.size):
-        if group[i] >= 0:
-            out[quasi[cell[i], j]] += quota[i]
-    return out
+    out = np.zeros((n_codes, 1), np.int64)
+    alike = np.zeros(group.max(initial=-1) + 2, np.int32)
+    alike[-1] = -1
+    _count_crossed(quasi, j, cell, group, quota, np.arange(n_codes, dtype=np.int32), alike, out)
+    return out.reshape(-1)
 
 
-@njit(cache=True, nogil=True)
 def count_labels(
     quasi: Codes, j: int, cell: Codes, group: Codes, quota: Counts, value: int, label: Codes, n_labels: int
 ) -> Counts:
     """Published records per label (of their group) among those that have `value` in column `j`; label -1 comes last."""
-    out = np.zeros(n_labels + 1, np.int64)
+    out = np.zeros((1, n_labels + 1), np.int64)
+    wanted = np.full(max(quasi[:, j].max(initial=0), value) + 1, -1, np.int32)
+    wanted[value] = 0
+    known = np.append(np.where(label < 0, n_labels, label), -1).astype(np.int32)
+    _count_crossed(quasi, j, cell, group, quota, wanted, known, out)
+    return out.reshape(-1)
+
+
+@kernel
+def _count_crossed(
+    quasi: Codes, j: int, cell: Codes, group: Codes, quota: Counts, row: Codes, column: Codes, out: Counts
+) -> None:
+    """Count records by the `row` of their code in column `j` and by the `column` of their group; -1 is left out.
+
+    The last entry of `column` stands for suppressed pieces (group -1).
+    """
     for i in range(cell.size):
-        if group[i] >= 0 and quasi[cell[i], j] == value:
-            out[label[group[i]]] += quota[i]
-    return out
+        r, c = row[quasi[cell[i], j]], column[group[i]]
+        if r >= 0 and c >= 0:
+            out[r, c] += quota[i]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sum_leaf_node_costs(
     quasi: Codes,
     j: int,
@@ -67,5 +76,7 @@ def sum_leaf_node_costs(
     """
     total = 0.0
     for i in range(cell.size):
-        total += quota[i] * max(of_group[group[i]] - of_leaf[quasi[cell[i], j]], 0.0)
+        cost = of_group[group[i]] - of_leaf[quasi[cell[i], j]]
+        if cost > 0:
+            total += quota[i] * cost
     return total

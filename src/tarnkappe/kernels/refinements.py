@@ -7,8 +7,9 @@ which part of column ``j`` a code belongs. A refinement cuts one column at some 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from tarnkappe.kernels import kernel
 
 Codes = NDArray[np.int32]
 Counts = NDArray[np.int64]
@@ -18,7 +19,7 @@ Floats = NDArray[np.float64]
 OK, VIOLATING, DEAD = 0, 1, 2
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def group_rows(rows: Codes, part: Codes, offset: Counts) -> tuple[Codes, Codes]:
     """Number the rows that have the same parts, in order of appearance: group per row, first row per group."""
     n, q = rows.shape
@@ -58,7 +59,7 @@ def group_rows(rows: Codes, part: Codes, offset: Counts) -> tuple[Codes, Codes]:
     return group, first[:found].copy()
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def split_groups(
     rows: Codes,
     size: Counts,
@@ -109,7 +110,7 @@ def split_groups(
     return slot, first[:found].copy(), records[:found].copy(), bounds
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def bound_splits(
     slot: Codes, state: NDArray[np.int8], size: Counts, floor: Floats, price: float
 ) -> tuple[Floats, Counts]:

@@ -7,13 +7,14 @@ go to node ``child[v]``, the others to ``child[v] + 1``. Children come after the
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from tarnkappe.kernels import kernel
 
 Codes = NDArray[np.int32]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def route(rows: Codes, attribute: Codes, code: Codes, child: Codes, wild: Codes) -> Codes:
     """The leaf of every row."""
     leaf = np.empty(rows.shape[0], np.int32)
@@ -27,7 +28,7 @@ def route(rows: Codes, attribute: Codes, code: Codes, child: Codes, wild: Codes)
     return leaf
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def leaves_above(attribute: Codes, child: Codes, parent: Codes) -> Codes:
     """For every node itself, or the leaf that has taken its place because a cut above it was undone.
 

@@ -6,14 +6,15 @@ Segments are those of `tarnkappe.kernels.mondrian`; whoever looks for cuts of a 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from tarnkappe.kernels import helper, kernel
 
 Codes = NDArray[np.int32]
 Counts = NDArray[np.int64]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def scratch(starts: Counts, segments: Counts) -> tuple[Codes, Counts, Counts]:
     """Room for the codes of the longest segment."""
     longest = 0
@@ -22,7 +23,7 @@ def scratch(starts: Counts, segments: Counts) -> tuple[Codes, Counts, Counts]:
     return np.empty(longest, np.int32), np.empty(longest, np.int64), np.zeros(2 * longest + 16, np.int64)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def present_codes(
     rows: Codes,
     quota: Counts,
@@ -38,7 +39,7 @@ def present_codes(
 ) -> tuple[int, int]:
     """Fill `values` with the codes that records of a segment have, in ascending order, and `counts` with their records.
 
-    Returns how many there are, and the records whose code is the wildcard.
+    Returns how many there are, and the records whose code is the wildcard. `dense` is room that holds zeros.
     """
     wild_records = 0
     found = 0
@@ -56,19 +57,18 @@ def present_codes(
                 dense[v] = 0
                 found += 1
         return found, wild_records
-    keys = np.empty(end - begin, np.int64)
     known = 0
     for i in range(begin, end):
         if rows[i, j] == wild:
             wild_records += quota[i]
         elif quota[i] > 0:
-            keys[known] = (np.int64(rows[i, j]) << 32) | (i - begin)
+            dense[known] = (np.int64(rows[i, j]) << 32) | (i - begin)
             known += 1
-    keys = keys[:known]
-    keys.sort()
-    for key in keys:
-        v = key >> 32
-        records = quota[begin + (key & 0xFFFFFFFF)]
+    _sort(dense[:known])
+    for i in range(known):
+        v = dense[i] >> 32
+        records = quota[begin + (dense[i] & 0xFFFFFFFF)]
+        dense[i] = 0
         if found > 0 and values[found - 1] == v:
             counts[found - 1] += records
         else:
@@ -78,7 +78,22 @@ def present_codes(
     return found, wild_records
 
 
-@njit(cache=True, nogil=True)
+@helper
+def _sort(keys: Counts) -> None:
+    """Sort keys, as Shell does: numpy's sort takes longer to compile than all that needs it here."""
+    n = gap = keys.size
+    while gap > 1:
+        gap = max(gap * 4 // 9, 1)
+        for i in range(gap, n):
+            key = keys[i]
+            at = i
+            while at >= gap and keys[at - gap] > key:
+                keys[at] = keys[at - gap]
+                at -= gap
+            keys[at] = key
+
+
+@kernel
 def gap_depth(a: int, b: int, depth: Codes, minima: Codes, missing: int) -> int:
     """Depth of the lowest common ancestor of the neighbouring present codes ``a < b``.
 

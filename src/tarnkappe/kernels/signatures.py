@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from tarnkappe.kernels import helper, kernel
 
 Hashes = NDArray[np.uint64]
 Codes = NDArray[np.int32]
 
 
-@njit(cache=True, nogil=True)
+@helper
 def _scramble(x: np.uint64) -> np.uint64:
     """A one-to-one map of 64 bits in which every bit of the input moves about half of the output (splitmix64)."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -18,14 +19,14 @@ def _scramble(x: np.uint64) -> np.uint64:
     return x ^ (x >> np.uint64(31))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mix_column(hashes: Hashes, node: Codes, codes: Codes) -> None:
     """Take one more column into the hash of every row, in place: row ``i`` shows ``node[codes[i]]``."""
     for i in range(hashes.size):
         hashes[i] = _scramble(hashes[i] + np.uint64(0x9E3779B97F4A7C15) * np.uint64(node[codes[i]] + 1))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_rows(hashes: Hashes, owner: Codes, rows: Codes, n_owners: int) -> Hashes:
     """Per owner a hash of its rows among `rows`: a sum, so that their order does not matter but their number does."""
     out = np.zeros(n_owners, np.uint64)
@@ -34,7 +35,7 @@ def add_rows(hashes: Hashes, owner: Codes, rows: Codes, n_owners: int) -> Hashes
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mix_hashes(hashes: Hashes, more: Hashes) -> None:
     """Take another hash of everybody into the first, in place."""
     for i in range(hashes.size):

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from tarnkappe.kernels import helper, kernel
 
 Codes = NDArray[np.int32]
 Counts = NDArray[np.int64]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def least_ranks(rows: Codes, start: Counts, rank: Codes) -> Codes:
     """The lowest rank of each row's codes under a hash function; code ``c`` of column ``j`` is at ``start[j] + c``."""
     out = np.empty(rows.shape[0], np.int32)
@@ -22,7 +23,7 @@ def least_ranks(rows: Codes, start: Counts, rank: Codes) -> Codes:
     return out
 
 
-@njit(cache=True, nogil=True)
+@helper
 def _agreement(sketch: Codes, a: int, b: int) -> int:
     """How many hash values two sketches share."""
     same = 0
@@ -31,7 +32,7 @@ def _agreement(sketch: Codes, a: int, b: int) -> int:
     return same
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def join_most_alike(starts: Counts, sketch: Codes, size: Counts, needy: NDArray[np.bool_], least: int) -> Codes:
     """Within each run ``starts[p] .. starts[p + 1]``, join sets that are needy or smaller than `least` to another one.
 

@@ -17,8 +17,9 @@ set of leaves. How it may be divided is said by the mode of its leaves:
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from tarnkappe.kernels import kernel
 
 Codes = NDArray[np.int32]
 Counts = NDArray[np.int64]
@@ -30,7 +31,7 @@ CLOSED, TOGETHER, SINGLY, ANYWHERE = 0, 1, 2, 3
 NO_PART = np.iinfo(np.int64).max
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def part_groups(
     groups: Counts,
     rows: Codes,
@@ -90,7 +91,7 @@ def part_groups(
     return owner[:n].copy(), begin[:n].copy(), end[:n].copy(), size[:n].copy()
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def weigh_groups(
     groups: Counts,
     columns: Counts,
@@ -164,7 +165,7 @@ def weigh_groups(
                 sizes[touched[t]] = 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def smallest_side(
     groups: Counts,
     rows: Codes,

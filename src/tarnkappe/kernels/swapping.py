@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from tarnkappe.kernels import helper, kernel
 from tarnkappe.kernels.widths import Ruler, width
 
 Codes = NDArray[np.int32]
@@ -17,9 +17,10 @@ Floats = NDArray[np.float64]
 _LOW, _NEXT_LOW, _AT_LOW, _HIGH, _NEXT_HIGH, _AT_HIGH = range(6)
 
 
-@njit(cache=True, nogil=True)
-def _measure(ruler: Ruler, rows: Codes, head: Counts, after: Counts, g: int, edges: Codes) -> None:
-    """Find the edges of one group anew."""
+@helper
+def _measure(ruler: Ruler, rows: Codes, head: Counts, after: Counts, g: int, edges: Codes) -> float:
+    """Find the edges of one group anew; returns its width."""
+    total = 0.0
     for j in range(rows.shape[1]):
         low = next_low = np.iinfo(np.int32).max
         high = next_high = -1
@@ -32,20 +33,22 @@ def _measure(ruler: Ruler, rows: Codes, head: Counts, after: Counts, g: int, edg
                     low, next_low, at_low = v, low, 1
                 elif v == low:
                     at_low += 1
-                else:
-                    next_low = min(next_low, v)
+                elif v < next_low:
+                    next_low = v
                 if v > high:
                     high, next_high, at_high = v, high, 1
                 elif v == high:
                     at_high += 1
-                else:
-                    next_high = max(next_high, v)
+                elif v > next_high:
+                    next_high = v
             i = after[i]
         edges[g, j, _LOW], edges[g, j, _NEXT_LOW], edges[g, j, _AT_LOW] = low, next_low, at_low
         edges[g, j, _HIGH], edges[g, j, _NEXT_HIGH], edges[g, j, _AT_HIGH] = high, next_high, at_high
+        total += width(ruler, j, edges[g, j, _LOW], edges[g, j, _HIGH])
+    return total
 
 
-@njit(cache=True, nogil=True)
+@helper
 def _exchanged(
     ruler: Ruler, rows: Codes, edges: Codes, g: int, out: int, whole: bool, into: int, enough: float
 ) -> float:
@@ -68,15 +71,7 @@ def _exchanged(
     return total
 
 
-@njit(cache=True, nogil=True)
-def _width_of(ruler: Ruler, edges: Codes, g: int) -> float:
-    total = 0.0
-    for j in range(edges.shape[1]):
-        total += width(ruler, j, edges[g, j, _LOW], edges[g, j, _HIGH])
-    return total
-
-
-@njit(cache=True, nogil=True)
+@helper
 def _unlink(head: Counts, before: Counts, after: Counts, g: int, i: int) -> None:
     if before[i] >= 0:
         after[before[i]] = after[i]
@@ -86,7 +81,7 @@ def _unlink(head: Counts, before: Counts, after: Counts, g: int, i: int) -> None
         before[after[i]] = before[i]
 
 
-@njit(cache=True, nogil=True)
+@helper
 def _link(head: Counts, before: Counts, after: Counts, g: int, i: int) -> None:
     before[i], after[i] = -1, head[g]
     if head[g] >= 0:
@@ -94,7 +89,6 @@ def _link(head: Counts, before: Counts, after: Counts, g: int, i: int) -> None:
     head[g] = i
 
 
-@njit(cache=True, nogil=True)
 def swap_pass(
     ruler: Ruler,
     rows: Codes,
@@ -112,26 +106,49 @@ def swap_pass(
     room for parts of pieces that are divided. Sizes of groups and their secrets stay as they are. The arrays are
     changed in place; returns the number of pieces now and the number of exchanges.
     """
+    head, before, after = np.full(n_groups, -1, np.int64), np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
+    size, total = np.zeros(n_groups, np.int64), np.empty(n_groups, np.float64)
+    edges = np.empty((n_groups, rows.shape[1], 6), np.int32)
+    given = (ruler, rows, value, cell, quota, group, n_pieces, window)
+    pieces, swaps = _swap(*given, head, before, after, size, total, edges)
+    return int(pieces), int(swaps)
+
+
+@kernel
+def _swap(
+    ruler: Ruler,
+    rows: Codes,
+    value: Codes,
+    cell: Codes,
+    quota: Counts,
+    group: Codes,
+    n_pieces: int,
+    window: int,
+    head: Counts,
+    before: Counts,
+    after: Counts,
+    size: Counts,
+    total: Floats,
+    edges: Codes,
+) -> tuple[int, int]:
+    """Do what `swap_pass` does.
+
+    The pieces of a group are a list from `head` on; `head` is -1, `size` is 0 and the rest of the room may be anything.
+    """
     capacity, q = rows.shape
-    head = np.full(n_groups, -1, np.int64)
-    before, after = np.empty(capacity, np.int64), np.empty(capacity, np.int64)
-    size = np.zeros(n_groups, np.int64)
     for i in range(n_pieces):
-        _link(head, before, after, group[i], i)
+        _link(head, before, after, group[i] + 0, i)  # int64, as all numbers of groups here: helpers are compiled once
         size[group[i]] += quota[i]
-    edges = np.empty((n_groups, q, 6), np.int32)
-    total = np.empty(n_groups, np.float64)
-    for g in range(n_groups):
-        _measure(ruler, rows, head, after, g, edges)
-        total[g] = _width_of(ruler, edges, g)
+    for g in range(size.size):
+        total[g] = _measure(ruler, rows, head, after, g, edges)
     swaps, pieces = 0, n_pieces
     for a in range(n_pieces):
-        best, most = -1, 1e-12  # rounding is no gain
-        g = group[a]
+        best, most = n_pieces, 1e-12  # nobody; rounding is no gain
+        g = group[a] + 0
         for b in range(a + 1, min(a + window + 1, n_pieces)):
             if value[b] != value[a]:
                 break
-            h = group[b]
+            h = group[b] + 0
             if g == h:
                 continue
             now = size[g] * total[g] + size[h] * total[h]
@@ -143,15 +160,16 @@ def swap_pass(
             gain = now - size[g] * first - size[h] * second
             if gain > most:
                 best, most = b, gain
-        if best < 0 or (quota[a] != quota[best] and pieces == capacity):
+        if best == n_pieces or (quota[a] != quota[best] and pieces == capacity):
             continue
-        b, h = best, group[best]
+        b, h = best, group[best] + 0
         if quota[a] != quota[b]:  # the larger piece is divided, its new part goes to the other group
             larger, smaller = (a, b) if quota[a] > quota[b] else (b, a)
-            rows[pieces] = rows[larger]
+            for j in range(q):
+                rows[pieces, j] = rows[larger, j]
             value[pieces], cell[pieces], quota[pieces] = value[larger], cell[larger], quota[smaller]
             quota[larger] -= quota[smaller]
-            there, here = group[smaller], group[larger]
+            there, here = group[smaller] + 0, group[larger] + 0
             group[pieces] = there
             _link(head, before, after, there, pieces)
             _unlink(head, before, after, there, smaller)
@@ -165,7 +183,6 @@ def swap_pass(
             _link(head, before, after, h, a)
             _link(head, before, after, g, b)
         for changed in (g, h):
-            _measure(ruler, rows, head, after, changed, edges)
-            total[changed] = _width_of(ruler, edges, changed)
+            total[changed] = _measure(ruler, rows, head, after, changed, edges)
         swaps += 1
     return pieces, swaps

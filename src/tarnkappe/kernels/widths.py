@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from tarnkappe.kernels import kernel
 
 Codes = NDArray[np.int32]
 Counts = NDArray[np.int64]
@@ -35,7 +36,7 @@ class Ruler(NamedTuple):
     wild: Codes
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def width(ruler: Ruler, j: int, lo: int, hi: int) -> float:
     """The weighted share of column `j` that the codes ``lo .. hi`` cover: 0 for one value or none."""
     if lo >= hi:
@@ -53,7 +54,7 @@ def width(ruler: Ruler, j: int, lo: int, hi: int) -> float:
     return float(ruler.place[high] - ruler.place[low] if ruler.scaled[split] else ruler.share[split])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def box_width(ruler: Ruler, lo: Codes, hi: Codes) -> float:
     """The summed width of a box."""
     total = 0.0
@@ -62,16 +63,21 @@ def box_width(ruler: Ruler, lo: Codes, hi: Codes) -> float:
     return total
 
 
-@njit(cache=True, nogil=True)
 def box_widths(ruler: Ruler, lo: Codes, hi: Codes) -> Floats:
     """The summed width of every box."""
-    out = np.empty(lo.shape[0], np.float64)
-    for g in range(lo.shape[0]):
-        out[g] = box_width(ruler, lo[g], hi[g])
+    out = np.empty(len(lo), np.float64)
+    _measure(ruler, lo, hi, out)
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
+def _measure(ruler: Ruler, lo: Codes, hi: Codes, out: Floats) -> None:
+    """Fill in what `box_widths` returns."""
+    for g in range(out.size):
+        out[g] = box_width(ruler, lo[g], hi[g])
+
+
+@kernel
 def widen(ruler: Ruler, row: Codes, lo: Codes, hi: Codes) -> None:
     """Make a box cover a row as well."""
     for j in range(row.size):
@@ -80,7 +86,7 @@ def widen(ruler: Ruler, row: Codes, lo: Codes, hi: Codes) -> None:
             hi[j] = max(hi[j], row[j])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def widened(ruler: Ruler, row: Codes, lo: Codes, hi: Codes, enough: float) -> float:
     """The summed width of a box that also covers a row; some number of at least `enough` if it is no less than that."""
     total = 0.0
@@ -95,7 +101,7 @@ def widened(ruler: Ruler, row: Codes, lo: Codes, hi: Codes, enough: float) -> fl
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def widened_box(ruler: Ruler, rows: Codes, i: int, lo: Codes, hi: Codes, g: int, enough: float) -> float:
     """`widened` for row `i` and box `g` of many; in the innermost loops slices would cost more than the sum."""
     total = 0.0
@@ -110,7 +116,7 @@ def widened_box(ruler: Ruler, rows: Codes, i: int, lo: Codes, hi: Codes, g: int,
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def reach(ruler: Ruler, j: int, lo: int, hi: int, out: Floats) -> None:
     """Fill in, for every code of column `j`, the width of the interval once it covers that code too."""
     base = ruler.start[j]

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from tarnkappe.kernels import kernel
 
 Ints = NDArray[np.int64]
 Codes = NDArray[np.int32]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fullest_windows(indptr: Ints, codes: Codes, counts: Ints, window_indptr: Ints, first: Codes, last: Codes) -> Ints:
     """Per group, the records in the fullest of its windows.
 

@@ -33,7 +33,7 @@ class Front(ABC):
         self.tables = goal.table_distributions(tally) if tables is None else tables
         self.can_tear = [d.taxonomy.height > 1 for d in tally.quasi_domains]  # else all gaps are alike
         self.wild = np.array([d.missing if d.wildcard else -1 for d in tally.quasi_domains], np.int32)
-        self.rows = np.ascontiguousarray(tally.quasi)
+        self.rows = tally.quasi.copy()  # as they are after a cut: kernels are compiled anew for read-only arrays
         self.cell = np.arange(tally.n_cells, dtype=np.int32)
         self.quota = tally.count
         self.starts = np.array([0, tally.n_cells], np.int64)
