@@ -27,7 +27,7 @@ from tarnkappe.tally import Domain, Tally, count_cells
 from tarnkappe.taxonomy.tree import Taxonomy
 
 #: Parameters that say how long a search tries, for tests of what holds from the first round on.
-QUICK = {"nodes": 40, "population": 10, "generations": 6}
+QUICK = {"nodes": 40, "population": 10, "generations": 6, "kicks": 10, "runs": 2, "tours": 2}
 
 
 @st.composite

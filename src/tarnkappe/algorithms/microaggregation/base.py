@@ -11,7 +11,9 @@ import numpy as np
 
 from tarnkappe.algorithms.base import Algorithm
 from tarnkappe.algorithms.local.units import deal_out, project, tidy
+from tarnkappe.algorithms.microaggregation.constrained import divided, exchanged
 from tarnkappe.algorithms.microaggregation.records import Records
+from tarnkappe.algorithms.microaggregation.refinement import refined
 from tarnkappe.errors import JobError, did_you_mean
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping
@@ -41,6 +43,14 @@ class Microaggregation(Algorithm):
     )
     decimals: int | None = param(
         2, doc="Decimal places of a mean beyond those of its column; none: exact means.", ge=0, kw_only=True
+    )
+    refine: bool = param(False, doc="Let records move between near groups as long as the loss falls.", kw_only=True)
+    seconds: float = param(
+        0.0,
+        doc="How long refinement may go on after kicks, where a size is all that is asked; the result then depends on "
+        "the machine.",
+        ge=0,
+        kw_only=True,
     )
 
     @abstractmethod
@@ -72,16 +82,27 @@ class Microaggregation(Algorithm):
         k = min(records.goal.min_size, records.n)
         found = []
         while True:
-            group = self.partition(records.points, k, rng)
+            group = self._partitioned(records, k, rng)
             settled = records.settled(group)
             found.append(settled)
             if settled is group or 2 * k > records.n:
                 return min(found, key=records.error)
             k *= 2
 
+    def _partitioned(self, records: Records, k: int, rng: np.random.Generator) -> Codes:
+        """Groups of at least k records, by their points alone unless a method looks at single columns."""
+        return self.partition(records.points, k, rng)
+
     def _improved(self, records: Records, group: Codes, rng: np.random.Generator) -> Codes:
-        """The groups after refinement."""
-        return group
+        """The groups after refinement.
+
+        If the goal asks for more than a size, groups that have been pooled are divided where they can be, at any rate.
+        """
+        if records.goal.decided_by_size:
+            k = min(records.goal.min_size, records.n)
+            return refined(records.points, [group], k, rng, seconds=self.seconds) if self.refine else group
+        group = divided(records, group)
+        return exchanged(records, group, rng) if self.refine else group
 
     def _with_centres(self, tally: Tally, grouping: Grouping) -> Grouping:
         operators = operators_of(tally, self.aggregate, self.aggregates)
