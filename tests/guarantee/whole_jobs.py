@@ -59,7 +59,8 @@ def algorithm_variants(target: str | None = None) -> list[Algorithm]:
         needed = {p.name: target for p in declared if p.required}
         if (needed and target is None) or "group" not in cls.scopes:
             continue
-        chosen = [p for p in declared if p.choices and p.name != "aggregate"]  # the groups are the same
+        # Methods of microaggregation have choices by the dozen: the laws of `testing` are checked for them.
+        chosen = [p for p in declared if p.choices and cls.scheme != "microaggregation"]
         given = needed | {p.name: QUICK[p.name] for p in declared if p.name in QUICK}
         for values in product(*(p.choices or () for p in chosen)):
             out.append(cls(**given, **dict(zip((p.name for p in chosen), values, strict=True))))

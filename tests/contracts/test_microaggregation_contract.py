@@ -1,0 +1,35 @@
+"""Microaggregation obeys the laws of `tarnkappe.testing`.
+
+What happens beyond the size of groups is the same for all methods, so most of them are checked with few goals here, and
+with all of them in the full suite.
+"""
+
+from __future__ import annotations
+
+import pytest
+import representatives
+from goals import GOALS, SOME_GOALS
+
+from tarnkappe.algorithms.base import Algorithm
+from tarnkappe.testing import check_algorithm
+
+USUAL, CHANGED = ([a for a in found if a.scheme == "microaggregation"] for found in representatives.algorithms())
+
+#: Methods that go their own way, or the default, and so are checked with all goals.
+WITH_ALL_GOALS = {"tarn", "mdav", "individual-sorting", "secure-k-ward"}
+FEW_GOALS = (*SOME_GOALS, "k=1", "k=40", "two columns", "t, others known", "LKC")
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "goal"),
+    [(a, goal) for a in USUAL for goal in (GOALS if a.name in WITH_ALL_GOALS else FEW_GOALS)],
+    ids=str,
+)
+def test_laws(algorithm: Algorithm, goal: str):
+    check_algorithm(algorithm, GOALS[goal], tables=6)
+
+
+@pytest.mark.parametrize("goal", SOME_GOALS)
+@pytest.mark.parametrize("algorithm", CHANGED, ids=str)
+def test_laws_with_other_parameters(algorithm: Algorithm, goal: str):
+    check_algorithm(algorithm, GOALS[goal], tables=2)
