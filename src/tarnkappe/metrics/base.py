@@ -21,6 +21,8 @@ class Metric(ABC):
     goal: ClassVar[Literal["minimise", "maximise"]]
     #: One plain sentence with ``{value}``, for the report.
     sentence: ClassVar[str]
+    #: Whether it measures centres; generalisation has none, so no search of it can go by such a metric.
+    measures_centres: ClassVar[bool] = False
 
     @abstractmethod
     def score(self, plan: Plan) -> float:

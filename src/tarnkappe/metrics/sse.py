@@ -34,6 +34,7 @@ class SquaredError(Metric):
     title: ClassVar = "Information loss (SSE/SST)"
     goal: ClassVar = "minimise"
     sentence: ClassVar = "Records lie {value:.2f} % of the variance away from what is published for them (SSE/SST)."
+    measures_centres: ClassVar = True
 
     def applies(self, plan: Plan) -> bool:
         """Only centres have a distance from records."""

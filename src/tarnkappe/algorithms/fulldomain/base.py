@@ -47,7 +47,12 @@ class FullDomainSearch(Algorithm):
     def __post_init__(self) -> None:
         """Refuse a metric that does not exist, or one without what it needs."""
         super().__post_init__()
-        metric_named(self.metric)
+        if metric_named(self.metric).measures_centres:
+            raise JobError(
+                "E110",
+                f"the metric '{self.metric}' measures centres, and {self.name} generalises",
+                hint=f"algorithm: {{name: {self.name}, metric: loss}}   or  algorithm: {{name: tarn}}, which forms centres",
+            )
         if (self.metric == Classification.name) != (self.target is not None):
             raise JobError(
                 "E110",
