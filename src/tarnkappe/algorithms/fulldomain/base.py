@@ -51,7 +51,7 @@ class FullDomainSearch(Algorithm):
             raise JobError(
                 "E110",
                 f"the metric '{self.metric}' measures centres, and {self.name} generalises",
-                hint=f"algorithm: {{name: {self.name}, metric: loss}}   or  algorithm: {{name: tarn}}, which forms centres",
+                hint=f"algorithm: {{name: {self.name}, metric: loss}}   or  algorithm: {{name: tarn}}",
             )
         if (self.metric == Classification.name) != (self.target is not None):
             raise JobError(
