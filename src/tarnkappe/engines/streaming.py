@@ -30,6 +30,9 @@ _BASE = 600 << 20
 #: Bytes that a cell takes until the release is verified, and more of them per column; measured, see bench/RESULTS.md.
 _PER_CELL, _PER_CODE = 230, 16
 
+#: Bytes that a record takes in a second pass if records of one cell go to several groups.
+_PER_RECORD = 10
+
 #: Columns of what is shuffled beside those that pass through; no table has an empty column name.
 _GROUP, _ROW = " group", " row"
 
@@ -153,7 +156,7 @@ class StreamingEngine(Engine):
 
     def _require_memory(self, n_cells: int, n_columns: int, n_records: int = 0) -> None:
         """Say that the memory allowed is not enough before the system says it."""
-        needed = _BASE + n_cells * (_PER_CELL + _PER_CODE * n_columns) + 4 * n_records
+        needed = _BASE + n_cells * (_PER_CELL + _PER_CODE * n_columns) + _PER_RECORD * n_records
         if self._limit is not None and needed > self._limit:
             raise LimitError(
                 "E702",
