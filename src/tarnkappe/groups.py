@@ -21,6 +21,14 @@ SUPPRESSED = -1
 Note = bool | int | float | str
 
 
+def _renamed(values: NDArray[Any], new: Codes, n_groups: int) -> NDArray[Any]:
+    """What each group has after group ``g`` was renamed to ``new[g]`` (-1: dropped)."""
+    kept = new >= 0
+    out = np.zeros((n_groups, *values.shape[1:]), values.dtype)
+    out[new[kept]] = values[kept]
+    return out
+
+
 @dataclass(frozen=True, eq=False)
 class Boxes:
     """What each group covers: ``lo .. hi`` per quasi-identifier, and the taxonomy node it publishes.
@@ -50,15 +58,9 @@ class Boxes:
 
     def relabel(self, new: Codes, n_groups: int) -> Boxes:
         """The boxes after group ``g`` was renamed to ``new[g]`` (-1: dropped); groups that become one have one box."""
-        kept = new >= 0
-
-        def moved(values: NDArray[Any]) -> NDArray[Any]:
-            out = np.zeros((n_groups, *values.shape[1:]), values.dtype)
-            out[new[kept]] = values[kept]
-            return out
-
-        members = {j: moved(bits) for j, bits in self.members.items()}
-        return Boxes(moved(self.lo), moved(self.hi), moved(self.node), members)
+        members = {j: _renamed(bits, new, n_groups) for j, bits in self.members.items()}
+        lo, hi, node = (_renamed(codes, new, n_groups) for codes in (self.lo, self.hi, self.node))
+        return Boxes(lo, hi, node, members)
 
     def keys(self, domains: Sequence[Domain]) -> Codes:
         """A number per group and quasi-identifier: the same where the same is published."""
@@ -107,14 +109,8 @@ class Centres:
 
     def relabel(self, new: Codes, n_groups: int) -> Centres:
         """The centres after group ``g`` was renamed to ``new[g]`` (-1: dropped); groups that become one have one."""
-        kept = new >= 0
-
-        def moved(values: Floats) -> Floats:
-            out = np.empty((n_groups, *values.shape[1:]))
-            out[new[kept]] = values[kept]
-            return out
-
-        return replace(self, values=moved(self.values), remarks={k: moved(v) for k, v in self.remarks.items()})
+        remarks = {name: _renamed(numbers, new, n_groups) for name, numbers in self.remarks.items()}
+        return replace(self, values=_renamed(self.values, new, n_groups), remarks=remarks)
 
 
 @dataclass(frozen=True, eq=False)

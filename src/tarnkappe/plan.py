@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,7 +12,7 @@ from tarnkappe.goal import Goal
 from tarnkappe.groups import SUPPRESSED, Boxes, Grouping, GroupStats
 from tarnkappe.publish.centres import publish_centres
 from tarnkappe.publish.labels import Labels, publish_boxes
-from tarnkappe.tally import Codes, Counts, Tally, distinct_rows
+from tarnkappe.tally import Codes, Counts, Floats, Tally, distinct_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +61,11 @@ class Plan:
     def n_published(self) -> int:
         """Number of records published."""
         return self.tally.n_records - self.grouping.suppressed
+
+    @property
+    def remarks(self) -> Mapping[str, Floats]:
+        """Numbers about each group that only the publisher may see."""
+        return {} if self.grouping.centres is None else self.grouping.centres.remarks
 
     @cached_property
     def sizes(self) -> Counts:

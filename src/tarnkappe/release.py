@@ -250,9 +250,8 @@ def size_distribution(plan: Plan) -> tuple[tuple[int, int], ...]:
 
 def summarise_remarks(plan: Plan) -> dict[str, tuple[tuple[float, int], ...]]:
     """The numbers about groups, to two places, and how many groups have each."""
-    centres = plan.grouping.centres
     out = {}
-    for name, values in ({} if centres is None else centres.remarks).items():
+    for name, values in plan.remarks.items():
         found, counts = np.unique(np.round(values, 2), return_counts=True)
         out[name] = tuple(zip(found.tolist(), counts.tolist(), strict=True))
     return out
@@ -322,8 +321,7 @@ def describe(
 def groups_table(plan: Plan) -> pl.DataFrame:
     """One row per group: its size and what it publishes. Private: it tells which boxes were formed."""
     labels = _label_columns(plan, plan.labels, np.arange(plan.n_groups, dtype=np.int32))
-    centres = plan.grouping.centres
-    remarks = {free_name(k, labels): v for k, v in ({} if centres is None else centres.remarks).items()}
+    remarks = {free_name(name, labels): values for name, values in plan.remarks.items()}
     return pl.DataFrame({free_name("records", labels): plan.sizes, **labels, **remarks}, strict=False)
 
 

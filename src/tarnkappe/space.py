@@ -42,6 +42,12 @@ class Block:
         return cls(coordinates / unit, False, 0.0, unit, domain.missing)
 
     @classmethod
+    def of_column(cls, tally: Tally, j: int) -> Block:
+        """The block of a quasi-identifier of a tally."""
+        domain = tally.quasi_domains[j]
+        return cls.of(domain, np.bincount(tally.quasi[:, j], tally.count, domain.size).astype(np.int64))
+
+    @classmethod
     def _line(cls, domain: Domain, counts: Counts) -> Block:
         known = counts * domain.known
         n_known = max(int(known.sum()), 1)
@@ -79,10 +85,7 @@ class Space:
     @classmethod
     def of(cls, tally: Tally) -> Space:
         """The space in which the records of a tally have variance 1 in every quasi-identifier."""
-        blocks = [
-            Block.of(domain, np.bincount(tally.quasi[:, j], tally.count, domain.size).astype(np.int64))
-            for j, domain in enumerate(tally.quasi_domains)
-        ]
+        blocks = [Block.of_column(tally, j) for j in range(len(tally.quasi_domains))]
         return cls(tuple(blocks), np.sqrt(tally.weights * len(blocks)))
 
     def points(self, quasi: Codes) -> Floats:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from tarnkappe.kernels import kernel
 
 Codes = NDArray[np.int32]
 Floats = NDArray[np.float64]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def cheapest_cuts(points: Floats, k: int) -> tuple[Codes, float]:
     """The group of every point of the line, and the squared error of all groups together: the least there is.
 

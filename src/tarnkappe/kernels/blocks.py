@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from tarnkappe.kernels import kernel
 
 Codes = NDArray[np.int32]
 Floats = NDArray[np.float64]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def block_count(n: int, size: int) -> int:
     """Into how many blocks `split` divides n points: a power of two, so that none has more than `size`.
 
@@ -22,7 +23,7 @@ def block_count(n: int, size: int) -> int:
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _divide(key: Floats, order: Codes, begin: int, end: int, middle: int) -> None:
     """Rearrange a range so that no key before the middle is larger than any after it."""
     low, high = begin, end - 1
@@ -47,7 +48,7 @@ def _divide(key: Floats, order: Codes, begin: int, end: int, middle: int) -> Non
             return
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _widest(points: Floats, order: Codes, begin: int, end: int) -> int:
     """The axis along which a range of points varies most."""
     d = points.shape[1]
@@ -66,7 +67,7 @@ def _widest(points: Floats, order: Codes, begin: int, end: int) -> int:
     return axis
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def split(points: Floats, size: int, picks: Floats) -> Codes:
     """The points block by block: divided at the median again and again, until no block has more than `size`.
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from tarnkappe.kernels import kernel
 from tarnkappe.kernels.points import Codes, Counts, Floats
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def take_nearest(points: Floats, members: Counts, seed: int, k: int, number: int, group: Codes) -> None:
     """Put a point and the k - 1 nearest members without a group (-1) into one; of equals the first."""
     nearest, far = np.empty(k, np.int64), np.empty(k)
@@ -35,7 +35,7 @@ def take_nearest(points: Floats, members: Counts, seed: int, k: int, number: int
         group[nearest[m]] = number
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def join_nearest(points: Floats, members: Counts, k: int, first: int, end: int, group: Codes) -> None:
     """Members without a group join the one whose mean is nearest: of k members each, numbered from first to end."""
     d = points.shape[1]
@@ -59,7 +59,7 @@ def join_nearest(points: Floats, members: Counts, k: int, first: int, end: int, 
         group[i] = best
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def condense(points: Floats, order: Counts, k: int) -> Codes:
     """Groups around the points that come first in the order; those left over join the nearest group."""
     n = order.size

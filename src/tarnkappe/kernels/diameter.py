@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from tarnkappe.kernels import kernel
 from tarnkappe.kernels.tiles import ANY, NONE, WIDTH, Tiles, closed_up, drop, search, tiles_of
 
 Codes = NDArray[np.int32]
 Floats = NDArray[np.float64]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _apart(points: Floats, i: int, centre: Floats) -> float:
     square = 0.0
     for j in range(centre.size):
@@ -20,7 +20,7 @@ def _apart(points: Floats, i: int, centre: Floats) -> float:
     return square
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _first_bounds(points: Floats, mean: Floats) -> Floats:
     """How far from any other point each can be at most, squared: no farther than by way of the mean."""
     bound = np.empty(points.shape[0])
@@ -33,7 +33,7 @@ def _first_bounds(points: Floats, mean: Floats) -> Floats:
     return bound
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _largest(values: Floats) -> int:
     """Where the largest value is, the first of equals."""
     best = 0
@@ -43,7 +43,7 @@ def _largest(values: Floats) -> int:
     return best
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _lower(bound: Floats, top: Floats, i: int, value: float) -> None:
     """Lower the bound of a point; `top` has the largest of every 64 bounds."""
     bound[i] = value
@@ -51,7 +51,7 @@ def _lower(bound: Floats, top: Floats, i: int, value: float) -> None:
     top[i // WIDTH] = some[_largest(some)]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _take(
     points: Floats, tiles: Tiles, k: int, seed: int, number: int, group: Codes, bound: Floats, top: Floats
 ) -> None:
@@ -64,7 +64,7 @@ def _take(
         _lower(bound, top, near[p], -1.0)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def group_extremes(points: Floats, order: Codes, mean: Floats, k: int, group: Codes) -> int:
     """Group the two points that are farthest apart with their nearest, again and again; how many groups there are then.
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from tarnkappe.kernels import kernel
 from tarnkappe.kernels.relocating import (
     Codes,
     Floats,
@@ -23,7 +23,7 @@ from tarnkappe.kernels.relocating import (
 Seeds = NDArray[np.uint64]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _chance(state: Seeds) -> float:
     """The next number in [0, 1) of the sequence that `state` stands in (SplitMix64)."""
     state[0] += np.uint64(0x9E3779B97F4A7C15)
@@ -33,7 +33,7 @@ def _chance(state: Seeds) -> float:
     return float((z ^ (z >> np.uint64(31))) >> np.uint64(11)) / 9007199254740992.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _gather(p: Partition, w: Scratch, i: int, most: int, chosen: Codes) -> int:
     """Choose the group of a point and those of the points near it, `most` together; how many there are."""
     w.now[2] += 1
@@ -49,7 +49,7 @@ def _gather(p: Partition, w: Scratch, i: int, most: int, chosen: Codes) -> int:
     return n
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _rebuild(p: Partition, pool: Codes, n_pool: int, chosen: Codes, n: int, state: Seeds, distance: Floats) -> None:
     """Put points into empty groups: a random one and its nearest make each of them, the rest joins the nearest."""
     left = n_pool
@@ -81,7 +81,7 @@ def _rebuild(p: Partition, pool: Codes, n_pool: int, chosen: Codes, n: int, stat
         enter(p, pool[s], home)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _free_group(p: Partition, begin: int) -> int:
     """The first group without points from a place on, all round; -1 if there is none."""
     for s in range(p.size.size):
@@ -91,7 +91,7 @@ def _free_group(p: Partition, begin: int) -> int:
     return -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def kick(p: Partition, w: Scratch, reach: int, kicks: int, most: int, heat: float, state: Seeds) -> float:
     """Kick 2 to `most` neighbouring groups, so many times; the change of the squared error.
 

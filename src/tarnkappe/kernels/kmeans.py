@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from tarnkappe.kernels import kernel
 from tarnkappe.kernels.merging_points import merge_and_split
 from tarnkappe.kernels.points import Codes, Counts, Floats, group_means, squared_errors
 
@@ -21,7 +21,7 @@ _ROUNDS, _TIMES = 1000, 100
 _PATIENCE = 5
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def spread_out(points: Floats, chance: Floats) -> Counts:
     """Points chosen one by one, each with a probability that grows with the square of the distance from the others."""
     n, d = points.shape
@@ -47,7 +47,7 @@ def spread_out(points: Floats, chance: Floats) -> Counts:
     return chosen
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _assign(points: Floats, centres: Floats, moved: Flags, owner: Codes, far: Floats, changed: Flags) -> bool:
     """Give every point to its nearest centre, the first of equals; whether any point has changed hands.
 
@@ -86,7 +86,7 @@ def _assign(points: Floats, centres: Floats, moved: Flags, owner: Codes, far: Fl
     return any_change
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _recentre(points: Floats, owner: Codes, changed: Flags, centres: Floats) -> None:
     """Put the centres of changed clusters at their means. An empty cluster's centre stays, and has not changed."""
     size = np.zeros(changed.size, np.int64)
@@ -105,7 +105,7 @@ def _recentre(points: Floats, owner: Codes, changed: Flags, centres: Floats) -> 
                 centres[g, j] /= size[g]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _moved(owner: Codes, centres: Floats, group: Codes, means: Floats) -> Flags:
     """Which groups do not have their mean just where the cluster of their first point has its centre."""
     out = np.zeros(means.shape[0], np.bool_)
@@ -120,7 +120,7 @@ def _moved(owner: Codes, centres: Floats, group: Codes, means: Floats) -> Flags:
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _signature(group: Codes, n_groups: int) -> np.uint64:
     """A number that two different groupings hardly share (FNV-1a of the first point of each point's group)."""
     first = np.full(n_groups, -1)
@@ -132,7 +132,7 @@ def _signature(group: Codes, n_groups: int) -> np.uint64:
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def anonymous_means(points: Floats, starts: Floats, k: int, merge: int, by_sse: bool, when: int) -> tuple[Codes, float]:
     """The best groups of at least k points that k-means from these centres leads to, and their squared error."""
     n = points.shape[0]

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from tarnkappe.kernels import kernel
 from tarnkappe.kernels.tiles import ANY, NONE, WIDTH, Tiles, closed_up, drop, search, tiles_of
 
 Codes = NDArray[np.int32]
 Floats = NDArray[np.float64]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _take(points: Floats, tiles: Tiles, near: Codes, number: int, group: Codes, total: Floats) -> None:
     """Make the nearest points that were found a group; they leave the tiles and the sum of what is left."""
     for p in range(near.size):
@@ -23,7 +23,7 @@ def _take(points: Floats, tiles: Tiles, near: Codes, number: int, group: Codes, 
             total[j] -= points[i, j]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _anchor(points: Floats, tiles: Tiles, group: Codes, mean: Floats, reach: Floats, top: Floats) -> None:
     """How far every point is from the mean, and the farthest of every tile."""
     for p in range(tiles.number.size):
@@ -40,7 +40,7 @@ def _anchor(points: Floats, tiles: Tiles, group: Codes, mean: Floats, reach: Flo
         top[p // WIDTH] = max(top[p // WIDTH], reach[p])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _outermost(
     points: Floats, tiles: Tiles, group: Codes, mean: Floats, drift: float, reach: Floats, top: Floats
 ) -> tuple[int, int]:
@@ -77,7 +77,7 @@ def _outermost(
     return farthest, looked
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mdav(points: Floats, order: Codes, total: Floats, k: int, group: Codes, place: Codes) -> None:
     """Group the points that an order names: k around the farthest from the mean, k around the farthest from that.
 
@@ -123,7 +123,7 @@ def mdav(points: Floats, order: Codes, total: Floats, k: int, group: Codes, plac
             group[i] = (order.size - left) // k
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mdav_blocks(
     points: Floats, order: Codes, count: int, k: int, begin: int, end: int, group: Codes, place: Codes
 ) -> None:

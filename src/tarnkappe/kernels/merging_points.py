@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from tarnkappe.kernels import kernel
 from tarnkappe.kernels.condensing import join_nearest, take_nearest
 from tarnkappe.kernels.points import Codes, Counts, Floats, group_means
 
@@ -12,7 +12,7 @@ from tarnkappe.kernels.points import Codes, Counts, Floats, group_means
 INNER, OUTER, ONCE = 0, 1, 2
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _partner(means: Floats, size: Counts, c: int, at_least: int, by_sse: bool) -> int:
     """The cluster of at least so many points that suits cluster c best; -1 if there is none."""
     best, least = -1, np.inf
@@ -30,7 +30,7 @@ def _partner(means: Floats, size: Counts, c: int, at_least: int, by_sse: bool) -
     return best
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _merged(means: Floats, size: Counts, k: int, merge: int, by_sse: bool) -> Counts:
     """Merge clusters until none has fewer than k points; the cluster that each one belongs to then."""
     n_clusters = size.size
@@ -61,7 +61,7 @@ def _merged(means: Floats, size: Counts, k: int, merge: int, by_sse: bool) -> Co
     return into
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _split(points: Floats, members: Counts, k: int, number: int, group: Codes) -> int:
     """Divide a cluster by MDAV+ into groups that are numbered from here on; the number after the last."""
     m, d = members.size, points.shape[1]
@@ -84,7 +84,7 @@ def _split(points: Floats, members: Counts, k: int, number: int, group: Codes) -
     return number
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def merge_and_split(points: Floats, owner: Codes, n_clusters: int, k: int, merge: int, by_sse: bool) -> Codes:
     """Groups of at least k points; clusters of 2k or more have been divided."""
     means, size = group_means(points, owner, n_clusters)

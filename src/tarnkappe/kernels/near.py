@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from tarnkappe.kernels import kernel
 
 Codes = NDArray[np.int32]
 Floats = NDArray[np.float64]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def offer(near: Codes, gap: Floats, candidate: int, distance: float) -> None:
     """Take a candidate into the list of a point, sorted by distance and number, unless it is there or too far."""
     place = near.size
@@ -23,7 +24,7 @@ def offer(near: Codes, gap: Floats, candidate: int, distance: float) -> None:
     near[place], gap[place] = candidate, distance
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def compare(points: Floats, order: Codes, count: int, begin: int, end: int, near: Codes, gap: Floats) -> None:
     """Offer to the points of a range of the order all others of their block."""
     n, d = points.shape
@@ -48,7 +49,7 @@ def compare(points: Floats, order: Codes, count: int, begin: int, end: int, near
                     offer(near[i], gap[i], order[first + q], distance[q])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def descend(points: Floats, known: Codes, begin: int, end: int, near: Codes, gap: Floats) -> None:
     """Offer to the points of a range the neighbours that their neighbours know."""
     n, d = points.shape

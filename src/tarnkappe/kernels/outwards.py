@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from tarnkappe.kernels import kernel
 from tarnkappe.kernels.points import group_means
 from tarnkappe.kernels.tiles import NONE, Tiles, closed_up, drop, search, tiles_of
 
@@ -16,7 +16,7 @@ Floats = NDArray[np.float64]
 FIXED, BY_GAP, BY_ERROR = 0, 1, 2
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _extended_by_gap(points: Floats, tiles: Tiles, member: Codes, size: int, gamma: float) -> int:
     """Take the point nearest to any member, while that is nearer than gamma times the point's nearest other.
 
@@ -46,7 +46,7 @@ def _extended_by_gap(points: Floats, tiles: Tiles, member: Codes, size: int, gam
     return size
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _average(points: Floats, chosen: Codes, mean: Floats) -> None:
     """Write the mean of the chosen points."""
     for j in range(mean.size):
@@ -56,7 +56,7 @@ def _average(points: Floats, chosen: Codes, mean: Floats) -> None:
         mean[j] /= chosen.size
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _extended_by_error(points: Floats, tiles: Tiles, member: Codes, size: int, gamma: float) -> int:
     """Take the point nearest to the mean, while it costs less here than gamma times what it costs a group of its own.
 
@@ -88,7 +88,7 @@ def _extended_by_error(points: Floats, tiles: Tiles, member: Codes, size: int, g
     return size
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def group_outwards(points: Floats, order: Codes, outward: Codes, k: int, rule: int, gamma: float, group: Codes) -> int:
     """Group every point of `outward` that has no group yet with its nearest; how many groups there are then.
 
@@ -124,7 +124,7 @@ def group_outwards(points: Floats, order: Codes, outward: Codes, k: int, rule: i
     return number
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def join_rest(points: Floats, group: Codes, n_groups: int) -> None:
     """Give every point without a group to the one with the nearest mean, the first of equals."""
     owner = np.empty_like(group)

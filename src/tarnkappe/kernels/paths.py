@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from tarnkappe.kernels import kernel
 
 Codes = NDArray[np.int32]
 Counts = NDArray[np.int64]
@@ -15,7 +16,7 @@ _LONGEST = 3
 _GAIN = 1e-9
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def nearest_next(points: Floats, start: int) -> Counts:
     """A walk through all points that always goes on to the nearest one it has not seen; of equals to the first."""
     n, d = points.shape
@@ -40,7 +41,7 @@ def nearest_next(points: Floats, start: int) -> Counts:
     return tour
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _gap(points: Floats, a: int, b: int) -> float:
     """The distance of two points."""
     far = 0.0
@@ -49,7 +50,7 @@ def _gap(points: Floats, a: int, b: int) -> float:
     return float(np.sqrt(far))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _step(tour: Counts, place: Counts, a: int, way: int) -> int:
     """Who comes after a point, or before it (`way` -1)."""
     at = place[a] + way
@@ -58,7 +59,7 @@ def _step(tour: Counts, place: Counts, a: int, way: int) -> int:
     return int(tour[at])  # before the first comes the last: index -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _cross(tour: Counts, place: Counts, a: int, b: int, c: int, d: int) -> None:
     """Replace the edges a-b and c-d, which run in the same direction, by a-c and b-d."""
     n = tour.size
@@ -76,7 +77,7 @@ def _cross(tour: Counts, place: Counts, a: int, b: int, c: int, d: int) -> None:
         last = last - 1 if last > 0 else n - 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _two_opt(points: Floats, near: Codes, tour: Counts, place: Counts, a: int, awake: Codes) -> bool:
     """Replace an edge of a point and another one by two that are shorter together, if there are such."""
     for way in (1, -1):
@@ -96,7 +97,7 @@ def _two_opt(points: Floats, near: Codes, tour: Counts, place: Counts, a: int, a
     return False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _or_opt(points: Floats, near: Codes, tour: Counts, place: Counts, a: int, awake: Codes) -> bool:
     """Move a few points in a row, of which this is one end, to where a near one is, if that is shorter."""
     n = tour.size
@@ -137,7 +138,7 @@ def _or_opt(points: Floats, near: Codes, tour: Counts, place: Counts, a: int, aw
     return False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def shorten(points: Floats, near: Codes, tour: Counts) -> None:
     """Make a closed tour of at least 8 points shorter, in place, until no small change does."""
     n = tour.size

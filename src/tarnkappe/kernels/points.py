@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from tarnkappe.kernels import kernel
 
 Codes = NDArray[np.int32]
 Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def group_means(points: Floats, group: Codes, n_groups: int) -> tuple[Floats, Counts]:
     """The mean and the size of every group."""
     means = np.zeros((n_groups, points.shape[1]))
@@ -28,7 +29,7 @@ def group_means(points: Floats, group: Codes, n_groups: int) -> tuple[Floats, Co
     return means, size
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def squared_errors(points: Floats, group: Codes, means: Floats) -> Floats:
     """The sum of squared distances from its mean, of every group."""
     out = np.zeros(means.shape[0])
@@ -39,7 +40,7 @@ def squared_errors(points: Floats, group: Codes, means: Floats) -> Floats:
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def nearest_other(means: Floats, size: Counts, chosen: Counts) -> tuple[Counts, Floats]:
     """For each of the chosen groups, the other one with which pooling adds least to the squared error, and how much."""
     partner, price = np.empty(chosen.size, np.int64), np.empty(chosen.size)
@@ -61,7 +62,7 @@ def nearest_other(means: Floats, size: Counts, chosen: Counts) -> tuple[Counts, 
     return partner, price
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def round_evenly(mean: Floats, size: Floats) -> Floats:
     """Whole numbers next to the means; what one group gains by rounding the next ones give back."""
     out = np.empty_like(mean)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from tarnkappe.kernels import kernel
 from tarnkappe.kernels.points import Codes, Counts, Floats
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _square(points: Floats, a: int, b: int) -> float:
     """The squared distance of two points."""
     out = 0.0
@@ -17,7 +17,7 @@ def _square(points: Floats, a: int, b: int) -> float:
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def reach(points: Floats, r: int) -> float:
     """The least squared distance within which every point has r - 1 others."""
     n = points.shape[0]
@@ -48,7 +48,7 @@ def reach(points: Floats, r: int) -> float:
     return most
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _fetch(
     points: Floats, centres: Counts, owner: Codes, far: Floats, size: Counts, c: int, limit: float, r: int
 ) -> bool:
@@ -89,7 +89,7 @@ def _fetch(
     return False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def gather(points: Floats, limit: float, r: int) -> tuple[Codes, float]:
     """Groups of at least r points within the limit of a centre, and how far points are from it; -1 if there are none.
 

@@ -12,8 +12,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from tarnkappe.kernels import kernel
 
 Codes = NDArray[np.int32]
 Counts = NDArray[np.int64]
@@ -66,7 +67,7 @@ class Scratch(NamedTuple):
     old_mean: Floats
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def apart(a: Floats, i: int, b: Floats, j: int) -> float:
     """The squared distance of row `i` of one array from row `j` of the other, summed in fours."""
     s0 = s1 = s2 = s3 = 0.0
@@ -84,7 +85,7 @@ def apart(a: Floats, i: int, b: Floats, j: int) -> float:
     return (s0 + s1) + (s2 + s3)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def measure(p: Partition, g: int) -> None:
     """Find how far the points of a group are from their mean."""
     for s in range(p.start[g], p.start[g] + p.size[g]):
@@ -92,7 +93,7 @@ def measure(p: Partition, g: int) -> None:
         p.far[i] = apart(p.points, i, p.mean, g)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def squared_error(p: Partition, g: int) -> float:
     """The sum of squared distances of the points of a group from their mean."""
     total = 0.0
@@ -101,7 +102,7 @@ def squared_error(p: Partition, g: int) -> float:
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def save(p: Partition, w: Scratch, g: int) -> None:
     """Keep a group as it is in the journal, unless it is there already."""
     if w.saved[g] == w.now[3]:
@@ -116,7 +117,7 @@ def save(p: Partition, w: Scratch, g: int) -> None:
         w.old_mean[g, t] = p.mean[g, t]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def undo(p: Partition, w: Scratch) -> None:
     """Make all groups of the journal what they were."""
     for e in range(w.now[4]):
@@ -132,7 +133,7 @@ def undo(p: Partition, w: Scratch) -> None:
         measure(p, g)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def leave(p: Partition, i: int) -> None:
     """Take a point out of its group."""
     g = p.group[i]
@@ -146,7 +147,7 @@ def leave(p: Partition, i: int) -> None:
             p.mean[g, t] += (p.mean[g, t] - p.points[i, t]) / last
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def enter(p: Partition, i: int, g: int) -> None:
     """Put a point without a group into one."""
     s = p.size[g]
@@ -159,7 +160,7 @@ def enter(p: Partition, i: int, g: int) -> None:
         p.mean[g, t] = old + (p.points[i, t] - old) / (s + 1)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def look_at(p: Partition, w: Scratch, g: int) -> None:
     """Measure a group that has changed, and put its points, of a large group some of them, into the queue."""
     measure(p, g)
@@ -172,7 +173,7 @@ def look_at(p: Partition, w: Scratch, g: int) -> None:
             w.now[1] += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _best_home(p: Partition, i: int) -> tuple[int, float]:
     """The group, of the near points, that takes in a point at the least cost, and the cost; -1 if none may."""
     own, best, least = p.group[i], -1, np.inf
@@ -188,7 +189,7 @@ def _best_home(p: Partition, i: int) -> tuple[int, float]:
     return best, least
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _dissolve(p: Partition, w: Scratch, g: int) -> float:
     """Send all points of a group elsewhere if that makes the squared error fall; by how much it falls, as a change."""
     worth = squared_error(p, g)
@@ -219,7 +220,7 @@ def _dissolve(p: Partition, w: Scratch, g: int) -> float:
     return rise - worth
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _seek(p: Partition, w: Scratch, i: int, reach: int) -> tuple[float, int, int, int, int]:
     """A good move that begins with a point: by how much the squared error changes, and where points go.
 
@@ -291,7 +292,7 @@ def _seek(p: Partition, w: Scratch, i: int, reach: int) -> tuple[float, int, int
     return best, g1, j1, g2, j2
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _improve(p: Partition, w: Scratch, i: int, reach: int) -> float:
     """Make a good move that begins with a point; the change of the squared error, 0 if none makes it fall."""
     change, g1, j1, g2, j2 = _seek(p, w, i, reach)
@@ -315,7 +316,7 @@ def _improve(p: Partition, w: Scratch, i: int, reach: int) -> float:
     return change
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def descend(p: Partition, w: Scratch, reach: int) -> float:
     """Improve the points in the queue, and all whose groups change, until nothing helps; the change of the error."""
     change = 0.0
@@ -332,7 +333,7 @@ def descend(p: Partition, w: Scratch, reach: int) -> float:
     return change
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def offers(p: Partition, w: Scratch, change: Floats, home: Codes, partner: Codes) -> None:
     """A good move of every point to another group, alone or in exchange for a partner (-1: none); -1: it stays."""
     for i in range(p.group.size):

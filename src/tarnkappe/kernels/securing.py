@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from tarnkappe.kernels import kernel
 
 Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _far(values: Floats, x: float, epsilon: float) -> int:
     """How many values are at least epsilon away."""
     count = 0
@@ -20,7 +21,7 @@ def _far(values: Floats, x: float, epsilon: float) -> int:
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _beyond(edge: float, side: int, power: float, more: int) -> float:
     """The number next to an edge on one side of it (-1: below) that may be published; or, with `more`, one further on.
 
@@ -32,7 +33,7 @@ def _beyond(edge: float, side: int, power: float, more: int) -> float:
     return float(np.nextafter(edge, side * np.inf)) if more > 0 else edge
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _nearest_secure(values: Floats, mean: float, epsilon: float, need: int, side: int, power: float) -> float:
     """The number nearest to the mean on one side of it from which enough values are far.
 
@@ -50,7 +51,7 @@ def _nearest_secure(values: Floats, mean: float, epsilon: float, need: int, side
     return best
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def secure_values(
     values: Floats, starts: Counts, published: Floats, epsilon: float, gamma: float, power: float
 ) -> tuple[Floats, Floats, float]:

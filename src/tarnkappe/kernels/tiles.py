@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from tarnkappe.kernels import kernel
 from tarnkappe.kernels.near import offer
 
 Codes = NDArray[np.int32]
@@ -36,7 +36,7 @@ class Tiles(NamedTuple):
     upper: Floats
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def tiles_of(points: Floats, order: Codes, place: Codes) -> Tiles:
     """The points that an order names, in this order; `place` has room for all points."""
     d = points.shape[1]
@@ -54,7 +54,7 @@ def tiles_of(points: Floats, order: Codes, place: Codes) -> Tiles:
     return Tiles(axis, order, place, low, high, np.empty(count), np.empty(count))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def closed_up(points: Floats, tiles: Tiles, group: Codes) -> Tiles:
     """Tiles of the points that have no group, in their old order."""
     left = np.empty(tiles.number.size, np.int32)
@@ -66,7 +66,7 @@ def closed_up(points: Floats, tiles: Tiles, group: Codes) -> Tiles:
     return tiles_of(points, left[:count], tiles.place)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def drop(tiles: Tiles, point: int) -> None:
     """Take a point out of its tile."""
     p = tiles.place[point]
@@ -74,7 +74,7 @@ def drop(tiles: Tiles, point: int) -> None:
         tiles.axis[p // WIDTH, j, p % WIDTH] = np.nan
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def measure(tiles: Tiles, t: int, centre: Floats, distance: Floats) -> None:
     """The squared distances of a tile's points from a centre."""
     for q in range(WIDTH):
@@ -84,7 +84,7 @@ def measure(tiles: Tiles, t: int, centre: Floats, distance: Floats) -> None:
             distance[q] += (tiles.axis[t, j, q] - centre[j]) ** 2
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _bound(tiles: Tiles, centre: Floats) -> None:
     """How near to a centre and how far from it the points of each tile can be.
 
@@ -102,7 +102,7 @@ def _bound(tiles: Tiles, centre: Floats) -> None:
             tiles.upper[t] += farther * farther
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def search(tiles: Tiles, centre: Floats, near: Codes, gap: Floats, most: float) -> int:
     """Find the points nearest to a centre, as many as `near` has room for, and one farther away than `most`.
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from tarnkappe.kernels import kernel
 
 Codes = NDArray[np.int32]
 Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _price(mean: Floats, size: Counts, g: int, h: int, most: float) -> float:
     """By how much the squared error grows if two groups become one; something above `most` if by more than that."""
     share = size[g] * size[h] / (size[g] + size[h])
@@ -23,7 +24,7 @@ def _price(mean: Floats, size: Counts, g: int, h: int, most: float) -> float:
     return float(far * share)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _join(mean: Floats, size: Counts, g: int, h: int) -> None:
     """Group `h` becomes part of group `g`."""
     total = size[g] + size[h]
@@ -32,7 +33,7 @@ def _join(mean: Floats, size: Counts, g: int, h: int) -> None:
     size[g], size[h] = total, 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _before(price: Floats, pair: Counts, a: int, b: int) -> bool:
     """Whether a pair in the heap goes before another: the cheaper one; of equals the smaller one, then the left one.
 
@@ -45,7 +46,7 @@ def _before(price: Floats, pair: Counts, a: int, b: int) -> bool:
     return bool(pair[a, 0] < pair[b, 0])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _swap(price: Floats, pair: Counts, a: int, b: int) -> None:
     """Two pairs in the heap change places."""
     price[a], price[b] = price[b], price[a]
@@ -53,7 +54,7 @@ def _swap(price: Floats, pair: Counts, a: int, b: int) -> None:
         pair[a, c], pair[b, c] = pair[b, c], pair[a, c]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _sink(price: Floats, pair: Counts, end: int) -> None:
     """Restore the heap after something was put at its top."""
     at = 0
@@ -67,7 +68,7 @@ def _sink(price: Floats, pair: Counts, end: int) -> None:
         at = low
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _rise(price: Floats, pair: Counts, at: int) -> None:
     """Restore the heap after something was put at its end."""
     while at > 0 and _before(price, pair, at, (at - 1) // 2):
@@ -75,7 +76,7 @@ def _rise(price: Floats, pair: Counts, at: int) -> None:
         at = (at - 1) // 2
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _offer(mean: Floats, size: Counts, g: int, h: int, k: int, price: Floats, pair: Counts, end: int) -> int:
     """Put two neighbours into the heap, unless both are large; how many pairs it then holds."""
     if size[g] >= k and size[h] >= k:
@@ -86,7 +87,7 @@ def _offer(mean: Floats, size: Counts, g: int, h: int, k: int, price: Floats, pa
     return end + 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _merge_neighbours(points: Floats, begin: int, end: int, k: int, size: Counts) -> None:
     """One round along a line of 2k or more points; `size` of a group's first point is that of the group, of others 0.
 
@@ -123,7 +124,7 @@ def _merge_neighbours(points: Floats, begin: int, end: int, k: int, size: Counts
             held = _offer(mean, own, ahead[g], g, k, price, pair, held)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def ward_on_line(points: Floats, k: int) -> Codes:
     """The group of every point of a line: k-Ward merges between neighbours, again in every group of 2k or more."""
     n = points.shape[0]
@@ -143,7 +144,7 @@ def ward_on_line(points: Floats, k: int) -> Codes:
     return group
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _farthest_pair(points: Floats, members: Counts) -> tuple[int, int]:
     """The two of some points with the largest distance; of equals the first."""
     first, second, most = 0, 1, -1.0
@@ -157,7 +158,7 @@ def _farthest_pair(points: Floats, members: Counts) -> tuple[int, int]:
     return first, second
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _gather(mean: Floats, size: Counts, into: Codes, seed: int, other: int, k: int) -> None:
     """Put a point and the k - 1 single points nearest to it into a group; the other seed is left alone."""
     n = size.size
@@ -183,7 +184,7 @@ def _gather(mean: Floats, size: Counts, into: Codes, seed: int, other: int, k: i
         into[place[p]] = seed
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _nearest(mean: Floats, size: Counts, g: int, partner: Counts, price: Floats) -> None:
     """Look for the cheapest partner of a small group; of equals the smallest, then the next one after it.
 
@@ -199,7 +200,7 @@ def _nearest(mean: Floats, size: Counts, g: int, partner: Counts, price: Floats)
                 partner[g], price[g] = h, found
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _merge_nearest(points: Floats, members: Counts, k: int) -> Codes:
     """One round in all directions; for every member the first member of its group.
 
@@ -243,7 +244,7 @@ def _merge_nearest(points: Floats, members: Counts, k: int) -> Codes:
     return into
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def ward(points: Floats, k: int) -> Codes:
     """The group of every point: k-Ward merges in all directions, again in every group of 2k points or more."""
     n = points.shape[0]

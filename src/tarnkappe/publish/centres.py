@@ -10,7 +10,7 @@ import polars as pl
 from tarnkappe.groups import SUPPRESSED, Centres, Grouping
 from tarnkappe.kernels.points import round_evenly
 from tarnkappe.publish.labels import Labels
-from tarnkappe.space import Space
+from tarnkappe.space import Block
 from tarnkappe.tally import Codes, Counts, Domain, Floats, Tally
 
 #: What a group may publish of a column.
@@ -44,7 +44,6 @@ def centres_of(
     """
     kept = grouping.group != SUPPRESSED
     cell, group, quota = grouping.cell[kept], grouping.group[kept], grouping.quota[kept]
-    space = Space.of(tally)
     values = np.empty((grouping.n_groups, len(operators)))
     for j, (domain, operator) in enumerate(zip(tally.quasi_domains, operators, strict=True)):
         code = tally.quasi[cell, j]
@@ -55,7 +54,7 @@ def centres_of(
         elif operator == "median":
             values[:, j] = _medians(domain, *pieces)
         else:
-            values[:, j] = _modes(domain, space.blocks[j].coordinates, *pieces)
+            values[:, j] = _modes(domain, Block.of_column(tally, j).coordinates, *pieces)
     return Centres(values, tuple(operators))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from tarnkappe.algorithms.local.units import secret_values
 from tarnkappe.algorithms.microaggregation.near import near
 from tarnkappe.algorithms.microaggregation.records import Records
 from tarnkappe.algorithms.microaggregation.refinement import cut, in_fours, numbered, search, search_state
@@ -50,7 +51,7 @@ def exchanged(records: Records, group: Codes, rng: np.random.Generator) -> Codes
     """
     points = in_fours(records.points)
     lists = near(points, _NEAR, rng)
-    secrets = _secrets(records)
+    secrets = secret_values(records.tally, records.goal)[0][records.cell]
     left = _ROUNDS
     while True:
         barred = np.zeros(records.n, np.bool_)
@@ -68,16 +69,6 @@ def exchanged(records: Records, group: Codes, rng: np.random.Generator) -> Codes
         if left <= 0 or finer.max() == group.max():
             return finer
         group = finer
-
-
-def _secrets(records: Records) -> Codes:
-    """A number for the sensitive values of each record that criteria look at."""
-    tally = records.tally
-    if records.goal.joint:
-        return tally.joint[0][records.cell]
-    columns = [tally.sensitive_index(name) for name in records.goal.columns]
-    kind = np.unique(tally.sensitive[:, columns], axis=0, return_inverse=True)[1].reshape(-1)
-    return kind.astype(np.int32)[records.cell]
 
 
 def _swapped(points: Floats, lists: Codes, group: Codes, kind: Codes) -> Codes:

@@ -8,10 +8,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from tarnkappe.algorithms.microaggregation.refinement import error
 from tarnkappe.goal import Goal
-from tarnkappe.groups import GroupStats
+from tarnkappe.groups import Grouping, GroupStats
 from tarnkappe.kernels.merging import pair_off
-from tarnkappe.kernels.points import group_means, nearest_other, squared_errors
+from tarnkappe.kernels.points import group_means, nearest_other
 from tarnkappe.space import Space
 from tarnkappe.tally import Codes, Counts, Floats, Tally
 
@@ -43,20 +44,12 @@ class Records:
 
     def stats(self, group: Codes) -> GroupStats:
         """What criteria see of groups of records; -1 is left out."""
-        sensitive = {}
-        for name in self.goal.columns:
-            s = self.tally.sensitive_index(name)
-            sensitive[name] = (self.tally.sensitive[self.cell, s], self.tally.sensitive_domains[s])
-        joint = None
-        if self.goal.joint:
-            codes, values = self.tally.joint
-            joint = (self.tally.sensitive_domains, codes[self.cell], values)
-        return GroupStats.from_cells(group, np.ones(self.n, np.int64), sensitive, joint, self.tables)
+        pieces = Grouping(self.cell, group, np.ones(self.n, np.int64), int(group.max(initial=-1)) + 1)
+        return self.goal.stats(self.tally, pieces, self.tables)
 
     def error(self, group: Codes) -> float:
         """The squared distances of all records from the means of their groups."""
-        means, _ = group_means(self.points, group, int(group.max()) + 1)
-        return float(squared_errors(self.points, group, means).sum())
+        return error(self.points, group)
 
     def satisfied(self, group: Codes) -> NDArray[np.bool_]:
         """Which groups satisfy the goal."""
