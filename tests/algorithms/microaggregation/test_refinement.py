@@ -164,6 +164,17 @@ def test_groups_have_k_to_2k_points_and_refinement_never_costs():
         check_sizes(Tarn(refine=False).partition(points, k, rng), k)
 
 
+def test_slabs_keep_sizes_and_never_cost(monkeypatch):
+    monkeypatch.setattr(refinement, "_MANY", 0)
+    for slabs in (1, 2):
+        monkeypatch.setattr(refinement, "_SLABS", slabs)
+        for points, k, rng in tables(30, 80):
+            start = MDAV().partition(points, k, rng)
+            group = refined(points, [start], k, rng)
+            check_sizes(group, k, max(2 * k - 1, 1))
+            assert squared_error(points, group) <= squared_error(points, start) + 1e-9
+
+
 def test_many_points_are_searched_in_one_pass(monkeypatch):
     monkeypatch.setattr(refinement, "_MANY", 1000)
     points = np.random.default_rng(0).normal(size=(1500, 3))

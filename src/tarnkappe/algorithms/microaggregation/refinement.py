@@ -25,6 +25,9 @@ REACH = 8
 #: From so many points on: near points, near points of the one that gives way, and one pass from the best start only.
 _MANY, _NEAR_IF_MANY, _REACH_IF_MANY = 100_000, 8, 2
 
+#: Slabs of space that are searched side by side if there are many points; more would have more borders.
+_SLABS = 2
+
 #: Groups that a kick throws together, at most.
 _KICKED = 5
 
@@ -53,13 +56,14 @@ def refined(
     if len(points) >= _MANY:
         order = split(points, 16, np.empty((0, 2)))  # neighbours are neighbours in memory too
         own = in_fours(points[order])
-        lists, reach, least = near(own, _NEAR_IF_MANY, rng), _REACH_IF_MANY, 1.0
-        starts = [min((g[order] for g in starts), key=lambda g: error(own, g))]
+        lists = near(own, _NEAR_IF_MANY, rng)
+        best = min((g[order] for g in starts), key=lambda g: error(own, g))
+        found = [_descended_in_slabs(own, lists, halved(own, best, k), k)]
     else:
         order, own = np.arange(len(points), dtype=np.int32), in_fours(points)
-        lists, reach, least = near(own, min(max(_NEAR * k, _LEAST_NEAR), _MOST_NEAR), rng), REACH, 1e-4
-    found = [_descended(own, lists, halved(own, g, k), k, reach, least) for g in starts]
-    found.sort(key=lambda g: error(own, g))
+        lists = near(own, min(max(_NEAR * k, _LEAST_NEAR), _MOST_NEAR), rng)
+        found = [_descended(own, lists, halved(own, g, k), k) for g in starts]
+        found.sort(key=lambda g: error(own, g))
     if kicks > 0 or seconds > 0:
         found = [_kicked(own, lists, found, k, rng, kicks, seconds, n_chains)]
     out = np.empty(len(points), np.int32)
@@ -229,25 +233,70 @@ def search_state(
     return partition, scratch
 
 
-def search(partition: Partition, scratch: Scratch, reach: int = REACH, least: float = 1e-4) -> float:
+def search(partition: Partition, scratch: Scratch, least: float = 1e-4) -> float:
     """Descend from all points again and again; the change of the error.
 
     It ends when a pass gains less than the share `least` of what all have gained.
     """
     total = 0.0
+    everyone = np.ones(len(scratch.queue), np.bool_)
     while True:
-        scratch.queue[:] = np.arange(len(scratch.queue))
-        scratch.queued[:] = True
-        scratch.now[:2] = 0, len(scratch.queue)
-        change = descend(partition, scratch, min(reach, partition.near.shape[1]))
+        change = _descend_from(everyone, partition, scratch, REACH)
         total += change
         if change >= least * total:  # both are at most 0
             return total
 
 
-def _descended(points: Floats, lists: Codes, group: Codes, k: int, reach: int, least: float) -> Codes:
+def _descend_from(chosen: NDArray[np.bool_], partition: Partition, scratch: Scratch, reach: int) -> float:
+    """Descend from some points; the change of the error."""
+    first = np.flatnonzero(chosen)
+    scratch.queue[: len(first)] = first
+    scratch.queued[:] = chosen
+    scratch.now[:2] = 0, len(first)
+    change: float = descend(partition, scratch, min(reach, partition.near.shape[1]))
+    return change
+
+
+def _descended(points: Floats, lists: Codes, group: Codes, k: int) -> Codes:
     partition, scratch = search_state(points, lists, group, k)
-    search(partition, scratch, reach, least)
+    search(partition, scratch)
+    return numbered(partition.group)
+
+
+def _descended_in_slabs(points: Floats, lists: Codes, group: Codes, k: int) -> Codes:
+    """The groups after one descent, for the most part side by side in slabs of space.
+
+    Slabs are whole groups, so searches do not meet. Near points that a border has parted meet when slabs are cut across
+    another axis, and those that are parted again at last, when everything is one slab.
+    """
+    parted = np.ones(lists.shape, np.bool_)
+    first, second = np.argsort(-points.var(axis=0), kind="stable")[:2]
+    for axis, n_slabs in ((first, _SLABS), (second, _SLABS), (first, 1)):
+        n_groups = int(group.max()) + 1
+        place = np.argsort(np.argsort(group_means(points, group, n_groups)[0][:, axis], kind="stable"), kind="stable")
+        slab = (place * n_slabs // n_groups)[group]
+        chosen: NDArray[np.bool_] = np.any(parted, axis=1)
+        slabs = [np.flatnonzero(slab == s) for s in range(n_slabs)]
+        ends = map_threads(lambda own: _descended_slab(points, lists, group, k, own, chosen[own]), slabs)  # noqa: B023
+        group = np.empty(len(points), np.int32)
+        held = 0
+        for own, end in zip(slabs, ends, strict=True):
+            group[own] = held + end
+            held += int(end.max()) + 1
+        parted &= slab[lists] != slab[:, None]
+    return group
+
+
+def _descended_slab(
+    points: Floats, lists: Codes, group: Codes, k: int, own: Counts, chosen: NDArray[np.bool_]
+) -> Codes:
+    """The groups of some points after a descent from the chosen of them; points outside are nobody's neighbours."""
+    place = np.full(len(points), -1, np.int32)
+    place[own] = np.arange(len(own))
+    inside = place[lists[own]]
+    inside = np.where(inside < 0, np.arange(len(own), dtype=np.int32)[:, None], inside)  # its own neighbour: no move
+    partition, scratch = search_state(points[own], inside, numbered(group[own]), k)
+    _descend_from(chosen, partition, scratch, _REACH_IF_MANY)
     return numbered(partition.group)
 
 
