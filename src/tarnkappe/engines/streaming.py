@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from itertools import pairwise
 from typing import ClassVar
 
@@ -33,8 +34,8 @@ _PER_CELL, _PER_CODE = 230, 16
 #: Bytes that a record takes in a second pass if records of one cell go to several groups.
 _PER_RECORD = 10
 
-#: Columns of what is shuffled beside those that pass through; no table has an empty column name.
-_GROUP, _ROW = " group", " row"
+#: Columns of what is written beside those that pass through; a name that is blank is refused in tables.
+_GROUP, _ROW = " ", "  "
 
 
 class StreamingEngine(Engine):
@@ -72,39 +73,37 @@ class StreamingEngine(Engine):
         return tally
 
     def rewrite(self, plan: Plan, schema: Schema, writer: Writer, rng: np.random.Generator) -> pl.DataFrame:
-        """Write the records in random order, bucket by bucket."""
+        """Write the records in an order that tells nothing about that of the input."""
         assert self._counter is not None, "count comes first"
         cells = self._counter.cells
         hidden = [name for name in self._hidden if name in plan.goal.columns]
         labels = dict(zip((c.name for c in schema.quasi), plan.labels, strict=True))
         lots = {name: _lots(cells, name, rng) for name in hidden if schema[name].role == "subject"}
         kept = [c.name for c in schema.with_role("keep")]
-        dealt = self._dealt_again(plan.grouping, kept, rng) if kept else self._dealt(plan.grouping, rng)
         witness = []
 
-        def publish(records: pl.DataFrame) -> None:
+        def published(records: pl.DataFrame) -> pl.DataFrame:
             group, row = records[_GROUP].to_numpy(), records[_ROW].to_numpy()
+            witness.append(
+                pl.DataFrame([lots[name].gather(row) if name in lots else cells.at(name, row) for name in hidden])
+            )
             columns = {}
             for name in schema.published:
                 if name in labels:
                     columns[name] = labels[name].at(group)
                 else:
                     columns[name] = records[name] if name in kept else cells.at(name, row)
-            writer.write(pl.DataFrame(columns))
-            witness.append(
-                pl.DataFrame([lots[name].gather(row) if name in lots else cells.at(name, row) for name in hidden])
-            )
+            return pl.DataFrame(columns)
 
         done = 0
-        limit = None if self._limit is None else self._limit // 4
-        with Shuffle(plan.n_published, rng, limit) as shuffle, ThreadPoolExecutor(1) as aside:
+        batches = self._read_again(plan, kept, rng) if kept else self._made_up(plan.grouping, rng)
+        with closing(batches), ThreadPoolExecutor(1) as aside:
             written = None
-            for group, row, carried in dealt:
-                shuffle.add(pl.DataFrame([pl.Series(_GROUP, group), pl.Series(_ROW, row), *carried]))
-            for records in shuffle.batches():
+            for records in batches:
+                table = published(records)
                 if written is not None:
                     written.result()
-                written = aside.submit(publish, records)  # while the next records are shuffled
+                written = aside.submit(writer.write, table)  # while the next records are made ready
                 done += records.height
                 self._told(done, plan.n_published)
             if written is not None:
@@ -112,31 +111,60 @@ class StreamingEngine(Engine):
         self._counter = None  # what follows needs the memory
         return pl.concat(witness) if hidden else pl.DataFrame()
 
-    def _dealt(self, grouping: Grouping, rng: np.random.Generator) -> Iterator[tuple[Codes, Codes, pl.DataFrame]]:
-        """Groups and distinct rows of all published records, made up from the plan."""
-        assert self._counter is not None
-        by_cell = np.argsort(grouping.cell, kind="stable")
-        quota, group = grouping.quota[by_cell], grouping.group[by_cell]
-        order = np.argsort(self._cell, kind="stable").astype(np.int32)  # distinct rows of one cell side by side
-        counts = self._counter.cells.count[order]
-        ends, row_ends = np.cumsum(quota), np.cumsum(counts)
-        cell_ends = np.cumsum(np.bincount(self._cell, self._counter.cells.count).astype(np.int64))
-        # Only where several distinct rows make up one cell does it matter which of its records goes where.
-        mixed = len(order) > np.count_nonzero(np.bincount(self._cell))
-        for begin, end in _ranges(cell_ends):
-            groups = _expanded(group, ends, begin, end)
-            rows = _expanded(order, row_ends, begin, end)
-            if mixed:
-                inside = cell_ends[(cell_ends > begin) & (cell_ends <= end)]
-                shuffle_within(rows, np.append(0, inside - begin), rng.random(len(rows)))
-            published = groups != SUPPRESSED
-            yield groups[published], rows[published], pl.DataFrame()
+    def _made_up(self, grouping: Grouping, rng: np.random.Generator) -> Generator[pl.DataFrame]:
+        """Groups and distinct rows of all published records, made up from the plan.
 
-    def _dealt_again(
-        self, grouping: Grouping, kept: list[str], rng: np.random.Generator
-    ) -> Iterator[tuple[Codes, Codes, pl.DataFrame]]:
-        """Groups, distinct rows and kept columns of all published records, in a second pass over them."""
+        Groups come in random order, and the records of each do, too: which records are one group, their labels tell
+        anyway. So what is gathered lies close together, and a file of such runs is small.
+        """
+        row, group, quota = self._pieces(grouping, rng)
+        order = np.argsort(rng.permutation(grouping.n_groups)[group], kind="stable")
+        row, group, ends = row[order], group[order], np.cumsum(quota[order])
+        group_ends = ends[np.append(np.flatnonzero(np.diff(group)), len(group) - 1)]
+
+        def records(begin: int, end: int) -> pl.DataFrame:
+            return _records(_expanded(group, ends, begin, end), _expanded(row, ends, begin, end))
+
+        for begin, end in _ranges(group_ends):
+            if end - begin > 2 * _CHUNK:  # a very large group
+                with self._shuffle(end - begin, rng) as shuffle:
+                    for start in range(begin, end, _CHUNK):
+                        shuffle.add(records(start, min(start + _CHUNK, end)))
+                    yield from shuffle.batches()
+                continue
+            groups, rows = _expanded(group, ends, begin, end), _expanded(row, ends, begin, end)
+            inside = group_ends[(group_ends > begin) & (group_ends <= end)]
+            shuffle_within(rows, np.append(0, inside - begin), rng.random(len(rows)))
+            yield _records(groups, rows)
+
+    def _pieces(self, grouping: Grouping, rng: np.random.Generator) -> tuple[Codes, Codes, Counts]:
+        """How many records of which distinct row each group publishes."""
         assert self._counter is not None
+        cell, group, quota = grouping.cell, grouping.group, grouping.quota
+        per_cell = np.bincount(self._cell)
+        if per_cell.max() == 1:
+            published = (group != SUPPRESSED) & (quota > 0)
+            row_of = np.zeros(len(per_cell), np.int32)
+            row_of[self._cell] = np.arange(len(self._cell))
+            return row_of[cell[published]], group[published], quota[published]
+        # Several distinct rows make up one cell: chance decides which of its records goes where.
+        by_cell, by_row = np.argsort(cell, kind="stable"), np.argsort(self._cell, kind="stable").astype(np.int32)
+        group, ends = group[by_cell], np.cumsum(quota[by_cell])
+        counts = self._counter.cells.count
+        row_ends, cell_ends = np.cumsum(counts[by_row]), np.cumsum(np.bincount(self._cell, counts).astype(np.int64))
+        parts = []
+        for begin, end in _ranges(cell_ends):
+            groups, rows = _expanded(group, ends, begin, end), _expanded(by_row, row_ends, begin, end)
+            inside = cell_ends[(cell_ends > begin) & (cell_ends <= end)]
+            shuffle_within(rows, np.append(0, inside - begin), rng.random(len(rows)))
+            parts.append(_records(groups, rows).group_by(_GROUP, _ROW).len())
+        found = pl.concat(parts).filter(pl.col(_GROUP) != SUPPRESSED)
+        return found[_ROW].to_numpy(), found[_GROUP].to_numpy(), found["len"].to_numpy().astype(np.int64)
+
+    def _read_again(self, plan: Plan, kept: list[str], rng: np.random.Generator) -> Generator[pl.DataFrame]:
+        """Groups, distinct rows and kept columns of all published records in random order, from a second pass."""
+        assert self._counter is not None
+        grouping = plan.grouping
         by_cell = np.argsort(grouping.cell, kind="stable")
         places, next_place = grouping.group[by_cell], np.arange(len(by_cell), dtype=np.int64)
         if grouping.splits_cells:
@@ -148,11 +176,16 @@ class StreamingEngine(Engine):
                 runs = starts[(starts >= begin) & (starts <= end)]
                 shuffle_within(places, runs, rng.random(end - begin))
             next_place = starts[:-1].copy()
-        for row, carried in self._counter.again(kept):
-            cell = self._cell[row]
-            group = deal(cell, next_place, places) if grouping.splits_cells else places[cell]
-            published = group != SUPPRESSED
-            yield group[published], row[published], carried.filter(published)
+        with self._shuffle(plan.n_published, rng) as shuffle:
+            for row, carried in self._counter.again(kept):
+                cell = self._cell[row]
+                group = deal(cell, next_place, places) if grouping.splits_cells else places[cell]
+                records = pl.concat([_records(group, row), carried], how="horizontal")
+                shuffle.add(records.filter(group != SUPPRESSED))
+            yield from shuffle.batches()
+
+    def _shuffle(self, n_records: int, rng: np.random.Generator) -> Shuffle:
+        return Shuffle(n_records, rng, None if self._limit is None else self._limit // 4)
 
     def _require_memory(self, n_cells: int, n_columns: int, n_records: int = 0) -> None:
         """Say that the memory allowed is not enough before the system says it."""
@@ -164,6 +197,10 @@ class StreamingEngine(Engine):
                 details=[f"The data have {n_cells:,} distinct combinations of the columns that are counted."],
                 hint=f"--memory {-(-needed // 10**9)}GB   or fewer or coarser quasi-identifiers, or  --engine spark",
             )
+
+
+def _records(group: Codes, row: Codes) -> pl.DataFrame:
+    return pl.DataFrame([pl.Series(_GROUP, group), pl.Series(_ROW, row)])
 
 
 def _lots(cells: Cells, name: str, rng: np.random.Generator) -> pl.Series:

@@ -127,20 +127,27 @@ class RowCounter:
         self.cells = Cells(names, tuple(values), codes, count)
 
     def _count(self) -> tuple[pl.DataFrame, NDArray[np.int64]]:
-        """The distinct packed rows and how often each occurs; rows are grouped whenever enough of them wait."""
+        """The distinct packed rows and how often each occurs.
+
+        Rows are grouped whenever enough of them wait, and what has been grouped is grouped again when it has doubled.
+        """
         words, names = self._coding.words(), self._coding.word_names
         parts: list[pl.DataFrame] = []
-        waiting = done = 0
+        counted: list[pl.DataFrame] = []
+        waiting = done = known = 0
         for batch in self._source.batches(self._coding.names, self._coding.types, [*words, _ONE]):
             parts.append(batch)
             waiting += batch.height
             done += batch.height
             if waiting >= _WAITING:
-                parts = [_grouped(parts, names)]
-                waiting = 0
+                counted.append(_grouped(parts, names))
+                parts, waiting = [], 0
+                if sum(part.height for part in counted) > 2 * known + _WAITING:
+                    counted = [_grouped(counted, names)]
+                    known = counted[0].height
             if self._step is not None:
                 self._step(done, self._source.n_rows)
-        grouped = _grouped(parts, names)
+        grouped = _grouped([*counted, *parts], names)
         return grouped.select(names), grouped["n"].to_numpy()
 
     def again(self, further: Sequence[str]) -> Iterator[tuple[NDArray[np.int32], pl.DataFrame]]:

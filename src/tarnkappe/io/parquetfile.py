@@ -63,8 +63,7 @@ def _only_used(column: pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
         array = array.chunk(0) if array.num_chunks else pa.array([], column.type)
     absent = array.indices.is_null().to_numpy(zero_copy_only=False) if array.null_count else None
     codes = array.indices.fill_null(0).to_numpy(zero_copy_only=False)
-    occurs = np.zeros(max(len(array.dictionary), 1), np.bool_)
-    occurs[codes if absent is None else codes[~absent]] = True
+    occurs = np.bincount(codes if absent is None else codes[~absent], minlength=max(len(array.dictionary), 1)) > 0
     used = np.flatnonzero(occurs[: len(array.dictionary)])
     values = array.dictionary.cast(pa.large_string())
     if absent is not None or used.size < len(values):
