@@ -260,7 +260,7 @@ class GroupStats:
             people = np.bincount(group[kept], weights=population[kept], minlength=n_groups).astype(np.int64)
             group = np.where(count > 0, group, SUPPRESSED).astype(np.int32)  # nobody has no sensitive values
         starts, order = group_order(group, n_groups)
-        size = np.bincount(group[order], weights=count[order], minlength=n_groups).astype(np.int64)
+        size = pooled_counts(group, np.ascontiguousarray(count, np.int64), n_groups)
         histograms = {}
         for name, (codes, domain) in (sensitive or {}).items():
             table = (tables or {}).get(name)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tarnkappe.algorithms.base import Algorithm
 from tarnkappe.algorithms.local.curve import hilbert_order, idistance_order
@@ -14,10 +15,11 @@ from tarnkappe.algorithms.local.line import Line
 from tarnkappe.algorithms.local.pool import Pool, dissolve, divide
 from tarnkappe.algorithms.local.swaps import swap_refine
 from tarnkappe.algorithms.local.units import deal_out, first_of_tuples, select, tidy, tuples_of
+from tarnkappe.algorithms.multidimensional.medians import MedianFront
 from tarnkappe.algorithms.multidimensional.mondrian import Mondrian
 from tarnkappe.criteria.frequency_l_diversity import FrequencyLDiversity
 from tarnkappe.goal import Goal
-from tarnkappe.groups import Grouping
+from tarnkappe.groups import Grouping, GroupStats
 from tarnkappe.kernels.hilb_moving import dissolve_eligible
 from tarnkappe.kernels.histograms import group_order
 from tarnkappe.params import param
@@ -187,22 +189,25 @@ class Hilb(Algorithm):
     ) -> Grouping:
         """Groups of different values within parts of the table; where equal records suffice, they stay together."""
         tally = line.tally
-        first = first_of_tuples(tally)
+        first, own = first_of_tuples(tally), tuples_of(tally)
         eligible = Goal([FrequencyLDiversity(column, l=different)])
-        part = Mondrian().decide(tally, eligible, rng=rng).group  # strict cuts keep cells whole
+        alike = Grouping(np.arange(tally.n_cells, dtype=np.int32), own, tally.count, len(first))
+        suffices = eligible.satisfied(GroupStats.of(tally, alike, eligible.columns))[own]
+        part = MedianFront(tally, eligible, settled=suffices).exhaust().group  # strict cuts keep cells whole
         order = line.order[np.argsort(part[first][line.order], kind="stable")]
         parts = Line.of(line.pool, order)
         kept = parts.staying(value, different, _bounds(part[first][order]))
+        kept = np.where(_all_of(part, suffices), tally.count, kept)
         alone = np.flatnonzero(kept).astype(np.int32)
-        used, own = np.unique(tuples_of(tally)[alone], return_inverse=True)
-        cell, group, quota, n = alone, own, kept[alone], len(used)
+        used, number = np.unique(own[alone], return_inverse=True)
+        cell, group, quota, n = alone, number, kept[alone], len(used)
         if not np.array_equal(kept, tally.count):
             some, cells = select(tally, kept < tally.count, tally.count - kept)
             rest = replace(line.pool, tally=some)
             rank = np.empty(len(order), np.int64)
             rank[order] = np.arange(len(order))
             firsts = cells[first_of_tuples(some)]
-            along = np.argsort(rank[tuples_of(tally)[firsts]]).astype(np.int32)
+            along = np.argsort(rank[own[firsts]]).astype(np.int32)
             formed = Line.of(rest, along).form(
                 value[cells], different, self._ahead(some, different), _bounds(part[firsts][along])
             )
@@ -243,6 +248,13 @@ class Hilb(Algorithm):
 def _bounds(part: Codes) -> Counts:
     """Where each run of equal numbers begins, and the end."""
     return np.append(np.flatnonzero(np.diff(part, prepend=-1)), len(part))
+
+
+def _all_of(part: Codes, holds: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Whether something holds in all cells of a cell's part."""
+    everywhere = np.ones(int(part.max()) + 1, np.bool_)
+    everywhere[part[~holds]] = False
+    return everywhere[part]
 
 
 def _different(goal: Goal) -> dict[str, int]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping
 from tarnkappe.kernels.widths import Ruler
-from tarnkappe.tally import Codes, Counts, Domain, Tally, distinct_rows
+from tarnkappe.tally import Codes, Counts, Domain, Tally, begins_run, distinct_rows
 
 
 def ruler_of(domains: Sequence[Domain]) -> Ruler:
@@ -79,8 +79,7 @@ def select(tally: Tally, chosen: NDArray[np.bool_], count: Counts | None = None)
 
 def tuples_of(tally: Tally) -> Codes:
     """The number of every cell's combination of quasi-identifiers."""
-    changed = np.any(tally.quasi[1:] != tally.quasi[:-1], axis=1)
-    return np.concatenate([[0], np.cumsum(changed)]).astype(np.int32)[: tally.n_cells]
+    return np.cumsum(begins_run(tally.quasi), dtype=np.int32) - np.int32(1)
 
 
 def first_of_tuples(tally: Tally) -> Counts:

@@ -22,11 +22,18 @@ class Front(ABC):
     A subclass says where each segment is cut; all segments of a round are cut at once.
 
     By default all cells are one segment. `part` says to which of several each cell belongs at the beginning; `tables`
-    are the distributions that criteria compare with, if the tally is not the whole table.
+    are the distributions that criteria compare with, if the tally is not the whole table. A segment is not cut any
+    further if all of its cells are `settled`.
     """
 
     def __init__(
-        self, tally: Tally, goal: Goal, *, part: Codes | None = None, tables: Mapping[str, Counts] | None = None
+        self,
+        tally: Tally,
+        goal: Goal,
+        *,
+        part: Codes | None = None,
+        tables: Mapping[str, Counts] | None = None,
+        settled: NDArray[np.bool_] | None = None,
     ) -> None:
         self.goal = goal
         self.tally = tally
@@ -40,12 +47,15 @@ class Front(ABC):
         if part is not None:
             self.starts, self.cell = group_order(part, int(part.max(initial=-1)) + 1)
             self.rows, self.quota = tally.quasi[self.cell], tally.count[self.cell]
+        self.settled = settled
         self.done: list[tuple[Codes, Codes, Counts]] = []
         self.n_done = 0
 
     def exhaust(self) -> Grouping:
         """Cut until no cut is allowed."""
         while self.n_segments:
+            if self.settled is not None:
+                self._part_with(np.flatnonzero(np.logical_and.reduceat(self.settled[self.cell], self.starts[:-1])))
             attribute, code, ties = self.choose(*self._boxes())
             self._finish(np.flatnonzero(attribute < 0))
             self._cut(np.flatnonzero(attribute >= 0), attribute, code, ties)
@@ -96,6 +106,16 @@ class Front(ABC):
         group = np.repeat(np.arange(len(segments), dtype=np.int32) + np.int32(self.n_done), lengths)
         self.done.append((self.cell[at], group, self.quota[at]))
         self.n_done += len(segments)
+
+    def _part_with(self, segments: Counts) -> None:
+        """Turn segments into final groups, and keep the others."""
+        if len(segments):
+            self._finish(segments)
+            others = np.delete(np.arange(self.n_segments), segments)
+            lengths = self.starts[others + 1] - self.starts[others]
+            at = _positions(self.starts[others], lengths)
+            self.rows, self.cell, self.quota = self.rows[at], self.cell[at], self.quota[at]
+            self.starts = np.concatenate([[0], np.cumsum(lengths)])
 
     def _cut(self, segments: Counts, attribute: Counts, code: Codes, ties: Counts) -> None:
         """Replace segments by their halves; everything else leaves the front."""

@@ -67,8 +67,9 @@ class MedianFront(Front):
         relaxed: bool = False,
         part: Codes | None = None,
         tables: Mapping[str, Counts] | None = None,
+        settled: NDArray[np.bool_] | None = None,
     ) -> None:
-        super().__init__(tally, goal, part=part, tables=tables)
+        super().__init__(tally, goal, part=part, tables=tables, settled=settled)
         self.relaxed = relaxed
 
     def choose(self, lo: Codes, hi: Codes, size: Counts) -> tuple[Counts, Codes, Counts]:

@@ -13,7 +13,7 @@ from tarnkappe.algorithms.subtree.target import leaf_classes
 from tarnkappe.goal import Goal
 from tarnkappe.groups import GroupStats
 from tarnkappe.params import param
-from tarnkappe.tally import Codes, Counts, Tally
+from tarnkappe.tally import Codes, Counts, Tally, begins_run
 
 
 @dataclass(frozen=True)
@@ -89,6 +89,6 @@ class _ShardedAscent(Ascent):
 
         (found,) = self.shards.count(task)
         label = np.column_stack(found.keys[:-1])
-        group = np.cumsum(np.any(np.diff(label, axis=0, prepend=label[:1]) != 0, axis=1)).astype(np.int32)
-        first = np.flatnonzero(np.diff(group, prepend=-1))
+        begins = begins_run(label)
+        group, first = np.cumsum(begins, dtype=np.int32) - np.int32(1), np.flatnonzero(begins)
         return label[first], self.secrets.stats(group, found.keys[-1], found.count)
