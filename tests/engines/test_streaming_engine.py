@@ -209,6 +209,21 @@ def test_every_order_is_equally_likely(monkeypatch: pytest.MonkeyPatch):
     assert max(abs(n - 100) for n in seen.values()) < 45  # four and a half standard deviations
 
 
+def test_groups_come_in_random_order_and_so_do_their_records(monkeypatch: pytest.MonkeyPatch):
+    data = pl.DataFrame({"age": [1, 1, 9, 9], "sex": ["f"] * 4, "illness": ["a", "b", "c", "d"], "ward": ["1"] * 4})
+    asked = job("streaming", keep=[])
+
+    def orders(chunk: int) -> set[str]:
+        monkeypatch.setattr(streaming_module, "_CHUNK", chunk)
+        return {"".join(asked.anonymize(data, seed=seed).table["illness"]) for seed in range(100)}
+
+    by_group = {"".join(x) for x in permutations("abcd") if {x[0], x[1]} in ({"a", "b"}, {"c", "d"})}
+    assert orders(100) == orders(1) == by_group
+    with monkeypatch.context() as patched:
+        patched.setattr(streaming_module, "_ranges", lambda ends: [(0, int(ends[-1]))])  # all is one very large group
+        assert orders(1) > by_group
+
+
 def test_by_way_of_the_disk(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(shuffle_module, "BUCKET", 50)
     with Shuffle(1000, np.random.default_rng(1), limit=500) as shuffle:

@@ -47,10 +47,12 @@ class MemoryEngine(Engine):
         self._carried = frame.select(_compact(frame[c.name]) for c in schema.with_role("sensitive", "keep"))
         self._hidden = frame.select(_hide(frame[c.name]) if c.role == "subject" else frame[c.name] for c in hidden)
         public = pl.DataFrame() if population is None else population.read([c.name for c in schema.quasi])
-        others = {name: _examples(frame[name]) for name in frame.columns}
+        others, n = {name: _examples(frame[name]) for name in frame.columns}, frame.height
+        texts = {series.name: series for series in frame}
+        del frame  # texts take more than all that follows: each goes when it is encoded
 
         def encode(column: Column) -> tuple[NDArray[Any], Domain]:
-            series = read_kind(frame[column.name], column, source)
+            series = read_kind(texts.pop(column.name), column, source)
             if column.role != "quasi":
                 return encode_sensitive(series, column)
             where = source.name
@@ -63,14 +65,14 @@ class MemoryEngine(Engine):
         counted = map_threads(encode, [*schema.sensitive, *aside])
         domains = [domain for _, domain in quasi]
         tally, self._cell = count_cells(
-            [codes[: frame.height] for codes, _ in quasi],
+            [codes[:n] for codes, _ in quasi],
             [codes for codes, _ in counted],
             domains,
             [domain for _, domain in counted],
         )
         if population is None:
             return tally
-        people, _ = count_cells([codes[frame.height :] for codes, _ in quasi], [], domains, [])
+        people, _ = count_cells([codes[n:] for codes, _ in quasi], [], domains, [])
         tally, moved = with_population(tally, people)
         self._cell = moved[self._cell]
         return tally
