@@ -1,9 +1,10 @@
 """Loss of Tarn on the benchmark tables of microaggregation, against the oracle; prints one JSON line for each pair.
 
-python bench/microaggregation_oracle.py --seconds 60 [--data census] [--k 3] [--threads 2] [--seed 0]
+    python bench/microaggregation_oracle.py --seconds 60 [--data census] [--k 3] [--threads 2] [--seed 0] [--keep]
 
 `target` is the best loss that is known, `bound` one that no partition can be below (where one has been proven), and
-`ratio` the loss in terms of the target. The loss is computed from the groups and the table with numpy alone.
+`ratio` the loss in terms of the target. The loss is computed from the groups and the table with numpy alone. With
+`--keep`, ``microaggregation/slides.py report`` shows the figures.
 """
 
 from __future__ import annotations
@@ -72,12 +73,18 @@ def main() -> None:
     parser.add_argument("--k", type=int)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--keep", action="store_true", help="keep the figures for the report")
     given = parser.parse_args()
     warm = np.random.default_rng(0).normal(size=(50, 2))  # machine code is made before the clock starts
     refined(warm, [np.zeros(50, np.int32)], 3, np.random.default_rng(0), kicks=2, n_chains=1)
+    rows = []
     for name in (given.data,) if given.data else ("census", "tarragona", "eia"):
         for k in (given.k,) if given.k else (3, 4, 5, 10):
-            print(json.dumps(measured(name, k, given.seconds, given.threads, given.seed)), flush=True)
+            rows.append(measured(name, k, given.seconds, given.threads, given.seed))
+            print(json.dumps(rows[-1]), flush=True)
+    if given.keep:
+        path = Path(__file__).parent / "microaggregation" / "figures" / f"oracle-{given.seconds:g}.json"
+        path.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -2,19 +2,21 @@
 
     python bench/microaggregation_speed.py [--most 1000000] [--k 5]
 
-Prints a Markdown table. Every line is a process of its own; its seconds are those of grouping, without compiling.
-"plain" is MDAV written down in NumPy, with the same groups ("same" says whether they are). There is no R here: on a
-machine of this class the C++ of sdcMicro took 0.68 s for 10 000 records and 2.5 s for 20 000 (k = 5).
+Prints one JSON line for each method and size, and keeps them for ``microaggregation/slides.py report``. Every line is a
+process of its own; its seconds are those of grouping, without compiling. "plain" is MDAV written down in NumPy, with
+the same groups ("same" says whether they are).
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import zlib
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
-from measure import in_process, report, timed
+from measure import ROOT, in_process, report, timed
 
 from tarnkappe.algorithms.microaggregation.blocks import BlockMDAV
 from tarnkappe.algorithms.microaggregation.mdav import MDAV
@@ -23,9 +25,9 @@ from tarnkappe.kernels.points import group_means, squared_errors
 from tarnkappe.tally import Codes, Floats
 
 DIMENSIONS = 10
+FIGURE = ROOT / "microaggregation" / "figures" / "speed.json"
 METHODS = {"plain": 50_000, "mdav": 50_000, "block-mdav": None, "block-mdav, refined": None}
-SIZES = (10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000)
-TITLES = ("method", "n", "k", "seconds", "CPU seconds", "loss", "peak MB", "same")
+SIZES = (10_000, 20_000, 50_000, 125_000, 250_000, 500_000, 1_000_000)
 
 
 def plain(points: Floats, k: int) -> Codes:
@@ -83,18 +85,8 @@ def measured(name: str, n: int, k: int) -> None:
     report(seconds=wall, cpu=cpu, loss=loss, digest=zlib.crc32(group.tobytes()))
 
 
-def line(name: str, n: int, k: int, plain_digest: int | None) -> tuple[str, int | None]:
-    """A row of the table, and what identifies the groups."""
-    found = in_process("microaggregation_speed.py", "--part", name, "--n", str(n), "--k", str(k), timeout=3600)
-    if "error" in found:
-        return f"| {name} | {n} | {k} | {found['error']} |", None
-    same = ("yes" if found["digest"] == plain_digest else "NO") if name == "mdav" and plain_digest is not None else ""
-    cells = (name, n, k, *(f"{found[x]:.2f}" for x in ("seconds", "cpu", "loss")), found["peak_mb"], same)
-    return "| " + " | ".join(map(str, cells)) + " |", found["digest"]
-
-
 def main() -> None:
-    """Print the table, or one measurement."""
+    """Print and keep all measurements, or make one."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--most", type=int, default=SIZES[-1], help="records of the largest table")
     parser.add_argument("--k", type=int, default=5)
@@ -104,14 +96,21 @@ def main() -> None:
     if given.part:
         measured(given.part, given.n, given.k)
         return
-    print("| " + " | ".join(TITLES) + " |\n|" + "---|" * len(TITLES))
+    rows = []
     for n in (n for n in SIZES if n <= given.most):
         digest = None
         for name, most in METHODS.items():
-            if most is None or n <= most:
-                row, found = line(name, n, given.k, digest)
-                digest = found if name == "plain" else digest
-                print(row, flush=True)
+            if most is not None and n > most:
+                continue
+            part = ("--part", name, "--n", str(n), "--k", str(given.k))
+            row = {"method": name, "n": n, "k": given.k, **in_process(Path(__file__).name, *part, timeout=3600)}
+            found = row.pop("digest", None)
+            digest = found if name == "plain" else digest
+            if name == "mdav" and digest is not None:
+                row["same"] = found == digest
+            print(json.dumps(row), flush=True)
+            rows.append(row)
+    FIGURE.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
