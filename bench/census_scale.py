@@ -94,7 +94,7 @@ def main() -> None:
     parser.add_argument("--master", help="where Spark runs, by default on all cores of this machine")
     parser.add_argument("--memory", help="memory that the job may take, such as 2GB")
     parser.add_argument("--partitions", type=int, default=2, help="ranges of the curve that are decided side by side")
-    parser.add_argument("--format", choices=("csv", "parquet"), default="csv")
+    parser.add_argument("--format", choices=("csv", "parquet"), default="parquet", help="of the release and the copy")
     parser.add_argument("--part", choices=("copy", "release"), help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     path = census_csv(arguments.rows)
