@@ -118,18 +118,19 @@ class StreamingEngine(Engine):
         anyway. So what is gathered lies close together, and a file of such runs is small.
         """
         row, group, quota = self._pieces(grouping, rng)
+        if not len(row):  # everything is suppressed: a table of no records has columns, too
+            yield _records(group, row)
+            return
         order = np.argsort(rng.permutation(grouping.n_groups)[group], kind="stable")
         row, group, ends = row[order], group[order], np.cumsum(quota[order])
         group_ends = ends[np.append(np.flatnonzero(np.diff(group)), len(group) - 1)]
-
-        def records(begin: int, end: int) -> pl.DataFrame:
-            return _records(_expanded(group, ends, begin, end), _expanded(row, ends, begin, end))
 
         for begin, end in _ranges(group_ends):
             if end - begin > 2 * _CHUNK:  # a very large group
                 with self._shuffle(end - begin, rng) as shuffle:
                     for start in range(begin, end, _CHUNK):
-                        shuffle.add(records(start, min(start + _CHUNK, end)))
+                        stop = min(start + _CHUNK, end)
+                        shuffle.add(_records(_expanded(group, ends, start, stop), _expanded(row, ends, start, stop)))
                     yield from shuffle.batches()
                 continue
             groups, rows = _expanded(group, ends, begin, end), _expanded(row, ends, begin, end)
