@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 BATCH = 1 << 20
 
 #: Rows that wait before they are grouped: they take eight bytes per word of their key.
-_WAITING = 1 << 23
+_WAITING = 1 << 22
 
 #: Rows looked at to guess how many bits the values of a column need.
 _SAMPLE = 50_000

@@ -43,7 +43,7 @@ class ParquetFile:
 
     def _flush(self) -> None:
         if self._waiting and self._writer is not None:
-            self._writer.write_table(pa.concat_tables(self._waiting).combine_chunks(), row_group_size=4 * ROW_GROUP)
+            self._writer.write_table(pa.concat_tables(self._waiting).combine_chunks(), row_group_size=ROW_GROUP)
             self._waiting = []
 
 

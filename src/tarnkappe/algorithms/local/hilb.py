@@ -32,8 +32,8 @@ _FEW_CELLS = 100_000
 _FARTHEST = 2048
 _OFFERS = 60_000_000
 
-#: How often a piece is compared with a group when groups are dissolved, in a small table and in a large one.
-_MOVES, _MOVES_IF_LARGE = 200_000_000, 10_000_000
+#: How often a piece is compared with a group when groups are dissolved.
+_MOVES = 200_000_000
 
 
 @dataclass(frozen=True)
@@ -63,8 +63,8 @@ class Hilb(Algorithm):
     * Groups of different values are formed within parts of the table that median cuts make (`Mondrian`), each of them
       eligible, instead of on the whole line. Where the records of one combination can form groups by themselves, they
       stay as they are, as many as leave the rest of the part eligible.
-    * Costly groups are dissolved, if their records cost less in others.
-    * Tables of at most 100 000 cells are grouped in several ways: in parts and as a whole, by different values and by
+    * In tables of at most 100 000 cells costly groups are dissolved, if their records cost less in others.
+    * Such tables are grouped in several ways, too: in parts and as a whole, by different values and by
       size; along the curve and, for sizes, along the curve within each value of a quasi-identifier. Groups choose from
       up to 2048 cells ahead (`lookahead: 0`). The way with the least loss counts.
 
@@ -236,8 +236,9 @@ class Hilb(Algorithm):
         return max(1, min(_FARTHEST, _OFFERS * different // tally.n_records))
 
     def _refined(self, pool: Pool, grouping: Grouping, value: Codes, different: int) -> Grouping:
-        """The groups with the costliest dissolved where that pays, and with records swapped."""
-        return self._swapped(pool, _dissolved(pool, grouping, value, different) if self.refine else grouping)
+        """The groups with the costliest of a small table dissolved where that pays, and with records swapped."""
+        dissolves = self.refine and pool.tally.n_cells <= _FEW_CELLS
+        return self._swapped(pool, _dissolved(pool, grouping, value, different) if dissolves else grouping)
 
     def _swapped(self, pool: Pool, grouping: Grouping) -> Grouping:
         """The groups after swap refinement; of large tables one pass, which gains most."""
@@ -286,8 +287,7 @@ def _dissolved(pool: Pool, grouping: Grouping, value: Codes, different: int) -> 
     cost = size * total
     order = np.argsort(-cost, kind="stable")
     moves = np.cumsum(np.bincount(grouping.group, minlength=grouping.n_groups)[order]) * grouping.n_groups
-    affordable = _MOVES if pool.tally.n_cells <= _FEW_CELLS else _MOVES_IF_LARGE
-    order = order[: np.searchsorted(moves, affordable)]
+    order = order[: np.searchsorted(moves, _MOVES)]
     rows, group = pool.tally.quasi[grouping.cell], grouping.group.copy()
     given = (pool.ruler, rows, value[grouping.cell], grouping.quota, group, lo, hi, size, total)
     dissolve_eligible(*given, order[cost[order] > 0], different)
