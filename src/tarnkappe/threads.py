@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 from itertools import pairwise
@@ -52,7 +52,12 @@ def share_out(task: Callable[[int, int], None], work: NDArray[np.int64]) -> None
 
 def map_threads(task: Callable[[T], R], items: Iterable[T]) -> list[R]:
     """Apply a function that spends its time outside the interpreter lock to all items; results in their order."""
-    return list(map(task, items)) if _in_pool() else list(_pool().map(task, items))
+    return list(each_in_threads(task, items))
+
+
+def each_in_threads(task: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
+    """The same, each result as soon as it and those before it are there."""
+    return map(task, items) if _in_pool() else _pool().map(task, items)
 
 
 def in_background(task: Callable[[], R]) -> Future[R]:

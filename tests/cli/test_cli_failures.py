@@ -78,7 +78,8 @@ def test_piped_output_has_no_colours_and_no_color_is_honoured(folder: Path) -> N
 )
 def test_signals_end_a_run_cleanly(folder: Path, number: int, exit_code: int, word: str) -> None:
     slow = (
-        "import sys, time\n"
+        "import signal, sys, time\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # it is ignored where tests run in the background
         "from tarnkappe import pipeline\n"
         "from tarnkappe.io import Staging\n"
         "def run_job(*a, **k):\n"

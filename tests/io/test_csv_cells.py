@@ -21,7 +21,7 @@ from tarnkappe.kernels.csvscan import count_records
 def small_parts(monkeypatch: pytest.MonkeyPatch):
     """Everything is divided as if it were large."""
     monkeypatch.setattr(csvfile, "_LARGE", 0)
-    for name, value in {"PART": 64, "_HANDED_OUT": 3, "_BEYOND": 4, "_WAITING": 8, "_TEXTS": 4, "_SLOTS": 2048}.items():
+    for name, value in {"PART": 64, "_TOLD": 3, "_BEYOND": 4, "_WAITING": 8, "_TEXTS": 4, "_SLOTS": 2048}.items():
         monkeypatch.setattr(csvcells, name, value)
 
 

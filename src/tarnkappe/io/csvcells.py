@@ -34,11 +34,11 @@ from tarnkappe.kernels.csvfields import (
     move_texts,
     number_fields,
 )
-from tarnkappe.threads import map_threads
+from tarnkappe.threads import each_in_threads, map_threads
 
-#: Bytes that are read at a time, and how many such parts are handed out before progress is told.
+#: Bytes that are read at a time, and how many such parts are read before progress is told.
 PART = 2 << 20
-_HANDED_OUT = 32
+_TOLD = 32
 
 #: Bytes read beyond a part to reach the end of its last record; more if that is not enough.
 _BEYOND = 64 << 10
@@ -100,10 +100,9 @@ def count_plain(
                     free.put(counter)
 
             done = 0
-            parts = range(file.begin, file.end, PART)
-            for i in range(0, len(parts), _HANDED_OUT):
-                done += sum(map_threads(count, parts[i : i + _HANDED_OUT]))
-                if step is not None:
+            for i, records in enumerate(each_in_threads(count, range(file.begin, file.end, PART))):
+                done += records
+                if step is not None and (i % _TOLD == 0 or done == file.n_rows):
                     step(min(done, file.n_rows), file.n_rows)
             return _together(map_threads(_Counter.found, counters)) if done == file.n_rows else None
         except (_OddError, OSError):
