@@ -132,6 +132,21 @@ def test_records_are_not_what_takes_time():
     assert len(grouping.cell) < 50 * tally.n_cells
 
 
+@pytest.mark.parametrize("records", [500, 4000, 30_000])  # some, most and all combinations suffice by themselves
+def test_combinations_that_suffice_cost_nothing(records: int):
+    rng = np.random.default_rng(5)
+    tally = table(rng, records, rng.integers(0, 30, records))
+    goal = Goal([FrequencyLDiversity("s", 5)])
+    grouping = Hilb().decide(tally, goal, rng=rng)
+    check(tally, goal, grouping)
+    row = np.unique(tally.quasi, axis=0, return_inverse=True)[1].reshape(-1)
+    most = np.array([tally.count[row == t].max() for t in range(row.max() + 1)])
+    suffices = most * 5 <= np.bincount(row, tally.count)
+    pieces = row[grouping.cell]
+    mixed = np.array([len(set(pieces[grouping.group == g])) > 1 for g in range(grouping.n_groups)])
+    assert suffices.all() == (not mixed.any())
+
+
 def adult(shared: Path, *sensitive: str) -> Tally:
     frame, taxonomies = load_adult(shared / "data" / "adult")
     quasi = [q for q in QUASI if q not in sensitive]
