@@ -75,6 +75,8 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--keep", action="store_true", help="keep the figures for the report")
     given = parser.parse_args()
+    if given.keep and (given.data or given.k):
+        parser.error("--keep needs all tables and sizes")
     warm = np.random.default_rng(0).normal(size=(50, 2))  # machine code is made before the clock starts
     refined(warm, [np.zeros(50, np.int32)], 3, np.random.default_rng(0), kicks=2, n_chains=1)
     rows = []

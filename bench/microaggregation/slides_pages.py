@@ -165,8 +165,9 @@ def _oracle(searched: Mapping[float, Rows]) -> str:
     longest = list(searched.values())[-1]
     head = ["table", "k", "MDAV + descent", *(f"Tarn, {s:g} s" for s in searched), "best known", "proven bound"]
     body = []
-    for i, row in enumerate(longest):
-        reached = [f"{rows[i]['loss']:.4f} ({rows[i]['ratio']:.4f})" for rows in searched.values()]
+    for row in longest:
+        same = [r for rows in searched.values() for r in rows if (r["data"], r["k"]) == (row["data"], row["k"])]
+        reached = [f"{r['loss']:.4f} ({r['ratio']:.4f})" for r in same]
         bound = "" if row["bound"] is None else f"{row['bound']:.4f} ({row['loss'] / row['bound']:.4f})"
         body.append(
             [TABLES[row["data"]], str(row["k"]), f"{row['descent']:.4f}", *reached, f"{row['target']:.4f}", bound]
@@ -184,14 +185,8 @@ def _speed(rows: Rows, folder: Path) -> str:
     for row in rows:
         per = 1e6 * row["seconds"] / (row["n"] * math.log2(row["n"]))
         same = {True: "the same", False: "DIFFERENT", None: ""}[row.get("same")]
-        cells = (
-            f"{row['seconds']:.2f}",
-            f"{row['cpu']:.2f}",
-            f"{per:.2f}",
-            f"{row['loss']:.2f}",
-            f"{row['peak_mb']:,}",
-        )
-        body.append([row["method"], f"{row['n']:,}", *cells, same])
+        cells = (f"{x:.2f}" for x in (row["seconds"], row["cpu"], per, row["loss"]))
+        body.append([row["method"], f"{row['n']:,}", *cells, f"{row['peak_mb']:,}", same])
     figure, axes = _figure()
     styles = zip(dict.fromkeys(row["method"] for row in rows), list(STYLES.values())[1:], strict=False)
     for method, (colour, marker) in styles:

@@ -41,6 +41,16 @@ def test_csv_bytes(tmp_path: Path):
     assert writer.dialect.describe() == "utf-8, semicolon, decimal comma"
 
 
+@pytest.mark.parametrize("kind", [pa.int8(), pa.uint16(), pa.int64(), pa.uint64()])
+def test_categories_of_any_width(tmp_path: Path, kind: pa.DataType):
+    codes = pa.array([2, 0, None, 2], kind)
+    table = pa.table({"cat": pa.DictionaryArray.from_arrays(codes, ["a", "unused", "c"])})
+    with TableWriter(tmp_path / "x.parquet", "parquet") as writer:
+        writer.write(table)
+    assert pl.read_parquet(tmp_path / "x.parquet")["cat"].to_list() == ["c", "a", None, "c"]
+    assert b"unused" not in (tmp_path / "x.parquet").read_bytes()
+
+
 @pytest.mark.parametrize("as_arrow", [False, True])
 def test_csv_comes_back(tmp_path: Path, as_arrow: bool):
     path = tmp_path / "x.csv"

@@ -61,7 +61,7 @@ class Engine(ABC):
 
     @abstractmethod
     def rewrite(self, plan: Plan, schema: Schema, writer: Writer, rng: np.random.Generator) -> pl.DataFrame:
-        """Give every record its group's labels and write the records in random order.
+        """Give every record its group's labels and write the records in an order that tells nothing.
 
         Returns the witness: what criteria look at but is not published, row by row in the order of the records. People
         appear in it under numbers drawn by lot, not under their keys.

@@ -84,9 +84,6 @@ class StreamingEngine(Engine):
 
         def published(records: pl.DataFrame) -> pl.DataFrame:
             group, row = records[_GROUP].to_numpy(), records[_ROW].to_numpy()
-            witness.append(
-                pl.DataFrame([lots[name].gather(row) if name in lots else cells.at(name, row) for name in hidden])
-            )
             columns = {}
             for name in schema.published:
                 if name in labels:
@@ -95,12 +92,17 @@ class StreamingEngine(Engine):
                     columns[name] = records[name] if name in kept else cells.at(name, row)
             return pl.DataFrame(columns)
 
+        def unpublished(records: pl.DataFrame) -> pl.DataFrame:
+            row = records[_ROW].to_numpy()
+            return pl.DataFrame([lots[name].gather(row) if name in lots else cells.at(name, row) for name in hidden])
+
         done = 0
         batches = self._read_again(plan, kept, rng) if kept else self._made_up(plan.grouping, rng)
         with closing(batches), ThreadPoolExecutor(1) as aside:
             written = None
             for records in batches:
                 table = published(records)
+                witness.append(unpublished(records))
                 if written is not None:
                     written.result()
                 written = aside.submit(writer.write, table)  # while the next records are made ready

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-#: Small batches are collected until a row group has at least this many rows.
+#: Rows of a row group; small batches are collected until there are so many.
 ROW_GROUP = 1 << 18
 
 
@@ -63,7 +63,8 @@ def _only_used(column: pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
         array = array.chunk(0) if array.num_chunks else pa.array([], column.type)
     absent = array.indices.is_null().to_numpy(zero_copy_only=False) if array.null_count else None
     codes = array.indices.fill_null(0).to_numpy(zero_copy_only=False)
-    occurs = np.bincount(codes if absent is None else codes[~absent], minlength=max(len(array.dictionary), 1)) > 0
+    present = (codes if absent is None else codes[~absent]).astype(np.intp)
+    occurs = np.bincount(present, minlength=max(len(array.dictionary), 1)) > 0
     used = np.flatnonzero(occurs[: len(array.dictionary)])
     values = array.dictionary.cast(pa.large_string())
     if absent is not None or used.size < len(values):

@@ -19,7 +19,7 @@ from tarnkappe.algorithms.multidimensional.medians import MedianFront
 from tarnkappe.algorithms.multidimensional.mondrian import Mondrian
 from tarnkappe.criteria.frequency_l_diversity import FrequencyLDiversity
 from tarnkappe.goal import Goal
-from tarnkappe.groups import Grouping, GroupStats
+from tarnkappe.groups import Grouping
 from tarnkappe.kernels.hilb_moving import dissolve_eligible
 from tarnkappe.kernels.histograms import group_order
 from tarnkappe.params import param
@@ -64,9 +64,9 @@ class Hilb(Algorithm):
       eligible, instead of on the whole line. Where the records of one combination can form groups by themselves, they
       stay as they are, as many as leave the rest of the part eligible.
     * In tables of at most 100 000 cells costly groups are dissolved, if their records cost less in others.
-    * Such tables are grouped in several ways, too: in parts and as a whole, by different values and by
-      size; along the curve and, for sizes, along the curve within each value of a quasi-identifier. Groups choose from
-      up to 2048 cells ahead (`lookahead: 0`). The way with the least loss counts.
+    * Such tables are grouped in several ways, too: in parts and as a whole, by different values and by size; along the
+      curve and, for sizes, along the curve within each value of a quasi-identifier. Groups choose from up to 2048 cells
+      ahead (`lookahead: 0`). The way with the least loss counts.
 
     Records of a cell are alike, so groups are made many at a time: O(c · (log m + l)) for c cells and m values, without
     the refinement, however many records there are. Consecutive groups that look the same are returned as one.
@@ -142,7 +142,7 @@ class Hilb(Algorithm):
             eligible = [x for x in (max(different, goal.min_size), different) if commonest * x <= tally.n_records]
             for number in eligible[:1]:
                 certain = _settled_by(goal, column, number)
-                for formed in self._formed(line, column, value, number, rng):
+                for formed in self._formed(line, column, value, number):
                     yield formed if certain else self._settled(line, formed)
                 if certain and large:
                     return
@@ -173,26 +173,22 @@ class Hilb(Algorithm):
             return idistance_order(rows, tally.quasi_domains, pool.ruler, rng, stretch=self.stretch)
         return hilbert_order(rows, tally.quasi_domains, stretch=self.stretch)
 
-    def _formed(
-        self, line: Line, column: str, value: Codes, different: int, rng: np.random.Generator
-    ) -> Iterator[Grouping]:
+    def _formed(self, line: Line, column: str, value: Codes, different: int) -> Iterator[Grouping]:
         """Groups of different values, made in parts of the table and, if it is small or that is asked, in the whole."""
         if self.refine:
-            yield self._formed_in_parts(line, column, value, different, rng)
+            yield self._formed_in_parts(line, column, value, different)
         if not self.refine or line.tally.n_cells <= _FEW_CELLS:
             bounds = line.eligible_ranges(value, different, self.partitions)
             formed = line.form(value, different, self._ahead(line.tally, different), bounds)
             yield self._refined(line.pool, formed, value, different)
 
-    def _formed_in_parts(
-        self, line: Line, column: str, value: Codes, different: int, rng: np.random.Generator
-    ) -> Grouping:
+    def _formed_in_parts(self, line: Line, column: str, value: Codes, different: int) -> Grouping:
         """Groups of different values within parts of the table; where equal records suffice, they stay together."""
         tally = line.tally
         first, own = first_of_tuples(tally), tuples_of(tally)
         eligible = Goal([FrequencyLDiversity(column, l=different)])
         alike = Grouping(np.arange(tally.n_cells, dtype=np.int32), own, tally.count, len(first))
-        suffices = eligible.satisfied(GroupStats.of(tally, alike, eligible.columns))[own]
+        suffices = eligible.satisfied(eligible.stats(tally, alike))[own]
         part = MedianFront(tally, eligible, settled=suffices).exhaust().group  # strict cuts keep cells whole
         order = line.order[np.argsort(part[first][line.order], kind="stable")]
         parts = Line.of(line.pool, order)
