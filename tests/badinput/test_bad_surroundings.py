@@ -293,7 +293,7 @@ def read_only_package(ready: Office, monkeypatch: pytest.MonkeyPatch) -> Iterato
 
 def test_kernels_need_no_place_to_be_kept(read_only_package: Office, powerless: Callable[[], None]) -> None:
     before = sorted(path.name for path in read_only_package.folder.iterdir())
-    script = "import tarnkappe.pipeline, tarnkappe.kernels.csvscan as k; print(k.__file__)"
+    script = "import tarnkappe.pipeline, tarnkappe.kernels.io.csvscan as k; print(k.__file__)"
     command = [sys.executable, "-c", script]
     done = subprocess.run(command, capture_output=True, text=True, preexec_fn=powerless, check=False)
     assert done.stderr == ""

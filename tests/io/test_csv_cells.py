@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tarnkappe.errors import DataError
 from tarnkappe.io import Cells, CsvDialect, RowCounter, Source, count_rows, csvcells, csvfile, open_source
 from tarnkappe.io.csvfile import CsvSource
-from tarnkappe.kernels.csvscan import count_records
+from tarnkappe.kernels.io.csvscan import count_records
 
 
 @pytest.fixture(autouse=True)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tarnkappe.kernels.csvscan import (
+from tarnkappe.kernels.io.csvscan import (
     FAULT_AFTER_QUOTE,
     FAULT_FIELDS,
     FAULT_NONE,

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tarnkappe.kernels.boxes import group_boxes, group_sets
-from tarnkappe.kernels.mondrian import segment_boxes
+from tarnkappe.kernels.multidimensional.mondrian import segment_boxes
 
 WILD = 4
 

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from strategies import tallies
 from tarnkappe.algorithms.local.units import ruler_of
 from tarnkappe.groups import Grouping
-from tarnkappe.kernels.centroids import one_pass
-from tarnkappe.kernels.clusters import grow_clusters
-from tarnkappe.kernels.dissolving import dissolve_groups, join_nearest
-from tarnkappe.kernels.dividing import divide_segments
+from tarnkappe.kernels.local.centroids import one_pass
+from tarnkappe.kernels.local.clusters import grow_clusters
+from tarnkappe.kernels.local.dissolving import dissolve_groups, join_nearest
+from tarnkappe.kernels.local.dividing import divide_segments
 from tarnkappe.kernels.merging import best_partners, feed_groups, pair_off
 from tarnkappe.kernels.widths import Ruler, box_width, box_widths, widened
 from tarnkappe.tally import Domain, Tally, count_cells

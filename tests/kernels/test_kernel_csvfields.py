@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from tarnkappe.io.csvcells import mark_numbers, recode_keys
-from tarnkappe.kernels.csvfields import (
+from tarnkappe.kernels.io.csvfields import (
     PADDING,
     REGIONS,
     SPARE_ENDS,

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tarnkappe.kernels.gains import find_gains
+from tarnkappe.kernels.multidimensional.gains import find_gains
 
 WILD = 5
 NO_TREE = np.zeros(0, np.int32), np.zeros((0, 0), np.int32)

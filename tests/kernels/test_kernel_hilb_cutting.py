@@ -13,7 +13,7 @@ from strategies import tallies
 from tarnkappe.algorithms.local import line as line_module
 from tarnkappe.algorithms.local.line import _places
 from tarnkappe.algorithms.local.units import ruler_of
-from tarnkappe.kernels.hilb_cutting import cut_line
+from tarnkappe.kernels.local.hilb_cutting import cut_line
 from tarnkappe.kernels.widths import box_width
 from tarnkappe.tally import Domain
 from tarnkappe.taxonomy.tree import Taxonomy

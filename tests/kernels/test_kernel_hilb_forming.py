@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from strategies import tallies
 from tarnkappe.algorithms.local.units import ruler_of
-from tarnkappe.kernels.hilb_forming import Queues, form_groups, form_groups_ahead
-from tarnkappe.kernels.hilb_staying import stay
 from tarnkappe.kernels.histograms import group_order
+from tarnkappe.kernels.local.hilb_forming import Queues, form_groups, form_groups_ahead
+from tarnkappe.kernels.local.hilb_staying import stay
 from tarnkappe.kernels.widths import Ruler, box_width, widen
 from tarnkappe.tally import Domain, Tally, count_cells
 from tarnkappe.taxonomy.tree import Taxonomy

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from strategies import tallies
 from tarnkappe.algorithms.local.units import ruler_of
 from tarnkappe.kernels.boxes import group_boxes
-from tarnkappe.kernels.hilb_centres import farthest_first, nearest_centre
-from tarnkappe.kernels.hilb_moving import dissolve_eligible
+from tarnkappe.kernels.local.hilb_centres import farthest_first, nearest_centre
+from tarnkappe.kernels.local.hilb_moving import dissolve_eligible
 from tarnkappe.kernels.widths import box_widths
 from tarnkappe.tally import Domain
 from tarnkappe.taxonomy.tree import Taxonomy

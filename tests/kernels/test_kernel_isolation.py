@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tarnkappe.kernels.isolation import mark_isolated
+from tarnkappe.kernels.evaluate.isolation import mark_isolated
 
 
 def plain(squares: np.ndarray, weight: np.ndarray, factor: float, least: int) -> np.ndarray:

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tarnkappe.kernels.fulldomain.lattice import roll_up, small_classes, suppressed_costs, suppressed_gaps
 from tarnkappe.kernels.histograms import largest_remainder
-from tarnkappe.kernels.lattice import roll_up, small_classes, suppressed_costs, suppressed_gaps
 
 
 @given(st.integers(0, 2**32 - 1), st.booleans())

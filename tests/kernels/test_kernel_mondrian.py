@@ -10,14 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from strategies import domains, taxonomies
-from tarnkappe.kernels.mondrian import (
+from tarnkappe.kernels.multidimensional.mondrian import (
     count_halves,
     find_cuts,
     find_halves,
     segment_boxes,
     write_halves,
 )
-from tarnkappe.kernels.segments import gap_depth, present_codes
+from tarnkappe.kernels.multidimensional.segments import gap_depth, present_codes
 from tarnkappe.tally import Domain
 
 NO_TREE = np.zeros(0, np.int32), np.zeros((0, 0), np.int32)

@@ -8,8 +8,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tarnkappe.kernels.combinations import hit_combinations
-from tarnkappe.kernels.refinements import DEAD, OK, VIOLATING, bound_splits, group_rows, split_groups
+from tarnkappe.kernels.subtree.combinations import hit_combinations
+from tarnkappe.kernels.subtree.refinements import DEAD, OK, VIOLATING, bound_splits, group_rows, split_groups
 
 ROWS = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 2)), min_size=1, max_size=30)
 OFFSET = np.array([0, 5, 8], np.int64)

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tarnkappe.kernels.routing import leaves_above, route
+from tarnkappe.kernels.multidimensional.routing import leaves_above, route
 
 WILD = np.array([-1, 4], np.int32)
 

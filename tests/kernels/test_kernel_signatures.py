@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tarnkappe.kernels.signatures import add_rows, mix_column, mix_hashes
+from tarnkappe.kernels.multirelational.signatures import add_rows, mix_column, mix_hashes
 
 
 def hashes_of(columns: list[np.ndarray], node: np.ndarray, start: int = 7) -> np.ndarray:

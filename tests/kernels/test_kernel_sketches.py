@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tarnkappe.kernels.sketches import join_most_alike, least_ranks
+from tarnkappe.kernels.local.sketches import join_most_alike, least_ranks
 
 
 def test_the_lowest_rank_of_a_row():

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tarnkappe.kernels.specialising import (
+from tarnkappe.kernels.subtree.specialising import (
     ANYWHERE,
     NO_PART,
     SINGLY,

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tarnkappe.kernels.windows import fullest_windows
+from tarnkappe.kernels.criteria.windows import fullest_windows
 
 histogram = st.dictionaries(st.integers(0, 9), st.integers(1, 5))
 window = st.tuples(st.integers(-1, 10), st.integers(-1, 10))

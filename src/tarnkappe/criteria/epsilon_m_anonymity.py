@@ -12,7 +12,7 @@ from tarnkappe.criteria.base import BoolArray, Card, FloatArray, SensitiveCriter
 from tarnkappe.criteria.values import numbers
 from tarnkappe.errors import JobError
 from tarnkappe.groups import GroupStats
-from tarnkappe.kernels.windows import fullest_windows
+from tarnkappe.kernels.criteria.windows import fullest_windows
 from tarnkappe.params import param
 from tarnkappe.tally import Codes, Counts, Domain
 

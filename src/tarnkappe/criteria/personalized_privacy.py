@@ -11,7 +11,7 @@ import numpy as np
 from tarnkappe.criteria.base import BoolArray, Card, Criterion, FloatArray, as_fraction, times
 from tarnkappe.errors import DataError, did_you_mean
 from tarnkappe.groups import GroupStats
-from tarnkappe.kernels.windows import fullest_windows
+from tarnkappe.kernels.criteria.windows import fullest_windows
 from tarnkappe.params import param
 from tarnkappe.tally import Codes, Counts, Domain
 

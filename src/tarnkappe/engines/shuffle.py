@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tarnkappe.kernels.dealing import shuffle_within
+from tarnkappe.kernels.engines.dealing import shuffle_within
 
 #: Records that are put in order together.
 BUCKET = 1 << 22

@@ -17,7 +17,7 @@ from tarnkappe.engines.shuffle import Shuffle
 from tarnkappe.errors import DataError, LimitError
 from tarnkappe.groups import SUPPRESSED, Grouping
 from tarnkappe.io import Cells, RowCounter, Source, count_rows
-from tarnkappe.kernels.dealing import deal, shuffle_within
+from tarnkappe.kernels.engines.dealing import deal, shuffle_within
 from tarnkappe.plan import Plan
 from tarnkappe.schema import Column, Schema
 from tarnkappe.tally import Codes, Counts, Tally

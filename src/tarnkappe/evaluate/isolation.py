@@ -15,7 +15,7 @@ from tarnkappe.errors import DataError, JobError
 from tarnkappe.evaluate.labels import LabelReader
 from tarnkappe.io import open_source
 from tarnkappe.job.model import Coarsening, column_of
-from tarnkappe.kernels.isolation import mark_isolated
+from tarnkappe.kernels.evaluate.isolation import mark_isolated
 from tarnkappe.tally import Codes, Counts, Domain, Floats, distinct_rows
 from tarnkappe.threads import share_out
 

@@ -20,7 +20,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from tarnkappe.io.cells import Counted, Step
-from tarnkappe.kernels.csvfields import (
+from tarnkappe.kernels.io.csvfields import (
     PADDING,
     REGIONS,
     SPARE_ENDS,

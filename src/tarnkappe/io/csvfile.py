@@ -23,7 +23,7 @@ from tarnkappe.threads import map_threads
 
 if TYPE_CHECKING:
     from tarnkappe.io.cells import Counted, Step
-    from tarnkappe.kernels.csvscan import Scan
+    from tarnkappe.kernels.io.csvscan import Scan
 
 _MARK = b"\xef\xbb\xbf"
 _NOT_TEXT = {b"PAR1": "a Parquet file", b"PK\x03\x04": "a zip archive or spreadsheet", b"\x1f\x8b": "a gzip archive"}
@@ -70,7 +70,7 @@ class CsvSource(Source):
 
     def line_of(self, row: int) -> int:
         """The line of the file on which data row `row` (from 1) begins."""
-        from tarnkappe.kernels.csvscan import examine
+        from tarnkappe.kernels.io.csvscan import examine
 
         return self._lines_before + examine(map_file(self._text_path), self._start, *self._signs, row).lines + 1
 
@@ -110,7 +110,7 @@ class CsvSource(Source):
         if sys.byteorder == "little":
             self._n_records, self._quoted = _count_records(data, self._start, self._signs, head.fields)
         if self._n_records < 0:
-            from tarnkappe.kernels.csvscan import examine
+            from tarnkappe.kernels.io.csvscan import examine
 
             scan = examine(data, self._start, *self._signs, -1)
             self._refuse_fault(scan, name)
@@ -120,7 +120,7 @@ class CsvSource(Source):
         return header
 
     def _split(self, record: str) -> list[str]:
-        """The fields of the header, by the rules of `tarnkappe.kernels.csvscan`."""
+        """The fields of the header, by the rules of `tarnkappe.kernels.io.csvscan`."""
         record = record.removesuffix(self._eol).removesuffix("\r")
         quote = self.dialect.quote
         quoted = re.compile(f"{quote}((?:[^{quote}]|{quote}{quote})*){quote}") if quote in ("'", '"') else None
@@ -184,7 +184,7 @@ class CsvSource(Source):
 
     def _refuse_fault(self, scan: Scan, name: str) -> None:
         """Raise the error that belongs to what `examine` found wrong, if anything."""
-        from tarnkappe.kernels.csvscan import FAULT_AFTER_QUOTE, FAULT_FIELDS, FAULT_NONE
+        from tarnkappe.kernels.io.csvscan import FAULT_AFTER_QUOTE, FAULT_FIELDS, FAULT_NONE
 
         if scan.fault == FAULT_NONE:
             return
@@ -212,7 +212,7 @@ class CsvSource(Source):
 
 def _header(data: NDArray[np.uint8], start: int, signs: tuple[int, int, int]) -> Scan:
     """What `examine` says about the first record; a line as short as most is not worth compiling it."""
-    from tarnkappe.kernels.csvscan import examine
+    from tarnkappe.kernels.io.csvscan import examine
 
     scan: Scan = examine.py_func(data[: start + _SHORT], start, *signs, 1)
     return scan if scan.records == 1 and scan.end < start + _SHORT else examine(data, start, *signs, 1)
@@ -220,7 +220,7 @@ def _header(data: NDArray[np.uint8], start: int, signs: tuple[int, int, int]) ->
 
 def _count_records(data: NDArray[np.uint8], start: int, signs: tuple[int, int, int], fields: int) -> tuple[int, bool]:
     """What `count_records` says, found part by part in threads, where no part begins or ends inside quotes."""
-    from tarnkappe.kernels.csvscan import count_records
+    from tarnkappe.kernels.io.csvscan import count_records
 
     def count(part: tuple[int, int]) -> tuple[int, bool]:
         begin, end = part

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tarnkappe.algorithms.recoding import Cut
 from tarnkappe.criteria.base import as_fraction, times
-from tarnkappe.kernels.signatures import Hashes, add_rows, mix_column, mix_hashes
+from tarnkappe.kernels.multirelational.signatures import Hashes, add_rows, mix_column, mix_hashes
 from tarnkappe.kernels.sorting import dense_ranks, radix_argsort
 from tarnkappe.multirelational.model import Rows
 from tarnkappe.tally import Codes, Counts, Domain, distinct_rows

@@ -18,8 +18,8 @@ from tarnkappe.algorithms.microaggregation.single_axis import SingleAxis
 from tarnkappe.criteria.k_anonymity import KAnonymity
 from tarnkappe.errors import JobError
 from tarnkappe.goal import Goal
-from tarnkappe.kernels.axis import cheapest_cuts
-from tarnkappe.kernels.paths import nearest_next, shorten
+from tarnkappe.kernels.microaggregation.axis import cheapest_cuts
+from tarnkappe.kernels.microaggregation.paths import nearest_next, shorten
 from tarnkappe.tally import Domain, Floats, Tally, count_cells
 from tarnkappe.taxonomy.tree import Taxonomy
 

@@ -8,7 +8,7 @@ from plain_means import nearest, square
 from reference_points import check_sizes, members
 
 from tarnkappe.algorithms.microaggregation.condensation import Condensation, regenerate
-from tarnkappe.kernels.condensing import condense
+from tarnkappe.kernels.microaggregation.condensing import condense
 
 
 def plain(points, order, k):

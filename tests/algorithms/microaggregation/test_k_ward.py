@@ -9,7 +9,7 @@ from reference_points import check_sizes, loss, members, reference_points
 
 from tarnkappe.algorithms.microaggregation.k_ward import KWard
 from tarnkappe.algorithms.microaggregation.recursive_k_ward import RecursiveKWard
-from tarnkappe.kernels.ward import ward, ward_on_line
+from tarnkappe.kernels.microaggregation.ward import ward, ward_on_line
 from tarnkappe.tally import Floats
 
 

@@ -11,8 +11,8 @@ from tarnkappe.algorithms.microaggregation.kanonymeans import KAnonyMeans
 from tarnkappe.algorithms.microaggregation.kanonymeans_star import KAnonyMeansStar
 from tarnkappe.algorithms.microaggregation.mdav_plus import MDAVPlus
 from tarnkappe.datasets.simulated import clustered_points
-from tarnkappe.kernels.kmeans import AT_THE_END, CONVERGED, EVERY_ROUND, anonymous_means, spread_out
-from tarnkappe.kernels.merging_points import INNER, ONCE, OUTER, merge_and_split
+from tarnkappe.kernels.microaggregation.kmeans import AT_THE_END, CONVERGED, EVERY_ROUND, anonymous_means, spread_out
+from tarnkappe.kernels.microaggregation.merging_points import INNER, ONCE, OUTER, merge_and_split
 
 MERGES = {"inner": INNER, "outer": OUTER, "once": ONCE}
 INTERLEAVED = {"rounds": EVERY_ROUND, "converged": CONVERGED, "never": AT_THE_END}

@@ -8,8 +8,8 @@ from plain_mdav import squares
 
 from tarnkappe.algorithms.microaggregation import near as module
 from tarnkappe.algorithms.microaggregation.near import near
-from tarnkappe.kernels.blocks import block_count, split
-from tarnkappe.kernels.tiles import ANY, NONE, drop, search, tiles_of
+from tarnkappe.kernels.microaggregation.blocks import block_count, split
+from tarnkappe.kernels.microaggregation.tiles import ANY, NONE, drop, search, tiles_of
 
 WIDEST = np.empty((0, 2))
 

@@ -8,7 +8,7 @@ import pytest
 from reference_points import check_sizes, loss
 
 from tarnkappe.algorithms.microaggregation.r_gather import RGather, _gathered
-from tarnkappe.kernels.r_gather import gather, reach
+from tarnkappe.kernels.microaggregation.r_gather import gather, reach
 
 
 def tables(number, most):

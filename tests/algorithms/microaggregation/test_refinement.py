@@ -24,8 +24,8 @@ from tarnkappe.algorithms.microaggregation.refinement import (
     search_state,
 )
 from tarnkappe.algorithms.microaggregation.tarn import Tarn
-from tarnkappe.kernels.kicking import kick
-from tarnkappe.kernels.relocating import Partition, offers
+from tarnkappe.kernels.microaggregation.kicking import kick
+from tarnkappe.kernels.microaggregation.relocating import Partition, offers
 from tarnkappe.tally import Codes, Floats
 
 

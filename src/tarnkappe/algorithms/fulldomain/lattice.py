@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from tarnkappe.goal import Goal
 from tarnkappe.groups import SUPPRESSED, Grouping, GroupStats
-from tarnkappe.kernels.lattice import first_below, roll_up
+from tarnkappe.kernels.fulldomain.lattice import first_below, roll_up
 from tarnkappe.tally import Codes, Counts, Domain, Tally, distinct_rows
 
 #: A node: the level of each quasi-identifier.

@@ -14,7 +14,7 @@ from tarnkappe.algorithms.recoding import Cut, recode
 from tarnkappe.errors import InfeasibleError
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping, Note
-from tarnkappe.kernels.lattice import small_classes, suppressed_costs, suppressed_gaps
+from tarnkappe.kernels.fulldomain.lattice import small_classes, suppressed_costs, suppressed_gaps
 from tarnkappe.metrics.base import ColumnLoss, Metric, SizeMetric
 from tarnkappe.metrics.classification import Classification
 from tarnkappe.plan import Plan, suppress_leftovers

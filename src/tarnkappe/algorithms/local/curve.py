@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tarnkappe.kernels.hilb_centres import farthest_first, nearest_centre
 from tarnkappe.kernels.hilbert import MAX_COLUMNS, compact_hilbert_keys
+from tarnkappe.kernels.local.hilb_centres import farthest_first, nearest_centre
 from tarnkappe.kernels.sorting import radix_argsort
 from tarnkappe.kernels.widths import Ruler
 from tarnkappe.tally import Codes, Counts, Domain

@@ -20,8 +20,8 @@ from tarnkappe.algorithms.multidimensional.mondrian import Mondrian
 from tarnkappe.criteria.frequency_l_diversity import FrequencyLDiversity
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping
-from tarnkappe.kernels.hilb_moving import dissolve_eligible
 from tarnkappe.kernels.histograms import group_order
+from tarnkappe.kernels.local.hilb_moving import dissolve_eligible
 from tarnkappe.params import param
 from tarnkappe.tally import Codes, Counts, Tally
 

@@ -11,7 +11,7 @@ from tarnkappe.algorithms.local.base import LocalRecoding
 from tarnkappe.algorithms.local.pool import Pool, dissolve, settle
 from tarnkappe.algorithms.local.units import secret_values, select, tidy
 from tarnkappe.groups import SUPPRESSED, Grouping
-from tarnkappe.kernels.clusters import grow_clusters
+from tarnkappe.kernels.local.clusters import grow_clusters
 from tarnkappe.tally import Codes, Counts
 
 #: How many clusters are tried before a size is taken for the whole pool.

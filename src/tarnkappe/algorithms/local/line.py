@@ -11,10 +11,10 @@ from tarnkappe.algorithms.local.hilb_partitions import even_ranges, merge_inelig
 from tarnkappe.algorithms.local.pool import Measures, Pool, merge_weak
 from tarnkappe.algorithms.local.units import tuples_of
 from tarnkappe.groups import Grouping
-from tarnkappe.kernels.hilb_cutting import cut_line
-from tarnkappe.kernels.hilb_forming import Queues, form_groups, form_groups_ahead
-from tarnkappe.kernels.hilb_staying import stay
 from tarnkappe.kernels.histograms import group_order
+from tarnkappe.kernels.local.hilb_cutting import cut_line
+from tarnkappe.kernels.local.hilb_forming import Queues, form_groups, form_groups_ahead
+from tarnkappe.kernels.local.hilb_staying import stay
 from tarnkappe.kernels.sorting import pack, radix_argsort
 from tarnkappe.kernels.widths import Ruler, box_widths
 from tarnkappe.tally import Codes, Counts, Floats, Tally

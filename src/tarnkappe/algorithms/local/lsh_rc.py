@@ -14,7 +14,7 @@ from tarnkappe.algorithms.local.pool import Pool
 from tarnkappe.algorithms.shards import Shard, Shards, joined
 from tarnkappe.groups import Grouping
 from tarnkappe.kernels.histograms import group_order
-from tarnkappe.kernels.sketches import join_most_alike, least_ranks
+from tarnkappe.kernels.local.sketches import join_most_alike, least_ranks
 from tarnkappe.params import param
 from tarnkappe.tally import Codes, Domain, Floats, Tally, distinct_rows
 from tarnkappe.threads import map_threads

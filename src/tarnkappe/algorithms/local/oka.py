@@ -12,7 +12,7 @@ from tarnkappe.algorithms.local.pool import Pool, dissolve_costly
 from tarnkappe.algorithms.local.swaps import curve
 from tarnkappe.algorithms.local.units import tidy
 from tarnkappe.groups import SUPPRESSED, Grouping
-from tarnkappe.kernels.centroids import one_pass
+from tarnkappe.kernels.local.centroids import one_pass
 
 
 @dataclass(frozen=True)

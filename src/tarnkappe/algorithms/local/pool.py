@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from tarnkappe.algorithms.local.units import project, ruler_of, tidy
 from tarnkappe.goal import Goal
 from tarnkappe.groups import SUPPRESSED, Grouping
-from tarnkappe.kernels.dissolving import dissolve_groups, join_nearest
-from tarnkappe.kernels.dividing import divide_segments
 from tarnkappe.kernels.histograms import group_order
+from tarnkappe.kernels.local.dissolving import dissolve_groups, join_nearest
+from tarnkappe.kernels.local.dividing import divide_segments
 from tarnkappe.kernels.merging import best_partners, feed_groups, pair_off
 from tarnkappe.kernels.widths import Ruler, box_widths
 from tarnkappe.tally import Codes, Counts, Floats, Tally

@@ -12,7 +12,7 @@ from tarnkappe.algorithms.local.base import LocalRecoding
 from tarnkappe.algorithms.local.pool import Pool, feed
 from tarnkappe.groups import Boxes, Grouping
 from tarnkappe.kernels.histograms import group_order
-from tarnkappe.kernels.mondrian import find_cuts
+from tarnkappe.kernels.multidimensional.mondrian import find_cuts
 from tarnkappe.tally import Codes, Domain, Floats, distinct_rows
 from tarnkappe.threads import share_out
 

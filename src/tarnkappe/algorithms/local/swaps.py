@@ -9,7 +9,7 @@ from tarnkappe.algorithms.local.units import ruler_of, secret_values, tidy
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping
 from tarnkappe.kernels.hilbert import hilbert_keys
-from tarnkappe.kernels.swapping import swap_pass
+from tarnkappe.kernels.local.swapping import swap_pass
 from tarnkappe.tally import Codes, Tally
 
 #: How far along the curve a partner is looked for.

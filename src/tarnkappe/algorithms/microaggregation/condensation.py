@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from tarnkappe.algorithms.microaggregation.base import Microaggregation
-from tarnkappe.kernels.condensing import condense
+from tarnkappe.kernels.microaggregation.condensing import condense
 from tarnkappe.kernels.points import group_means
 from tarnkappe.tally import Codes, Floats
 

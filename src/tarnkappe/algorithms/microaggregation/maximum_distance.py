@@ -8,10 +8,10 @@ from typing import ClassVar
 import numpy as np
 
 from tarnkappe.algorithms.microaggregation.base import Microaggregation
-from tarnkappe.kernels.blocks import split
-from tarnkappe.kernels.diameter import group_extremes
-from tarnkappe.kernels.outwards import join_rest
-from tarnkappe.kernels.tiles import WIDTH
+from tarnkappe.kernels.microaggregation.blocks import split
+from tarnkappe.kernels.microaggregation.diameter import group_extremes
+from tarnkappe.kernels.microaggregation.outwards import join_rest
+from tarnkappe.kernels.microaggregation.tiles import WIDTH
 from tarnkappe.tally import Codes, Floats
 
 

@@ -8,9 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from tarnkappe.algorithms.microaggregation.base import Microaggregation
-from tarnkappe.kernels.blocks import split
-from tarnkappe.kernels.outwards import FIXED, group_outwards, join_rest
-from tarnkappe.kernels.tiles import WIDTH
+from tarnkappe.kernels.microaggregation.blocks import split
+from tarnkappe.kernels.microaggregation.outwards import FIXED, group_outwards, join_rest
+from tarnkappe.kernels.microaggregation.tiles import WIDTH
 from tarnkappe.tally import Codes, Floats
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from tarnkappe.algorithms.microaggregation.base import Microaggregation
-from tarnkappe.kernels.kmeans import AT_THE_END, CONVERGED, EVERY_ROUND, anonymous_means, spread_out
-from tarnkappe.kernels.merging_points import INNER, ONCE, OUTER
+from tarnkappe.kernels.microaggregation.kmeans import AT_THE_END, CONVERGED, EVERY_ROUND, anonymous_means, spread_out
+from tarnkappe.kernels.microaggregation.merging_points import INNER, ONCE, OUTER
 from tarnkappe.params import param
 from tarnkappe.tally import Codes, Floats
 from tarnkappe.threads import map_threads

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tarnkappe.kernels.blocks import block_count, split
-from tarnkappe.kernels.near import compare, descend
+from tarnkappe.kernels.microaggregation.blocks import block_count, split
+from tarnkappe.kernels.microaggregation.near import compare, descend
 from tarnkappe.tally import Codes, Floats
 from tarnkappe.threads import map_threads, share_out
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from tarnkappe.algorithms.microaggregation.axis import OnAxis
-from tarnkappe.kernels.axis import cheapest_cuts
+from tarnkappe.kernels.microaggregation.axis import cheapest_cuts
 from tarnkappe.tally import Codes, Floats
 
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from tarnkappe.algorithms.microaggregation.base import Microaggregation
 from tarnkappe.algorithms.microaggregation.near import near
-from tarnkappe.kernels.axis import cheapest_cuts
 from tarnkappe.kernels.hilbert import MAX_COLUMNS, compact_hilbert_keys
-from tarnkappe.kernels.paths import nearest_next, shorten
+from tarnkappe.kernels.microaggregation.axis import cheapest_cuts
+from tarnkappe.kernels.microaggregation.paths import nearest_next, shorten
 from tarnkappe.params import param
 from tarnkappe.tally import Codes, Counts, Floats
 from tarnkappe.threads import map_threads

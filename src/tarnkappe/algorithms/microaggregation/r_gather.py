@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from tarnkappe.algorithms.microaggregation.base import Microaggregation
-from tarnkappe.kernels.r_gather import gather, reach
+from tarnkappe.kernels.microaggregation.r_gather import gather, reach
 from tarnkappe.params import param
 from tarnkappe.tally import Codes, Counts, Floats
 

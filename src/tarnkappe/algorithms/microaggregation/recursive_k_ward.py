@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from tarnkappe.algorithms.microaggregation.axis import OnAxis
-from tarnkappe.kernels.ward import ward, ward_on_line
+from tarnkappe.kernels.microaggregation.ward import ward, ward_on_line
 from tarnkappe.params import param
 from tarnkappe.tally import Codes, Floats
 

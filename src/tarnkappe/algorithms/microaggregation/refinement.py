@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tarnkappe.algorithms.microaggregation.near import near
-from tarnkappe.kernels.blocks import split
-from tarnkappe.kernels.kicking import Seeds, kick
+from tarnkappe.kernels.microaggregation.blocks import split
+from tarnkappe.kernels.microaggregation.kicking import Seeds, kick
+from tarnkappe.kernels.microaggregation.relocating import Partition, Scratch, descend
 from tarnkappe.kernels.points import group_means, squared_errors
-from tarnkappe.kernels.relocating import Partition, Scratch, descend
 from tarnkappe.tally import Codes, Counts, Floats
 from tarnkappe.threads import map_threads
 

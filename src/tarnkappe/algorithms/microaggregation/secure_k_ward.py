@@ -9,7 +9,7 @@ import numpy as np
 
 from tarnkappe.algorithms.microaggregation.k_ward import KWard
 from tarnkappe.groups import SUPPRESSED, Grouping, Note
-from tarnkappe.kernels.securing import secure_values
+from tarnkappe.kernels.microaggregation.securing import secure_values
 from tarnkappe.params import param
 from tarnkappe.tally import Domain, Floats, Tally
 

@@ -13,8 +13,8 @@ from tarnkappe.algorithms.multidimensional.medians import MedianFront, first_all
 from tarnkappe.algorithms.shards import Counted, Secrets, Shard, Shards, joined
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping
-from tarnkappe.kernels.mondrian import find_cuts
-from tarnkappe.kernels.routing import leaves_above, route
+from tarnkappe.kernels.multidimensional.mondrian import find_cuts
+from tarnkappe.kernels.multidimensional.routing import leaves_above, route
 from tarnkappe.tally import Codes, Counts, Domain
 from tarnkappe.threads import map_threads
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping, GroupStats
 from tarnkappe.kernels.histograms import group_order
-from tarnkappe.kernels.mondrian import count_halves, segment_boxes, write_halves
+from tarnkappe.kernels.multidimensional.mondrian import count_halves, segment_boxes, write_halves
 from tarnkappe.tally import Codes, Counts, Domain, Floats, Tally
 from tarnkappe.threads import share_out
 

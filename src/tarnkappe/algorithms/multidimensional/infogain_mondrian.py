@@ -12,7 +12,7 @@ from tarnkappe.algorithms.base import Algorithm
 from tarnkappe.algorithms.multidimensional.front import Front, weighted_widths
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping
-from tarnkappe.kernels.gains import find_gains
+from tarnkappe.kernels.multidimensional.gains import find_gains
 from tarnkappe.params import param
 from tarnkappe.tally import Codes, Counts, Domain, Floats, Tally
 from tarnkappe.threads import share_out

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from tarnkappe.algorithms.multidimensional.front import Front, weighted_widths
 from tarnkappe.goal import Goal
-from tarnkappe.kernels.mondrian import find_cuts, find_halves
+from tarnkappe.kernels.multidimensional.mondrian import find_cuts, find_halves
 from tarnkappe.tally import Codes, Counts, Floats, Tally
 from tarnkappe.threads import share_out
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tarnkappe.algorithms.subtree.refinements import Refinements, Steps
 from tarnkappe.goal import Goal
 from tarnkappe.groups import SUPPRESSED, Grouping
-from tarnkappe.kernels.refinements import DEAD, OK, VIOLATING, group_rows, split_groups
+from tarnkappe.kernels.subtree.refinements import DEAD, OK, VIOLATING, group_rows, split_groups
 from tarnkappe.plan import suppress_leftovers
 from tarnkappe.tally import Codes, Counts, Tally
 

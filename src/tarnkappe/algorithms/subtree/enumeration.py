@@ -14,7 +14,7 @@ from tarnkappe.algorithms.subtree.costs import CellLossCost, Cost
 from tarnkappe.algorithms.subtree.refinements import Refinements, Steps
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping, Note
-from tarnkappe.kernels.refinements import OK, bound_splits
+from tarnkappe.kernels.subtree.refinements import OK, bound_splits
 from tarnkappe.plan import suppress_leftovers
 from tarnkappe.tally import Codes, Counts, Floats, Tally
 

@@ -16,7 +16,7 @@ from tarnkappe.algorithms.subtree.enumeration import Enumeration
 from tarnkappe.algorithms.subtree.refinements import Refinements, Steps
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping
-from tarnkappe.kernels.refinements import OK
+from tarnkappe.kernels.subtree.refinements import OK
 from tarnkappe.params import param
 from tarnkappe.tally import Floats, Tally
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tarnkappe.algorithms.base import Algorithm
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Boxes, Grouping
-from tarnkappe.kernels.combinations import hit_combinations
+from tarnkappe.kernels.subtree.combinations import hit_combinations
 from tarnkappe.params import param
 from tarnkappe.plan import suppress_leftovers
 from tarnkappe.tally import Codes, Tally, distinct_rows

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tarnkappe.groups import Grouping
-from tarnkappe.kernels.specialising import NO_PART, part_groups, smallest_side
+from tarnkappe.kernels.subtree.specialising import NO_PART, part_groups, smallest_side
 from tarnkappe.tally import Codes, Counts, Tally
 
 _FIRST_CAPACITY = 256

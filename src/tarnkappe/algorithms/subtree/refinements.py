@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tarnkappe.groups import Boxes, Grouping
-from tarnkappe.kernels.refinements import group_rows
+from tarnkappe.kernels.subtree.refinements import group_rows
 from tarnkappe.tally import Codes, Counts, Domain, Tally
 
 Steps = NDArray[np.bool_]

@@ -9,7 +9,7 @@ import numpy as np
 
 from tarnkappe.algorithms.recoding import Cut
 from tarnkappe.algorithms.subtree.target import information_gain
-from tarnkappe.kernels.specialising import ANYWHERE, CLOSED, SINGLY, TOGETHER
+from tarnkappe.kernels.subtree.specialising import ANYWHERE, CLOSED, SINGLY, TOGETHER
 from tarnkappe.tally import Codes, Counts, Domain, Floats
 from tarnkappe.taxonomy.tree import Taxonomy
 

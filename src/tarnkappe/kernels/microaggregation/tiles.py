@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tarnkappe.kernels import kernel
-from tarnkappe.kernels.near import offer
+from tarnkappe.kernels.microaggregation.near import offer
 
 Codes = NDArray[np.int32]
 Floats = NDArray[np.float64]

@@ -1,6 +1,6 @@
 """What codes the records of a segment have, and how deep the gaps between them are.
 
-Segments are those of `tarnkappe.kernels.mondrian`; whoever looks for cuts of a segment begins here.
+Segments are those of `tarnkappe.kernels.multidimensional.mondrian`; whoever looks for cuts of a segment begins here.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tarnkappe.kernels import helper, kernel
-from tarnkappe.kernels.segments import gap_depth, present_codes, scratch
+from tarnkappe.kernels.multidimensional.segments import gap_depth, present_codes, scratch
 
 Codes = NDArray[np.int32]
 Counts = NDArray[np.int64]

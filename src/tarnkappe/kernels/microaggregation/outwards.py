@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tarnkappe.kernels import kernel
+from tarnkappe.kernels.microaggregation.tiles import NONE, Tiles, closed_up, drop, search, tiles_of
 from tarnkappe.kernels.points import group_means
-from tarnkappe.kernels.tiles import NONE, Tiles, closed_up, drop, search, tiles_of
 
 Codes = NDArray[np.int32]
 Floats = NDArray[np.float64]

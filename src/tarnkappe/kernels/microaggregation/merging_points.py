@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tarnkappe.kernels import kernel
-from tarnkappe.kernels.condensing import join_nearest, take_nearest
+from tarnkappe.kernels.microaggregation.condensing import join_nearest, take_nearest
 from tarnkappe.kernels.points import Codes, Counts, Floats, group_means
 
 #: How small clusters are merged: each until it is large enough, all once and again, or each with one that suffices.

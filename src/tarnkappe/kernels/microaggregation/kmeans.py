@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tarnkappe.kernels import kernel
-from tarnkappe.kernels.merging_points import merge_and_split
+from tarnkappe.kernels.microaggregation.merging_points import merge_and_split
 from tarnkappe.kernels.points import Codes, Counts, Floats, group_means, squared_errors
 
 Flags = NDArray[np.bool_]

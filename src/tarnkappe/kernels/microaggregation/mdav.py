@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tarnkappe.kernels import kernel
-from tarnkappe.kernels.tiles import ANY, NONE, WIDTH, Tiles, closed_up, drop, search, tiles_of
+from tarnkappe.kernels.microaggregation.tiles import ANY, NONE, WIDTH, Tiles, closed_up, drop, search, tiles_of
 
 Codes = NDArray[np.int32]
 Floats = NDArray[np.float64]

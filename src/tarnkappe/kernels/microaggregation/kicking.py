@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tarnkappe.kernels import kernel
-from tarnkappe.kernels.relocating import (
+from tarnkappe.kernels.microaggregation.relocating import (
     Codes,
     Floats,
     Partition,

@@ -1,6 +1,6 @@
 """Every cut of many segments, and how much each tells about a target.
 
-Segments and cuts are those of `tarnkappe.kernels.mondrian`.
+Segments and cuts are those of `tarnkappe.kernels.multidimensional.mondrian`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tarnkappe.kernels import helper, kernel
-from tarnkappe.kernels.segments import gap_depth, present_codes, scratch
+from tarnkappe.kernels.multidimensional.segments import gap_depth, present_codes, scratch
 
 Codes = NDArray[np.int32]
 Counts = NDArray[np.int64]
