@@ -20,7 +20,7 @@ import polars as pl
 
 from tarnkappe.algorithms.microaggregation.blocks import BlockMDAV
 from tarnkappe.algorithms.microaggregation.refinement import halved, refined
-from tarnkappe.tally import Codes, Floats
+from tarnkappe.arrays import Codes, Floats
 
 SHARED = Path(os.environ.get("TARNKAPPE_DATA", Path(__file__).parents[2] / "shared"))
 ORACLE = json.loads((SHARED / "oracles/microaggregation.json").read_text(encoding="utf-8"))

@@ -21,8 +21,8 @@ from measure import ROOT, in_process, report, timed
 from tarnkappe.algorithms.microaggregation.blocks import BlockMDAV
 from tarnkappe.algorithms.microaggregation.mdav import MDAV
 from tarnkappe.algorithms.microaggregation.refinement import refined
+from tarnkappe.arrays import Codes, Floats
 from tarnkappe.kernels.points import group_means, squared_errors
-from tarnkappe.tally import Codes, Floats
 
 DIMENSIONS = 10
 FIGURE = ROOT / "microaggregation" / "figures" / "speed.json"

@@ -9,10 +9,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from tarnkappe.criteria.base import BoolArray, Criterion, Scope, Verdict
+from tarnkappe.arrays import Codes, Counts, Flags
+from tarnkappe.criteria.base import Criterion, Scope, Verdict
 from tarnkappe.errors import InfeasibleError, JobError
 from tarnkappe.groups import Grouping, GroupStats
-from tarnkappe.tally import Codes, Counts, Tally
+from tarnkappe.tally import Tally
 
 
 @dataclass(frozen=True)
@@ -114,11 +115,11 @@ class Goal:
         everyone = Grouping.of_cells(tally, np.zeros(tally.n_cells, np.int32), 1)
         return self.stats(tally, everyone, keys=np.zeros((1, len(tally.quasi_domains)), np.int32))
 
-    def satisfied(self, stats: GroupStats) -> BoolArray:
+    def satisfied(self, stats: GroupStats) -> Flags:
         """Which groups satisfy every criterion; cheap criteria first, and no group is asked twice in vain."""
         empty = stats.size == 0  # only with a public table: there is nobody to protect, unless a criterion says so
         inhabited = stats.kept(~empty) if empty.any() else stats
-        ok: BoolArray = (stats.size >= self.min_size) | empty
+        ok: Flags = (stats.size >= self.min_size) | empty
         for criterion in self.criteria:
             if criterion.judges_empty_groups:
                 ok &= criterion.satisfied(stats)

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.kernels.boxes import group_boxes, group_sets
 from tarnkappe.kernels.histograms import csr_histogram, group_order, pooled_counts, pooled_histogram
-from tarnkappe.tally import Codes, Counts, Domain, Floats, Tally, distinct_rows
+from tarnkappe.tally import Domain, Tally, distinct_rows
 
 #: The group of records that are not published.
 SUPPRESSED = -1

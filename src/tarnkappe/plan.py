@@ -8,11 +8,12 @@ from functools import cached_property
 
 import numpy as np
 
+from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.goal import Goal
 from tarnkappe.groups import SUPPRESSED, Boxes, Grouping, GroupStats
 from tarnkappe.publish.centres import publish_centres
 from tarnkappe.publish.labels import Labels, publish_boxes
-from tarnkappe.tally import Codes, Counts, Floats, Tally, distinct_rows
+from tarnkappe.tally import Tally, distinct_rows
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from tarnkappe._version import __version__
+from tarnkappe.arrays import Codes
 from tarnkappe.criteria.base import Verdict
 from tarnkappe.errors import Notice
 from tarnkappe.groups import SUPPRESSED
@@ -23,7 +24,6 @@ from tarnkappe.metrics.sse import SquaredError
 from tarnkappe.plan import Plan
 from tarnkappe.publish.labels import Labels
 from tarnkappe.schema import Schema
-from tarnkappe.tally import Codes
 
 #: How suppressed records are counted everywhere, in one sentence.
 SUPPRESSION_CONVENTION = (

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tarnkappe.tally import Codes, Counts, Domain, Floats, Tally
+from tarnkappe.arrays import Codes, Counts, Floats
+from tarnkappe.tally import Domain, Tally
 from tarnkappe.taxonomy.tree import Taxonomy
 
 #: Coordinates that stand for one nominal column, and taxonomy nodes that are looked at to find them.

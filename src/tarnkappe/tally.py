@@ -10,12 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.kernels.sorting import dense_ranks, pack, radix_argsort, unpack
 from tarnkappe.taxonomy.tree import Taxonomy
-
-Codes = NDArray[np.int32]
-Counts = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 _KEY_BITS = 63
 

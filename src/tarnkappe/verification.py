@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from tarnkappe.arrays import Codes, Counts
 from tarnkappe.criteria.base import Criterion, Verdict
 from tarnkappe.engines.encode import encode_again, encode_sensitive, read_kind
 from tarnkappe.errors import DataError, VerificationError
@@ -20,7 +21,7 @@ from tarnkappe.groups import GroupStats
 from tarnkappe.io import Source, is_text
 from tarnkappe.io.cells import Step
 from tarnkappe.schema import Column
-from tarnkappe.tally import Codes, Counts, Domain
+from tarnkappe.tally import Domain
 from tarnkappe.threads import map_threads
 
 

@@ -14,6 +14,7 @@ from tarnkappe.algorithms.recoding import Cut, recode
 from tarnkappe.algorithms.subtree import mr_tds
 from tarnkappe.algorithms.subtree.mr_tds import MRTDS, dealt_out, generalised, merged
 from tarnkappe.algorithms.subtree.tds import TopDownSpecialization
+from tarnkappe.arrays import Codes
 from tarnkappe.criteria.k_anonymity import KAnonymity
 from tarnkappe.criteria.l_diversity import LDiversity
 from tarnkappe.datasets import load_adult
@@ -25,7 +26,7 @@ from tarnkappe.io import open_source
 from tarnkappe.job import Job, numeric
 from tarnkappe.metrics.lm import LossMetric
 from tarnkappe.plan import Plan
-from tarnkappe.tally import Codes, Domain, Tally, count_cells
+from tarnkappe.tally import Domain, Tally, count_cells
 from tarnkappe.taxonomy.tree import Taxonomy
 from tarnkappe.testing import check_grouping
 

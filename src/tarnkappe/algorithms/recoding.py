@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tarnkappe.arrays import Codes
 from tarnkappe.groups import Boxes, Grouping
-from tarnkappe.tally import Codes, Domain, Tally, distinct_rows
+from tarnkappe.tally import Domain, Tally, distinct_rows
 
 
 @dataclass(frozen=True, eq=False)

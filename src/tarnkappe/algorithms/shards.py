@@ -15,10 +15,11 @@ from typing import TypeVar
 
 import numpy as np
 
+from tarnkappe.arrays import Codes, Counts
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping, GroupStats
 from tarnkappe.kernels.histograms import group_order, pooled_counts
-from tarnkappe.tally import Codes, Counts, Domain, Tally, distinct_rows
+from tarnkappe.tally import Domain, Tally, distinct_rows
 from tarnkappe.threads import map_threads
 
 R = TypeVar("R")

@@ -9,12 +9,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from tarnkappe.criteria.base import BoolArray, Card, FloatArray, SensitiveCriterion, as_fraction, times
+from tarnkappe.arrays import Counts, Flags, Floats
+from tarnkappe.criteria.base import Card, SensitiveCriterion, as_fraction, times
 from tarnkappe.criteria.values import require_named
 from tarnkappe.groups import GroupStats
 from tarnkappe.kernels.histograms import reduce_groups
 from tarnkappe.params import param
-from tarnkappe.tally import Counts, Domain
+from tarnkappe.tally import Domain
 
 
 @dataclass(frozen=True)
@@ -92,12 +93,12 @@ class AlphaKAnonymity(SensitiveCriterion):
             counts = np.where(h.codes == h.domain.code_of.get(self.value, -1), counts, 0)
         return reduce_groups(np.maximum, counts, h.indptr)
 
-    def level(self, stats: GroupStats) -> FloatArray:
+    def level(self, stats: GroupStats) -> Floats:
         """The largest share of a bounded value; infinite for a group that is too small."""
         share = self._commonest(stats) / np.maximum(stats.size, 1)
         return np.where(stats.size >= self.k, share, np.inf)
 
-    def holds(self, stats: GroupStats) -> BoolArray:
+    def holds(self, stats: GroupStats) -> Flags:
         """Which groups satisfy it; ``alpha`` as an exact fraction keeps the comparison in integers."""
         alpha = as_fraction(self.alpha)
         within = times(self._commonest(stats), alpha.denominator) <= times(stats.size, alpha.numerator)

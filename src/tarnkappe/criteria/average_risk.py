@@ -7,7 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from tarnkappe.criteria.base import BoolArray, Card, Criterion, FloatArray, as_fraction, times
+from tarnkappe.arrays import Flags, Floats
+from tarnkappe.criteria.base import Card, Criterion, as_fraction, times
 from tarnkappe.groups import GroupStats
 from tarnkappe.params import param
 
@@ -53,11 +54,11 @@ class AverageRisk(Criterion):
         """The risk."""
         return self.risk
 
-    def level(self, stats: GroupStats) -> FloatArray:
+    def level(self, stats: GroupStats) -> Floats:
         """Groups per record, the same for every group."""
         return np.full(stats.n_groups, stats.n_groups / max(int(stats.size.sum()), 1))
 
-    def holds(self, stats: GroupStats) -> BoolArray:
+    def holds(self, stats: GroupStats) -> Flags:
         """All groups if the table satisfies it; else those that are left when the smallest are suppressed."""
         most = as_fraction(self.risk)
         order = np.argsort(stats.size, kind="stable")

@@ -11,15 +11,13 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from tarnkappe.arrays import Counts, Flags, Floats
 from tarnkappe.groups import GroupStats, Histogram
 from tarnkappe.kernels.histograms import reduce_groups
 from tarnkappe.params import Declared, param
-from tarnkappe.tally import Counts, Domain
+from tarnkappe.tally import Domain
 
 Scope = Literal["group", "projection", "table", "mechanism"]
-
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -80,7 +78,7 @@ class Criterion(Declared, ABC):
     needs_numbers: ClassVar[bool] = False
 
     @abstractmethod
-    def level(self, stats: GroupStats) -> FloatArray:
+    def level(self, stats: GroupStats) -> Floats:
         """One number per group: how strongly it is protected, or how badly exposed (see `sense`)."""
 
     @property
@@ -154,14 +152,14 @@ class Criterion(Declared, ABC):
     def require_values(self, domains: Mapping[str, Domain]) -> None:
         """Refuse parameters that name what the data do not have; `domains` are those of the counted columns."""
 
-    def holds(self, stats: GroupStats) -> BoolArray:
+    def holds(self, stats: GroupStats) -> Flags:
         """Which groups satisfy the criterion; overridden where integers decide more exactly than floats."""
         level = self.level(stats)
         if self.sense == "at least":
             return level >= self.threshold
         return level <= self.threshold if self.sense == "at most" else level < self.threshold
 
-    def satisfied(self, stats: GroupStats) -> BoolArray:
+    def satisfied(self, stats: GroupStats) -> Flags:
         """Which groups satisfy the criterion, with the other sensitive columns known to the attacker if asked."""
         if not self.others_known:
             return self.holds(stats)
@@ -213,7 +211,7 @@ def sizes_of_entries(stats: GroupStats, h: Histogram) -> NDArray[np.int64]:
     return np.repeat(stats.size, np.diff(h.indptr))
 
 
-def no_entry(bad: NDArray[Any], h: Histogram) -> BoolArray:
+def no_entry(bad: NDArray[Any], h: Histogram) -> Flags:
     """Which groups have no entry of a histogram that is bad."""
     found = reduce_groups(np.logical_or, bad.astype(np.bool_), h.indptr)
     return ~found.astype(np.bool_)

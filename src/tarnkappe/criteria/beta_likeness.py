@@ -7,16 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from tarnkappe.criteria.base import (
-    BoolArray,
-    Card,
-    FloatArray,
-    SensitiveCriterion,
-    as_fraction,
-    no_entry,
-    sizes_of_entries,
-    times,
-)
+from tarnkappe.arrays import Flags, Floats
+from tarnkappe.criteria.base import Card, SensitiveCriterion, as_fraction, no_entry, sizes_of_entries, times
 from tarnkappe.groups import GroupStats
 from tarnkappe.kernels.histograms import reduce_groups
 from tarnkappe.params import param
@@ -75,20 +67,20 @@ class BetaLikeness(SensitiveCriterion):
         """The promise in short."""
         return f"{self.form} gain ≤ {self.beta:g}"
 
-    def _gains(self, stats: GroupStats) -> FloatArray:
+    def _gains(self, stats: GroupStats) -> Floats:
         """The gain of each value present in each group; negative where it is rarer than in the table."""
         h = stats.histograms[self.column]
         expected = h.table[h.codes] * sizes_of_entries(stats, h)
         more = h.counts * int(h.table.sum()) - expected
-        gains: FloatArray = np.divide(more, expected, out=np.full(len(more), np.inf), where=expected > 0)
+        gains: Floats = np.divide(more, expected, out=np.full(len(more), np.inf), where=expected > 0)
         return gains
 
-    def _surprises(self, stats: GroupStats) -> FloatArray:
+    def _surprises(self, stats: GroupStats) -> Floats:
         """The bound ``-ln q`` of each value present in each group."""
         h = stats.histograms[self.column]
         return -np.log(np.maximum(h.table, 1) / int(h.table.sum()))[h.codes]
 
-    def level(self, stats: GroupStats) -> FloatArray:
+    def level(self, stats: GroupStats) -> Floats:
         """The largest gain of a value of each group."""
         gains = np.maximum(self._gains(stats), 0.0)
         if self.form == "enhanced":
@@ -97,7 +89,7 @@ class BetaLikeness(SensitiveCriterion):
             gains = np.divide(gains * self.beta, own, out=np.zeros(len(gains)), where=own > 0)
         return reduce_groups(np.maximum, gains, stats.histograms[self.column].indptr)
 
-    def holds(self, stats: GroupStats) -> BoolArray:
+    def holds(self, stats: GroupStats) -> Flags:
         """Which groups satisfy it; beta as an exact fraction keeps its comparison in integers."""
         h = stats.histograms[self.column]
         beta = as_fraction(self.beta)

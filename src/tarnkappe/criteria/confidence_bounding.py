@@ -11,16 +11,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from tarnkappe.criteria.base import (
-    BoolArray,
-    Card,
-    FloatArray,
-    SensitiveCriterion,
-    as_fraction,
-    no_entry,
-    sizes_of_entries,
-    times,
-)
+from tarnkappe.arrays import Flags, Floats
+from tarnkappe.criteria.base import Card, SensitiveCriterion, as_fraction, no_entry, sizes_of_entries, times
 from tarnkappe.criteria.values import require_named
 from tarnkappe.errors import JobError
 from tarnkappe.groups import GroupStats
@@ -118,13 +110,13 @@ class ConfidenceBounding(SensitiveCriterion):
                 limits[domain.code_of[value]] = as_fraction(bound)
         return limits
 
-    def level(self, stats: GroupStats) -> FloatArray:
+    def level(self, stats: GroupStats) -> Floats:
         """The largest share of a value, in units of its bound."""
         h = stats.histograms[self.column]
         limits = np.array(self._limits(h.domain), np.float64)
         return reduce_groups(np.maximum, h.counts / (sizes_of_entries(stats, h) * limits[h.codes]), h.indptr)
 
-    def holds(self, stats: GroupStats) -> BoolArray:
+    def holds(self, stats: GroupStats) -> Flags:
         """Which groups satisfy it, in integers: all bounds are brought to one denominator."""
         h = stats.histograms[self.column]
         limits = self._limits(h.domain)

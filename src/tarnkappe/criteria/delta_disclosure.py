@@ -8,7 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from tarnkappe.criteria.base import BoolArray, Card, FloatArray, SensitiveCriterion, sizes_of_entries
+from tarnkappe.arrays import Flags, Floats
+from tarnkappe.criteria.base import Card, SensitiveCriterion, sizes_of_entries
 from tarnkappe.groups import GroupStats
 from tarnkappe.kernels.histograms import reduce_groups
 from tarnkappe.params import param
@@ -84,7 +85,7 @@ class DeltaDisclosure(SensitiveCriterion):
         skipped = ", absent values skipped" if self.absent == "skipped" else ""
         return f"|{self.logarithm} log of the ratio of shares| < {self.delta:g}{skipped}"
 
-    def level(self, stats: GroupStats) -> FloatArray:
+    def level(self, stats: GroupStats) -> Floats:
         """The largest absolute logarithm of the ratio of shares of each group."""
         h = stats.histograms[self.column]
         expected = h.table[h.codes] * sizes_of_entries(stats, h)
@@ -92,12 +93,12 @@ class DeltaDisclosure(SensitiveCriterion):
             h.counts * int(h.table.sum()), expected, out=np.full(len(expected), np.inf), where=expected > 0
         )
         distance = np.abs(np.log(ratio)) / math.log(_BASES[self.logarithm])
-        worst: FloatArray = reduce_groups(np.maximum, distance, h.indptr)
+        worst: Floats = reduce_groups(np.maximum, distance, h.indptr)
         if self.absent == "violates":
             present = reduce_groups(np.add, (h.table[h.codes] > 0).astype(np.int64), h.indptr)
             worst = np.where(present < np.count_nonzero(h.table), np.inf, worst)
         return worst
 
-    def holds(self, stats: GroupStats) -> BoolArray:
+    def holds(self, stats: GroupStats) -> Flags:
         """Which groups stay below delta, up to rounding."""
         return self.level(stats) < self.delta * (1 - _SLACK)

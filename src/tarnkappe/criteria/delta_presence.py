@@ -8,7 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from tarnkappe.criteria.base import BoolArray, Card, Criterion, FloatArray, as_fraction, times
+from tarnkappe.arrays import Flags, Floats
+from tarnkappe.criteria.base import Card, Criterion, as_fraction, times
 from tarnkappe.errors import JobError
 from tarnkappe.groups import GroupStats
 from tarnkappe.params import param
@@ -80,7 +81,7 @@ class DeltaPresence(Criterion):
         """People who are certainly not in the data break a lower bound."""
         return self.delta_min > 0
 
-    def level(self, stats: GroupStats) -> FloatArray:
+    def level(self, stats: GroupStats) -> Floats:
         """The share of each group that is in the data; above 1 where it is too small."""
         people = self._people(stats)
         share = np.where(
@@ -88,7 +89,7 @@ class DeltaPresence(Criterion):
         )
         return np.where(self._too_few(stats), 1 + self.delta_min - share, share)
 
-    def holds(self, stats: GroupStats) -> BoolArray:
+    def holds(self, stats: GroupStats) -> Flags:
         """Which groups satisfy both bounds, in whole numbers."""
         most = as_fraction(self.delta_max)
         within = times(stats.size, most.denominator) <= times(self._people(stats), most.numerator)
@@ -100,7 +101,7 @@ class DeltaPresence(Criterion):
         shares = [Fraction(records, people) for records, people in pairs if people]
         return min(shares), max(shares)
 
-    def _too_few(self, stats: GroupStats) -> BoolArray:
+    def _too_few(self, stats: GroupStats) -> Flags:
         least = as_fraction(self.delta_min)
         return (times(stats.size, least.denominator) < times(self._people(stats), least.numerator)).astype(np.bool_)
 

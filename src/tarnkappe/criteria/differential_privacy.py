@@ -7,7 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from tarnkappe.criteria.base import Card, Criterion, FloatArray
+from tarnkappe.arrays import Floats
+from tarnkappe.criteria.base import Card, Criterion
 from tarnkappe.criteria.sdgs_bound import largest_beta, smallest_k
 from tarnkappe.groups import GroupStats
 from tarnkappe.kernels.histograms import reduce_groups
@@ -103,9 +104,9 @@ class DifferentialPrivacy(Criterion):
         """The promise in short, as far as a table can show it."""
         return f"every published record at least {self.k} times (ε = {self.epsilon:g}, δ = {self.delta:g})"
 
-    def level(self, stats: GroupStats) -> FloatArray:
+    def level(self, stats: GroupStats) -> Floats:
         """How often the rarest record of each group occurs."""
         if stats.joint is None:  # there are no sensitive columns
             return stats.size.astype(np.float64)
-        rarest: FloatArray = reduce_groups(np.minimum, stats.joint.counts, stats.joint.indptr).astype(np.float64)
+        rarest: Floats = reduce_groups(np.minimum, stats.joint.counts, stats.joint.indptr).astype(np.float64)
         return rarest

@@ -8,7 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from tarnkappe.criteria.base import BoolArray, Card, FloatArray, SensitiveCriterion
+from tarnkappe.arrays import Flags, Floats
+from tarnkappe.criteria.base import Card, SensitiveCriterion
 from tarnkappe.groups import GroupStats
 from tarnkappe.kernels.histograms import reduce_groups
 from tarnkappe.params import param
@@ -60,13 +61,13 @@ class EntropyLDiversity(SensitiveCriterion):
         """The entropy of f equally likely values is log f."""
         return self.min_size
 
-    def level(self, stats: GroupStats) -> FloatArray:
+    def level(self, stats: GroupStats) -> Floats:
         """The exponential of each group's entropy."""
         h = stats.histograms[self.column]
         weighted = reduce_groups(np.add, h.counts * np.log(h.counts), h.indptr)
-        effective: FloatArray = np.exp(np.log(stats.size) - weighted / stats.size)
+        effective: Floats = np.exp(np.log(stats.size) - weighted / stats.size)
         return effective
 
-    def holds(self, stats: GroupStats) -> BoolArray:
+    def holds(self, stats: GroupStats) -> Flags:
         """Which groups reach l, up to rounding."""
         return self.level(stats) >= self.l * (1 - _SLACK)

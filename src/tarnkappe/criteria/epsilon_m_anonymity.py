@@ -8,13 +8,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from tarnkappe.criteria.base import BoolArray, Card, FloatArray, SensitiveCriterion, as_fraction, times
+from tarnkappe.arrays import Codes, Counts, Flags, Floats
+from tarnkappe.criteria.base import Card, SensitiveCriterion, as_fraction, times
 from tarnkappe.criteria.values import numbers
 from tarnkappe.errors import JobError
 from tarnkappe.groups import GroupStats
 from tarnkappe.kernels.criteria.windows import fullest_windows
 from tarnkappe.params import param
-from tarnkappe.tally import Codes, Counts, Domain
+from tarnkappe.tally import Domain
 
 
 @dataclass(frozen=True)
@@ -105,11 +106,11 @@ class EpsilonMAnonymity(SensitiveCriterion):
         near: Counts = fullest_windows(h.indptr, h.codes, h.counts, h.indptr, first[h.codes], last[h.codes])
         return near
 
-    def level(self, stats: GroupStats) -> FloatArray:
+    def level(self, stats: GroupStats) -> Floats:
         """The share of the fullest neighbourhood of each group."""
-        share: FloatArray = self._nearest(stats) / np.maximum(stats.size, 1)
+        share: Floats = self._nearest(stats) / np.maximum(stats.size, 1)
         return share
 
-    def holds(self, stats: GroupStats) -> BoolArray:
+    def holds(self, stats: GroupStats) -> Flags:
         """Which groups satisfy it, in integers."""
         return (times(self._nearest(stats), self.m) <= stats.size).astype(np.bool_)

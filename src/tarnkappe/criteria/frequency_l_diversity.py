@@ -9,7 +9,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from tarnkappe.criteria.base import BoolArray, Card, FloatArray, SensitiveCriterion, times
+from tarnkappe.arrays import Flags, Floats
+from tarnkappe.criteria.base import Card, SensitiveCriterion, times
 from tarnkappe.groups import GroupStats
 from tarnkappe.kernels.histograms import reduce_groups
 from tarnkappe.params import param
@@ -67,12 +68,12 @@ class FrequencyLDiversity(SensitiveCriterion):
         h = stats.histograms[self.column]
         return reduce_groups(np.maximum, h.counts, h.indptr)
 
-    def level(self, stats: GroupStats) -> FloatArray:
+    def level(self, stats: GroupStats) -> Floats:
         """The share of the commonest value of each group."""
-        share: FloatArray = self._commonest(stats) / stats.size
+        share: Floats = self._commonest(stats) / stats.size
         return share
 
-    def holds(self, stats: GroupStats) -> BoolArray:
+    def holds(self, stats: GroupStats) -> Flags:
         """Which groups satisfy it; ``l`` as an exact fraction keeps the comparison in integers."""
         exact = Fraction(str(self.l))
         within = times(self._commonest(stats), exact.numerator) <= times(stats.size, exact.denominator)

@@ -7,7 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from tarnkappe.criteria.base import Card, Criterion, FloatArray
+from tarnkappe.arrays import Floats
+from tarnkappe.criteria.base import Card, Criterion
 from tarnkappe.groups import GroupStats
 from tarnkappe.params import param
 
@@ -54,6 +55,6 @@ class KAnonymity(Criterion):
         """A group needs k records."""
         return self.k
 
-    def level(self, stats: GroupStats) -> FloatArray:
+    def level(self, stats: GroupStats) -> Floats:
         """The size of each group."""
         return stats.size.astype(np.float64)

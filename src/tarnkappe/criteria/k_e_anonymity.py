@@ -7,12 +7,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from tarnkappe.criteria.base import BoolArray, Card, FloatArray, SensitiveCriterion, as_fraction, times
+from tarnkappe.arrays import Codes, Counts, Flags, Floats
+from tarnkappe.criteria.base import Card, SensitiveCriterion, as_fraction, times
 from tarnkappe.criteria.values import numbers
 from tarnkappe.groups import GroupStats
 from tarnkappe.kernels.histograms import reduce_groups
 from tarnkappe.params import param
-from tarnkappe.tally import Codes, Counts
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class KEAnonymity(SensitiveCriterion):
         first = reduce_groups(np.minimum, h.codes, h.indptr)
         return np.where(different > 0, first, 0), last, different
 
-    def level(self, stats: GroupStats) -> FloatArray:
+    def level(self, stats: GroupStats) -> Floats:
         """The range of each group; minus infinity without k different numbers."""
         first, last, different = self._ends(stats)
         domain = stats.histograms[self.column].domain
@@ -84,7 +84,7 @@ class KEAnonymity(SensitiveCriterion):
             spread = (whole[last] - whole[first]) / power
         return np.where(different >= self.k, spread, -np.inf)
 
-    def holds(self, stats: GroupStats) -> BoolArray:
+    def holds(self, stats: GroupStats) -> Flags:
         """Which groups satisfy it; in integers where the numbers are decimals."""
         level = self.level(stats)
         domain = stats.histograms[self.column].domain

@@ -7,7 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from tarnkappe.criteria.base import Card, Criterion, FloatArray
+from tarnkappe.arrays import Floats
+from tarnkappe.criteria.base import Card, Criterion
 from tarnkappe.groups import GroupStats
 from tarnkappe.params import param
 
@@ -56,7 +57,7 @@ class KMap(Criterion):
         """The k."""
         return float(self.k)
 
-    def level(self, stats: GroupStats) -> FloatArray:
+    def level(self, stats: GroupStats) -> Floats:
         """People of the public table in each group."""
         assert stats.population is not None, "k-map needs a public table"
         return stats.population.astype(np.float64)

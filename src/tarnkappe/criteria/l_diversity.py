@@ -7,7 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from tarnkappe.criteria.base import Card, FloatArray, SensitiveCriterion
+from tarnkappe.arrays import Floats
+from tarnkappe.criteria.base import Card, SensitiveCriterion
 from tarnkappe.groups import GroupStats
 from tarnkappe.params import param
 
@@ -53,6 +54,6 @@ class LDiversity(SensitiveCriterion):
         """The l values that are asked for."""
         return self.l
 
-    def level(self, stats: GroupStats) -> FloatArray:
+    def level(self, stats: GroupStats) -> Floats:
         """The number of different values in each group."""
         return np.diff(stats.histograms[self.column].indptr).astype(np.float64)

@@ -9,11 +9,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from tarnkappe.criteria.base import BoolArray, Card, Criterion, FloatArray, as_fraction, times
+from tarnkappe.arrays import Codes, Counts, Flags, Floats
+from tarnkappe.criteria.base import Card, Criterion, as_fraction, times
 from tarnkappe.groups import GroupStats
 from tarnkappe.kernels.histograms import reduce_groups
 from tarnkappe.params import param
-from tarnkappe.tally import Codes, Counts
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class LKCPrivacy(Criterion):
         sure = f", confidence ≤ {self.c:g}" if self.column else ""
         return f"whoever knows {self.l} quasi-identifiers: records ≥ {self.k}{sure}"
 
-    def level(self, stats: GroupStats) -> FloatArray:
+    def level(self, stats: GroupStats) -> Floats:
         """The largest confidence over all sets of quasi-identifiers; above 1 where too few records fit."""
         worst = np.zeros(stats.n_groups)
         for commonest, size, part in self._pools(stats):
@@ -76,7 +76,7 @@ class LKCPrivacy(Criterion):
             worst = np.maximum(worst, level[part])
         return worst
 
-    def holds(self, stats: GroupStats) -> BoolArray:
+    def holds(self, stats: GroupStats) -> Flags:
         """Which groups satisfy it for all sets of quasi-identifiers, in whole numbers."""
         most = as_fraction(self.c)
         ok = np.ones(stats.n_groups, np.bool_)

@@ -8,7 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from tarnkappe.criteria.base import BoolArray, Card, Criterion, FloatArray, as_fraction, times
+from tarnkappe.arrays import Flags, Floats
+from tarnkappe.criteria.base import Card, Criterion, as_fraction, times
 from tarnkappe.groups import GroupStats
 from tarnkappe.params import param
 
@@ -56,11 +57,11 @@ class MaxRisk(Criterion):
         """A group needs 1 / risk records."""
         return math.ceil(1 / as_fraction(self.risk))
 
-    def level(self, stats: GroupStats) -> FloatArray:
+    def level(self, stats: GroupStats) -> Floats:
         """One over the size of each group."""
         return 1.0 / np.maximum(stats.size, 1)
 
-    def holds(self, stats: GroupStats) -> BoolArray:
+    def holds(self, stats: GroupStats) -> Flags:
         """Which groups are large enough, in integers."""
         risk = as_fraction(self.risk)
         return (times(stats.size, risk.numerator) >= risk.denominator).astype(np.bool_)

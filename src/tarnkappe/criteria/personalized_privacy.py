@@ -8,12 +8,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from tarnkappe.criteria.base import BoolArray, Card, Criterion, FloatArray, as_fraction, times
+from tarnkappe.arrays import Codes, Counts, Flags, Floats
+from tarnkappe.criteria.base import Card, Criterion, as_fraction, times
 from tarnkappe.errors import DataError, did_you_mean
 from tarnkappe.groups import GroupStats
 from tarnkappe.kernels.criteria.windows import fullest_windows
 from tarnkappe.params import param
-from tarnkappe.tally import Codes, Counts, Domain
+from tarnkappe.tally import Domain
 
 
 @dataclass(frozen=True)
@@ -111,12 +112,12 @@ class PersonalizedPrivacy(Criterion):
         under: Counts = fullest_windows(h.indptr, h.codes, h.counts, joint.indptr, first[node], last[node])
         return under
 
-    def level(self, stats: GroupStats) -> FloatArray:
+    def level(self, stats: GroupStats) -> Floats:
         """The largest breach probability of each group."""
-        chance: FloatArray = self._breaches(stats) / np.maximum(stats.size, 1)
+        chance: Floats = self._breaches(stats) / np.maximum(stats.size, 1)
         return chance
 
-    def holds(self, stats: GroupStats) -> BoolArray:
+    def holds(self, stats: GroupStats) -> Flags:
         """Which groups satisfy it; ``p_breach`` as an exact fraction keeps the comparison in integers."""
         allowed = as_fraction(self.p_breach)
         within = times(self._breaches(stats), allowed.denominator) <= times(stats.size, allowed.numerator)

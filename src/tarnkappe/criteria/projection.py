@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from tarnkappe.arrays import Codes
 from tarnkappe.groups import GroupStats
-from tarnkappe.tally import Codes
 
 
 def projected(stats: GroupStats, x: Sequence[str], columns: Sequence[str]) -> tuple[GroupStats, Codes]:

@@ -9,11 +9,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from tarnkappe.criteria.base import BoolArray, Card, FloatArray, SensitiveCriterion, times
+from tarnkappe.arrays import Counts, Flags, Floats
+from tarnkappe.criteria.base import Card, SensitiveCriterion, times
 from tarnkappe.groups import GroupStats
 from tarnkappe.kernels.histograms import recursive_tails, reduce_groups
 from tarnkappe.params import param
-from tarnkappe.tally import Counts
 
 
 @dataclass(frozen=True)
@@ -71,13 +71,13 @@ class RecursiveCLDiversity(SensitiveCriterion):
         h = stats.histograms[self.column]
         return reduce_groups(np.maximum, h.counts, h.indptr), recursive_tails(h.indptr, h.counts, self.l)
 
-    def level(self, stats: GroupStats) -> FloatArray:
+    def level(self, stats: GroupStats) -> Floats:
         """The smallest c (not reached itself) that each group would satisfy."""
         head, tail = self._head_and_tail(stats)
-        smallest: FloatArray = np.divide(head, tail, out=np.full(len(head), np.inf), where=tail > 0)
+        smallest: Floats = np.divide(head, tail, out=np.full(len(head), np.inf), where=tail > 0)
         return smallest
 
-    def holds(self, stats: GroupStats) -> BoolArray:
+    def holds(self, stats: GroupStats) -> Flags:
         """Which groups satisfy the strict inequality; ``c`` as an exact fraction keeps it in integers."""
         head, tail = self._head_and_tail(stats)
         if self.l == 1:

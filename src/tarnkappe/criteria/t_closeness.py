@@ -7,11 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from tarnkappe.criteria.base import Card, FloatArray, SensitiveCriterion
+from tarnkappe.arrays import Counts, Floats
+from tarnkappe.criteria.base import Card, SensitiveCriterion
 from tarnkappe.groups import GroupStats
 from tarnkappe.kernels.histograms import emd_equal, emd_hierarchical, emd_ordered, largest_remainder
 from tarnkappe.params import param
-from tarnkappe.tally import Counts
 
 
 @dataclass(frozen=True)
@@ -82,13 +82,13 @@ class TCloseness(SensitiveCriterion):
         # A record less than computed, against rounding: the figure is a lower bound.
         return np.maximum(np.ceil(stats.size - kept - 1e-6 * stats.size), 0).astype(np.int64)
 
-    def level(self, stats: GroupStats) -> FloatArray:
+    def level(self, stats: GroupStats) -> Floats:
         """The earth mover's distance of each group."""
         h = stats.histograms[self.column]
         common = (h.indptr, h.codes, h.counts, stats.size, h.table)
         if self.distance == "hierarchical":
             tree = h.domain.taxonomy
-            emd: FloatArray = emd_hierarchical(*common, tree.parent, tree.leaf_nodes, tree.node_heights)
+            emd: Floats = emd_hierarchical(*common, tree.parent, tree.leaf_nodes, tree.node_heights)
         else:
             emd = emd_ordered(*common) if self.distance == "ordered" else emd_equal(*common)
         return emd

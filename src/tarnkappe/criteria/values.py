@@ -6,9 +6,10 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from tarnkappe.arrays import Floats
 from tarnkappe.criteria.base import Criterion
 from tarnkappe.errors import JobError, did_you_mean
-from tarnkappe.tally import Domain, Floats
+from tarnkappe.tally import Domain
 
 
 def require_named(criterion: Criterion, parameter: str, named: Iterable[str], domain: Domain) -> None:

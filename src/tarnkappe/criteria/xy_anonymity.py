@@ -7,7 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from tarnkappe.criteria.base import Card, Criterion, FloatArray
+from tarnkappe.arrays import Floats
+from tarnkappe.criteria.base import Card, Criterion
 from tarnkappe.criteria.projection import on_part, projected
 from tarnkappe.groups import GroupStats
 from tarnkappe.params import param
@@ -73,8 +74,8 @@ class XYAnonymity(Criterion):
         """So many values need as many records, but where groups are pooled each may be smaller."""
         return 1 if self.x else self.k
 
-    def level(self, stats: GroupStats) -> FloatArray:
+    def level(self, stats: GroupStats) -> Floats:
         """Different values of y for what each group publishes in X."""
         known, part = projected(stats, self.x, (self.y,))
-        distinct: FloatArray = np.diff(known.histograms[self.y].indptr).astype(np.float64)[part]
+        distinct: Floats = np.diff(known.histograms[self.y].indptr).astype(np.float64)[part]
         return distinct

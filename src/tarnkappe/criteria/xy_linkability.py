@@ -9,13 +9,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from tarnkappe.criteria.base import BoolArray, Card, Criterion, FloatArray, as_fraction, times
+from tarnkappe.arrays import Codes, Counts, Flags, Floats
+from tarnkappe.criteria.base import Card, Criterion, as_fraction, times
 from tarnkappe.criteria.projection import on_part, projected
 from tarnkappe.criteria.values import require_named
 from tarnkappe.groups import GroupStats
 from tarnkappe.kernels.histograms import reduce_groups
 from tarnkappe.params import param
-from tarnkappe.tally import Codes, Counts, Domain, distinct_rows
+from tarnkappe.tally import Domain, distinct_rows
 
 
 @dataclass(frozen=True)
@@ -101,13 +102,13 @@ class XYLinkability(Criterion):
         if self.value is not None:
             require_named(self, "value", [self.value], domains[self.y])
 
-    def level(self, stats: GroupStats) -> FloatArray:
+    def level(self, stats: GroupStats) -> Floats:
         """The largest confidence for what each group publishes in X."""
         having, total, part = self._counts(stats)
-        confidence: FloatArray = (having / np.maximum(total, 1))[part]
+        confidence: Floats = (having / np.maximum(total, 1))[part]
         return confidence
 
-    def holds(self, stats: GroupStats) -> BoolArray:
+    def holds(self, stats: GroupStats) -> Flags:
         """Which groups satisfy it, in whole numbers."""
         having, total, part = self._counts(stats)
         most = as_fraction(self.h)

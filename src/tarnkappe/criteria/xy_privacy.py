@@ -9,7 +9,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from tarnkappe.criteria.base import BoolArray, Card, Criterion, FloatArray
+from tarnkappe.arrays import Flags, Floats
+from tarnkappe.criteria.base import Card, Criterion
 from tarnkappe.criteria.xy_anonymity import XYAnonymity
 from tarnkappe.criteria.xy_linkability import XYLinkability
 from tarnkappe.groups import GroupStats
@@ -100,11 +101,11 @@ class XYPrivacy(Criterion):
         """Refuse a value that the column does not have."""
         self.linkability.require_values(domains)
 
-    def level(self, stats: GroupStats) -> FloatArray:
+    def level(self, stats: GroupStats) -> Floats:
         """The confidence; above 1 where too few values of Y are linked."""
         distinct = self.anonymity.level(stats)
         return np.where(distinct >= self.k, self.linkability.level(stats), 2 - distinct / self.k)
 
-    def holds(self, stats: GroupStats) -> BoolArray:
+    def holds(self, stats: GroupStats) -> Flags:
         """Which groups satisfy both halves."""
         return self.anonymity.holds(stats) & self.linkability.holds(stats)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from tarnkappe.tally import Floats
+from tarnkappe.arrays import Floats
 
 
 def uniform_points(n: int = 1000, d: int = 10, *, width: float = 20_000.0, seed: int = 1) -> Floats:

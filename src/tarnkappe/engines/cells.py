@@ -9,10 +9,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from tarnkappe.arrays import Codes
 from tarnkappe.engines.encode import encode_quasi, encode_sensitive, read_kind, stacked
 from tarnkappe.io import Cells, Source, is_text
 from tarnkappe.schema import Column, Schema
-from tarnkappe.tally import Codes, Domain, Tally, count_cells, with_population
+from tarnkappe.tally import Domain, Tally, count_cells, with_population
 from tarnkappe.threads import map_threads
 
 #: Distinct values of a column that are looked at to recognise a taxonomy of another one.

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from tarnkappe.arrays import Codes
 from tarnkappe.engines.base import Engine, Writer
 from tarnkappe.engines.encode import Values, encode_quasi, encode_sensitive, read_kind, stacked
 from tarnkappe.errors import DataError
@@ -16,7 +17,7 @@ from tarnkappe.groups import SUPPRESSED, Grouping
 from tarnkappe.io import Source, is_text
 from tarnkappe.plan import Plan
 from tarnkappe.schema import Column, Schema
-from tarnkappe.tally import Codes, Domain, Tally, count_cells, with_population
+from tarnkappe.tally import Domain, Tally, count_cells, with_population
 from tarnkappe.threads import map_threads
 
 #: Records per batch when rewriting: large enough for speed, small enough to keep labels cheap.

@@ -11,6 +11,7 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
+from tarnkappe.arrays import Codes, Counts
 from tarnkappe.engines.base import Engine, Writer
 from tarnkappe.engines.cells import tally_of_cells
 from tarnkappe.engines.shuffle import Shuffle
@@ -20,7 +21,7 @@ from tarnkappe.io import Cells, RowCounter, Source, count_rows
 from tarnkappe.kernels.engines.dealing import deal, shuffle_within
 from tarnkappe.plan import Plan
 from tarnkappe.schema import Column, Schema
-from tarnkappe.tally import Codes, Counts, Tally
+from tarnkappe.tally import Tally
 
 #: Records that are made up at a time when the plan alone says what to write.
 _CHUNK = 1 << 22

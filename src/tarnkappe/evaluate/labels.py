@@ -8,7 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
-from tarnkappe.tally import Codes, Domain
+from tarnkappe.arrays import Codes
+from tarnkappe.tally import Domain
 
 
 @dataclass(frozen=True, eq=False)

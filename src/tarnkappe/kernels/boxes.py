@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from tarnkappe.arrays import Codes
 from tarnkappe.kernels import kernel
-
-Codes = NDArray[np.int32]
 
 
 def group_boxes(quasi: Codes, cell: Codes, group: Codes, n_groups: int, wild: Codes) -> tuple[Codes, Codes]:

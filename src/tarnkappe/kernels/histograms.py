@@ -7,15 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tarnkappe.arrays import Codes, Counts
 from tarnkappe.kernels import kernel
-
-Ints = NDArray[np.int64]
-Codes = NDArray[np.int32]
 
 _FEW_CODES = 32
 
 
-def group_order(group: Codes, n_groups: int) -> tuple[Ints, Codes]:
+def group_order(group: Codes, n_groups: int) -> tuple[Counts, Codes]:
     """Counting sort of cells by group: start of each group, and the cells in group order (-1 is left out)."""
     starts, order = np.zeros(n_groups + 2, np.int64), np.empty(len(group), np.int32)
     _sort_cells(group, starts, order)
@@ -23,7 +21,7 @@ def group_order(group: Codes, n_groups: int) -> tuple[Ints, Codes]:
 
 
 @kernel
-def _sort_cells(group: Codes, starts: Ints, order: Codes) -> None:
+def _sort_cells(group: Codes, starts: Counts, order: Codes) -> None:
     """Fill in starts, which are 0 before, and order; entry ``g + 1`` is first where group ``g`` has come to."""
     for i in range(group.size):
         if group[i] >= 0:
@@ -37,7 +35,9 @@ def _sort_cells(group: Codes, starts: Ints, order: Codes) -> None:
             starts[g + 1] += 1
 
 
-def csr_histogram(starts: Ints, order: Codes, codes: Codes, counts: Ints, n_codes: int) -> tuple[Ints, Codes, Ints]:
+def csr_histogram(
+    starts: Counts, order: Codes, codes: Codes, counts: Counts, n_codes: int
+) -> tuple[Counts, Codes, Counts]:
     """Count the codes within each run ``order[starts[g]:starts[g+1]]``: indptr, codes (ascending), counts."""
     room = np.zeros(len(starts), np.int64), np.empty(len(order), np.int32), np.empty(len(order), np.int64)
     _count_codes(starts, codes[order], counts[order], np.zeros(n_codes, np.int64), *room)
@@ -46,7 +46,7 @@ def csr_histogram(starts: Ints, order: Codes, codes: Codes, counts: Ints, n_code
 
 @kernel
 def _count_codes(
-    starts: Ints, codes: Codes, counts: Ints, seen: Ints, indptr: Ints, out_codes: Codes, out_counts: Ints
+    starts: Counts, codes: Codes, counts: Counts, seen: Counts, indptr: Counts, out_codes: Codes, out_counts: Counts
 ) -> None:
     """What `csr_histogram` returns, if codes and counts come run by run; codes are ascending only if they are few."""
     few = seen.size <= _FEW_CODES  # then walking over all of them is faster than sorting
@@ -71,8 +71,8 @@ def _count_codes(
 
 
 def pooled_histogram(
-    starts: Ints, order: Codes, indptr: Ints, codes: Codes, counts: Ints, n_codes: int
-) -> tuple[Ints, Codes, Ints]:
+    starts: Counts, order: Codes, indptr: Counts, codes: Codes, counts: Counts, n_codes: int
+) -> tuple[Counts, Codes, Counts]:
     """Add up the histograms of the groups within each run ``order[starts[g]:starts[g+1]]``, as `csr_histogram`."""
     room = np.zeros(len(starts), np.int64), np.empty(len(codes), np.int32), np.empty(len(codes), np.int64)
     _pool_codes(starts, order, indptr, codes, counts, np.zeros(n_codes, np.int64), *room)
@@ -81,15 +81,15 @@ def pooled_histogram(
 
 @kernel
 def _pool_codes(
-    starts: Ints,
+    starts: Counts,
     order: Codes,
-    indptr: Ints,
+    indptr: Counts,
     codes: Codes,
-    counts: Ints,
-    seen: Ints,
-    out_indptr: Ints,
+    counts: Counts,
+    seen: Counts,
+    out_indptr: Counts,
     out_codes: Codes,
-    out_counts: Ints,
+    out_counts: Counts,
 ) -> None:
     """What `pooled_histogram` returns; codes are ascending only if they are few."""
     few = seen.size <= _FEW_CODES
@@ -121,7 +121,7 @@ def _pool_codes(
         out_indptr[g + 1] = at
 
 
-def _ascending(indptr: Ints, codes: Codes, counts: Ints, n_codes: int) -> tuple[Ints, Codes, Ints]:
+def _ascending(indptr: Counts, codes: Codes, counts: Counts, n_codes: int) -> tuple[Counts, Codes, Counts]:
     """A histogram without the room that is left over, its codes in ascending order within each group."""
     n = int(indptr[-1])
     if n_codes <= _FEW_CODES:
@@ -132,7 +132,7 @@ def _ascending(indptr: Ints, codes: Codes, counts: Ints, n_codes: int) -> tuple[
 
 
 @kernel
-def pooled_counts(group: Codes, counts: Ints, n_groups: int) -> Ints:
+def pooled_counts(group: Codes, counts: Counts, n_groups: int) -> Counts:
     """The sum of counts per group (-1 is left out)."""
     out = np.zeros(n_groups, np.int64)
     for i in range(group.size):
@@ -142,7 +142,7 @@ def pooled_counts(group: Codes, counts: Ints, n_groups: int) -> Ints:
 
 
 @kernel
-def recursive_tails(indptr: Ints, counts: Ints, rank: int) -> Ints:
+def recursive_tails(indptr: Counts, counts: Counts, rank: int) -> Counts:
     """Per group, the sum of all counts from the `rank`-th largest on (0 if the group has fewer values)."""
     out = np.zeros(indptr.size - 1, np.int64)
     for g in range(out.size):
@@ -154,7 +154,7 @@ def recursive_tails(indptr: Ints, counts: Ints, rank: int) -> Ints:
 
 
 @kernel
-def emd_equal(indptr: Ints, codes: Codes, counts: Ints, size: Ints, table: Ints) -> NDArray[np.float64]:
+def emd_equal(indptr: Counts, codes: Codes, counts: Counts, size: Counts, table: Counts) -> NDArray[np.float64]:
     """Equal-distance EMD of each group to the table, as half the sum of absolute differences.
 
     Differences are integers ``count * N - table * size``; only values present in the group are visited.
@@ -174,7 +174,7 @@ def emd_equal(indptr: Ints, codes: Codes, counts: Ints, size: Ints, table: Ints)
 
 @kernel
 def largest_remainder(
-    indptr: Ints, codes: Codes, counts: Ints, size: Ints, share: NDArray[np.float64], slack: float
+    indptr: Counts, codes: Codes, counts: Counts, size: Counts, share: NDArray[np.float64], slack: float
 ) -> NDArray[np.float64]:
     """Per group, the largest ``r`` up to its size with ``sum(min(count, share * r)) >= (1 - slack) * r``.
 
@@ -199,7 +199,7 @@ def largest_remainder(
 
 
 @kernel
-def emd_ordered(indptr: Ints, codes: Codes, counts: Ints, size: Ints, table: Ints) -> NDArray[np.float64]:
+def emd_ordered(indptr: Counts, codes: Codes, counts: Counts, size: Counts, table: Counts) -> NDArray[np.float64]:
     """Ordered EMD: mean absolute cumulative difference over the m-1 gaps between the m values that the table has."""
     present = np.flatnonzero(table)
     m = present.size
@@ -224,11 +224,11 @@ def emd_ordered(indptr: Ints, codes: Codes, counts: Ints, size: Ints, table: Int
 
 @kernel
 def emd_hierarchical(
-    indptr: Ints,
+    indptr: Counts,
     codes: Codes,
-    counts: Ints,
-    size: Ints,
-    table: Ints,
+    counts: Counts,
+    size: Counts,
+    table: Counts,
     parent: Codes,
     leaf_node: Codes,
     height: Codes,
@@ -263,7 +263,7 @@ def emd_hierarchical(
     return out
 
 
-def reduce_groups(operation: Any, values: NDArray[Any], indptr: Ints) -> NDArray[Any]:
+def reduce_groups(operation: Any, values: NDArray[Any], indptr: Counts) -> NDArray[Any]:
     """Apply a numpy ufunc such as ``np.maximum`` within each non-empty run of `values`."""
     reduced: NDArray[Any] = operation.reduceat(values, indptr[:-1])
     return reduced

@@ -5,10 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from tarnkappe.arrays import Codes, Counts
 from tarnkappe.kernels import kernel
-
-Codes = NDArray[np.int32]
-Counts = NDArray[np.int64]
 
 
 def sum_steps(

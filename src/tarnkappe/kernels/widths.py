@@ -11,11 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.kernels import kernel
-
-Codes = NDArray[np.int32]
-Counts = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 class Ruler(NamedTuple):

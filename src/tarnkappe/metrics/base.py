@@ -7,10 +7,11 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Boxes
 from tarnkappe.plan import Plan
-from tarnkappe.tally import Codes, Counts, Domain, Floats, Tally
+from tarnkappe.tally import Domain, Tally
 
 
 class Metric(ABC):

@@ -6,9 +6,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from tarnkappe.arrays import Counts
 from tarnkappe.goal import Goal
 from tarnkappe.metrics.base import SizeMetric
-from tarnkappe.tally import Counts
 
 
 class Discernibility(SizeMetric):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from tarnkappe.arrays import Floats
 from tarnkappe.groups import Boxes
 from tarnkappe.metrics.base import CellLoss
-from tarnkappe.tally import Domain, Floats
+from tarnkappe.tally import Domain
 
 
 class ILoss(CellLoss):

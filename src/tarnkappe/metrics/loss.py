@@ -6,8 +6,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from tarnkappe.arrays import Floats
 from tarnkappe.metrics.lm import LossMetric
-from tarnkappe.tally import Floats, Tally
+from tarnkappe.tally import Tally
 
 
 class Loss(LossMetric):

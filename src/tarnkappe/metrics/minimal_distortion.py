@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.metrics.base import ColumnLoss
 from tarnkappe.metrics.steps import generalisation_steps, leaf_depths, leaf_steps
 from tarnkappe.plan import Plan
-from tarnkappe.tally import Codes, Counts, Domain, Floats, Tally
+from tarnkappe.tally import Domain, Tally
 
 
 class MinimalDistortion(ColumnLoss):

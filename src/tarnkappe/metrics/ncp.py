@@ -6,9 +6,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from tarnkappe.arrays import Floats
 from tarnkappe.groups import Boxes
 from tarnkappe.metrics.base import CellLoss
-from tarnkappe.tally import Domain, Floats
+from tarnkappe.tally import Domain
 
 
 class GlobalCertaintyPenalty(CellLoss):

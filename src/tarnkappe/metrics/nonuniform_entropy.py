@@ -6,10 +6,11 @@ from typing import ClassVar
 
 import numpy as np
 
+from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.kernels.recoding import sum_leaf_node_costs
 from tarnkappe.metrics.base import ColumnLoss
 from tarnkappe.plan import Plan
-from tarnkappe.tally import Codes, Counts, Domain, Floats, Tally
+from tarnkappe.tally import Domain, Tally
 
 
 class NonUniformEntropy(ColumnLoss):

@@ -6,10 +6,11 @@ from typing import ClassVar
 
 import numpy as np
 
+from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.metrics.base import ColumnLoss, weighted_mean
 from tarnkappe.metrics.steps import generalisation_steps, leaf_depths, leaf_steps
 from tarnkappe.plan import Plan
-from tarnkappe.tally import Codes, Counts, Domain, Floats, Tally
+from tarnkappe.tally import Domain, Tally
 
 
 class Precision(ColumnLoss):

@@ -6,11 +6,11 @@ from typing import ClassVar
 
 import numpy as np
 
+from tarnkappe.arrays import Floats
 from tarnkappe.groups import SUPPRESSED
 from tarnkappe.metrics.base import Metric
 from tarnkappe.plan import Plan
 from tarnkappe.space import Space
-from tarnkappe.tally import Floats
 
 
 class SquaredError(Metric):

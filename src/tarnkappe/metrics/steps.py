@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from tarnkappe.arrays import Codes, Floats
 from tarnkappe.kernels.recoding import sum_steps
 from tarnkappe.plan import Plan
-from tarnkappe.tally import Codes, Domain, Floats
+from tarnkappe.tally import Domain
 
 
 def generalisation_steps(plan: Plan) -> dict[str, tuple[int, float]]:

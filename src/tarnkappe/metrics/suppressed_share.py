@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from tarnkappe.arrays import Counts
 from tarnkappe.goal import Goal
 from tarnkappe.metrics.base import SizeMetric
-from tarnkappe.tally import Counts
 
 
 class SuppressedShare(SizeMetric):

@@ -15,6 +15,7 @@ import polars as pl
 
 from tarnkappe._version import __version__
 from tarnkappe.algorithms.recoding import Cut
+from tarnkappe.arrays import Codes
 from tarnkappe.engines.encode import encode_quasi, encode_sensitive, read_kind
 from tarnkappe.errors import DataError, InfeasibleError
 from tarnkappe.groups import Boxes
@@ -25,7 +26,7 @@ from tarnkappe.multirelational.search import EncodedTable, Levels, Search, Secre
 from tarnkappe.multirelational.verify import keys_of_persons, open_table, owners, verify_multirelational
 from tarnkappe.publish.labels import labels_of
 from tarnkappe.schema import Column, Schema
-from tarnkappe.tally import Codes, Domain
+from tarnkappe.tally import Domain
 from tarnkappe.taxonomy.builders import File
 from tarnkappe.verification import Verification, require_release, unreadable
 

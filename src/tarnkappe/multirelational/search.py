@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tarnkappe.algorithms.recoding import Cut
+from tarnkappe.arrays import Codes, Counts
 from tarnkappe.criteria.base import as_fraction, times
 from tarnkappe.kernels.multirelational.signatures import Hashes, add_rows, mix_column, mix_hashes
 from tarnkappe.kernels.sorting import dense_ranks, radix_argsort
 from tarnkappe.multirelational.model import Rows
-from tarnkappe.tally import Codes, Counts, Domain, distinct_rows
+from tarnkappe.tally import Domain, distinct_rows
 
 #: Two hashes with different beginnings are kept of everything: 128 bits.
 _BEGINNINGS = (0x243F6A8885A308D3, 0x13198A2E03707344)

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from tarnkappe.arrays import Counts
 from tarnkappe.criteria.base import Verdict, as_fraction
 from tarnkappe.errors import DataError, JobError, did_you_mean
 from tarnkappe.io import Source, open_source
 from tarnkappe.multirelational.model import Relation
-from tarnkappe.tally import Counts
 from tarnkappe.verification import Verification
 
 #: Names of our own, whatever the columns are called.

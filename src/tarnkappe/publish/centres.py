@@ -7,11 +7,12 @@ from collections.abc import Collection, Mapping, Sequence
 import numpy as np
 import polars as pl
 
+from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.groups import SUPPRESSED, Centres, Grouping
 from tarnkappe.kernels.points import round_evenly
 from tarnkappe.publish.labels import Labels
 from tarnkappe.space import Block
-from tarnkappe.tally import Codes, Counts, Domain, Floats, Tally
+from tarnkappe.tally import Domain, Tally
 
 #: What a group may publish of a column.
 OPERATORS = ("mean", "median", "mode")

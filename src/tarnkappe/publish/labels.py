@@ -10,8 +10,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from tarnkappe.arrays import Codes
 from tarnkappe.groups import Boxes
-from tarnkappe.tally import Codes, Domain, distinct_rows
+from tarnkappe.tally import Domain, distinct_rows
 
 #: Beyond this many different labels a column is written as plain text: an enumeration would only bloat the header.
 _ENUM_LIMIT = 1 << 16

@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tarnkappe.arrays import Codes
 from tarnkappe.errors import TaxonomyError
 from tarnkappe.taxonomy.labels import scalar_text
 from tarnkappe.taxonomy.nested import Entry, flatten, plain_container, unfold_plain
-
-IntArray = NDArray[np.int32]
 
 #: The label of a value about which nothing is said any more.
 ANY = "*"
@@ -38,10 +37,10 @@ class Taxonomy:
     """
 
     labels: tuple[str, ...]
-    parent: IntArray
-    lo: IntArray
-    hi: IntArray
-    depth: IntArray
+    parent: Codes
+    lo: Codes
+    hi: Codes
+    depth: Codes
     ranges: NDArray[np.bool_]
 
     @classmethod
@@ -221,7 +220,7 @@ class Taxonomy:
         return len(self.labels)
 
     @cached_property
-    def leaf_nodes(self) -> IntArray:
+    def leaf_nodes(self) -> Codes:
         """The node of each leaf."""
         has_child = np.zeros(self.n_nodes, np.bool_)
         has_child[self.parent[1:]] = True
@@ -243,7 +242,7 @@ class Taxonomy:
         return int(self.depth.max())
 
     @cached_property
-    def node_heights(self) -> IntArray:
+    def node_heights(self) -> Codes:
         """For each node, the steps down to its deepest leaf."""
         out = np.zeros(self.n_nodes, np.int32)
         for v in range(self.n_nodes - 1, 0, -1):
@@ -252,7 +251,7 @@ class Taxonomy:
         return out
 
     @cached_property
-    def ancestors(self) -> IntArray:
+    def ancestors(self) -> Codes:
         """``ancestors[level, leaf]``: the node that stands for a leaf at a generalisation level.
 
         Level 0 is the leaf itself, level `height` the root. In a ragged tree a leaf stays itself until the
@@ -267,7 +266,7 @@ class Taxonomy:
         return out
 
     @cached_property
-    def splits(self) -> tuple[IntArray, IntArray]:
+    def splits(self) -> tuple[Codes, Codes]:
         """For each pair of neighbouring leaves ``i-1, i``: depth and number of their lowest common ancestor.
 
         Entry 0 belongs to no pair. These two arrays are all that kernels need of a tree: the lowest common
@@ -281,7 +280,7 @@ class Taxonomy:
         return self.depth[node], node
 
     @cached_property
-    def split_minima(self) -> IntArray:
+    def split_minima(self) -> Codes:
         """Sparse table over `splits`: entry ``j, i`` is the shallowest split among ``i .. i + 2**j - 1``."""
         depth, _ = self.splits
         m = self.n_leaves
@@ -297,7 +296,7 @@ class Taxonomy:
                 table[j, :n] = np.where(depth[right] < depth[left], right, left)
         return table
 
-    def lca(self, lo: Any, hi: Any) -> IntArray:
+    def lca(self, lo: Any, hi: Any) -> Codes:
         """The lowest node covering the leaves ``lo .. hi``; arrays in, array out, constant time each.
 
         >>> t = Taxonomy.from_nested({"*": {"A": ["a1", "a2"], "B": ["b1"]}})
@@ -312,11 +311,11 @@ class Taxonomy:
         left = self.split_minima[row, first]
         right = self.split_minima[row, np.maximum(hi - (1 << row) + 1, 0)]
         split = np.where(depth[right] < depth[left], right, left)
-        found: IntArray = np.where(length > 0, node[split], self.leaf_nodes[lo]).astype(np.int32)
+        found: Codes = np.where(length > 0, node[split], self.leaf_nodes[lo]).astype(np.int32)
         return found
 
     @property
-    def leaf_counts(self) -> IntArray:
+    def leaf_counts(self) -> Codes:
         """Number of leaves under each node."""
         return self.hi - self.lo + np.int32(1)
 

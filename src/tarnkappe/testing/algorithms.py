@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tarnkappe.algorithms.base import Algorithm
+from tarnkappe.arrays import Counts
 from tarnkappe.errors import InfeasibleError, JobError, TarnkappeError
 from tarnkappe.goal import Goal
 from tarnkappe.groups import SUPPRESSED, Centres, Grouping
@@ -18,7 +19,7 @@ from tarnkappe.metrics.lm import LossMetric
 from tarnkappe.metrics.sse import SquaredError
 from tarnkappe.plan import Plan
 from tarnkappe.publish.centres import centres_of
-from tarnkappe.tally import Counts, Domain, Tally, count_cells, with_population
+from tarnkappe.tally import Domain, Tally, count_cells, with_population
 from tarnkappe.taxonomy.tree import Taxonomy
 from tarnkappe.testing.shared import OTHER, counted_domains, require, same, sensitive_domain
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tarnkappe.criteria.base import BoolArray, Criterion, FloatArray
+from tarnkappe.arrays import Counts, Flags, Floats
+from tarnkappe.criteria.base import Criterion
 from tarnkappe.groups import GroupStats
-from tarnkappe.tally import Counts
 from tarnkappe.testing.releases import coarser, random_release
 from tarnkappe.testing.shared import OTHER, counted_domains, require, same, sensitive_domain
 
@@ -71,7 +71,7 @@ def check_criterion(criterion: Criterion, *, seed: int = 0, merges: int = 4000) 
         sample.check_merges(satisfied, everyone, merges, "absorbing", "a group that satisfies it and any other")
 
 
-def check_answers(criterion: Criterion, stats: GroupStats) -> BoolArray:
+def check_answers(criterion: Criterion, stats: GroupStats) -> Flags:
     """One level per group, pure, and consistent with `satisfied` and `verdict`; returns which groups are satisfied."""
     name = criterion.name
     before = _snapshot(stats)
@@ -292,6 +292,6 @@ def _snapshot(stats: GroupStats) -> list[NDArray[Any]]:
     return [a.copy() for a in arrays]
 
 
-def _close(one: Any, two: FloatArray) -> bool:
+def _close(one: Any, two: Floats) -> bool:
     """Whether levels agree up to rounding."""
     return np.shape(one) == two.shape and bool(np.allclose(one, two, rtol=1e-9, atol=1e-12))

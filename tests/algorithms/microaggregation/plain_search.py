@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 from reference_points import squared_error
 
-from tarnkappe.tally import Codes, Floats
+from tarnkappe.arrays import Codes, Floats
 
 
 def moves(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tarnkappe.tally import Codes, Floats
+from tarnkappe.arrays import Codes, Floats
 
 
 def reference_points(shared: Path, name: str) -> Floats:

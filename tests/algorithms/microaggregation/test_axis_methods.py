@@ -15,12 +15,13 @@ from tarnkappe.algorithms.microaggregation.optimal_univariate import OptimalUniv
 from tarnkappe.algorithms.microaggregation.path import Path as PathMethod
 from tarnkappe.algorithms.microaggregation.recursive_k_ward import RecursiveKWard
 from tarnkappe.algorithms.microaggregation.single_axis import SingleAxis
+from tarnkappe.arrays import Floats
 from tarnkappe.criteria.k_anonymity import KAnonymity
 from tarnkappe.errors import JobError
 from tarnkappe.goal import Goal
 from tarnkappe.kernels.microaggregation.axis import cheapest_cuts
 from tarnkappe.kernels.microaggregation.paths import nearest_next, shorten
-from tarnkappe.tally import Domain, Floats, Tally, count_cells
+from tarnkappe.tally import Domain, Tally, count_cells
 from tarnkappe.taxonomy.tree import Taxonomy
 
 METHODS = [

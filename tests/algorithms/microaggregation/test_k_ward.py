@@ -9,8 +9,8 @@ from reference_points import check_sizes, loss, members, reference_points
 
 from tarnkappe.algorithms.microaggregation.k_ward import KWard
 from tarnkappe.algorithms.microaggregation.recursive_k_ward import RecursiveKWard
+from tarnkappe.arrays import Floats
 from tarnkappe.kernels.microaggregation.ward import ward, ward_on_line
-from tarnkappe.tally import Floats
 
 
 def first_groups(points: Floats, own: list[int], k: int, *, line: bool) -> list[list[int]]:

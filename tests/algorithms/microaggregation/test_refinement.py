@@ -24,9 +24,9 @@ from tarnkappe.algorithms.microaggregation.refinement import (
     search_state,
 )
 from tarnkappe.algorithms.microaggregation.tarn import Tarn
+from tarnkappe.arrays import Codes, Floats
 from tarnkappe.kernels.microaggregation.kicking import kick
 from tarnkappe.kernels.microaggregation.relocating import Partition, offers
-from tarnkappe.tally import Codes, Floats
 
 
 def tables(number: int, most: int) -> Iterator[tuple[Floats, int, np.random.Generator]]:

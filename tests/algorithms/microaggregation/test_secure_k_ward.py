@@ -10,10 +10,11 @@ import pytest
 
 import tarnkappe as tk
 from tarnkappe.algorithms.microaggregation.secure_k_ward import SecureKWard
+from tarnkappe.arrays import Floats
 from tarnkappe.criteria.k_anonymity import KAnonymity
 from tarnkappe.goal import Goal
 from tarnkappe.kernels.microaggregation.securing import secure_values
-from tarnkappe.tally import Domain, Floats, Tally, count_cells
+from tarnkappe.tally import Domain, Tally, count_cells
 from tarnkappe.taxonomy.tree import Taxonomy
 
 

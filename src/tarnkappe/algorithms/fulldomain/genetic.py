@@ -10,9 +10,9 @@ import numpy as np
 from tarnkappe.algorithms.fulldomain.base import FullDomainSearch
 from tarnkappe.algorithms.fulldomain.lattice import Node
 from tarnkappe.algorithms.fulldomain.search import Search
+from tarnkappe.arrays import Floats
 from tarnkappe.groups import Note
 from tarnkappe.params import param
-from tarnkappe.tally import Floats
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tarnkappe.arrays import Codes, Counts
 from tarnkappe.goal import Goal
 from tarnkappe.groups import SUPPRESSED, Grouping, GroupStats
 from tarnkappe.kernels.fulldomain.lattice import first_below, roll_up
-from tarnkappe.tally import Codes, Counts, Domain, Tally, distinct_rows
+from tarnkappe.tally import Domain, Tally, distinct_rows
 
 #: A node: the level of each quasi-identifier.
 Node = tuple[int, ...]

@@ -12,12 +12,13 @@ import numpy as np
 
 from tarnkappe.algorithms.base import Algorithm
 from tarnkappe.algorithms.recoding import Cut, recode
+from tarnkappe.arrays import Codes, Counts
 from tarnkappe.criteria.base import Scope
 from tarnkappe.errors import JobError, did_you_mean
 from tarnkappe.goal import Goal
 from tarnkappe.groups import SUPPRESSED, Grouping
 from tarnkappe.params import param
-from tarnkappe.tally import Codes, Counts, Domain, Tally, distinct_rows
+from tarnkappe.tally import Domain, Tally, distinct_rows
 
 #: Records whose lots are drawn at once.
 _BLOCK = 1 << 20

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from tarnkappe.algorithms.fulldomain.lattice import Classes, ClassTables, Lattice, Node
 from tarnkappe.algorithms.recoding import Cut, recode
+from tarnkappe.arrays import Codes, Floats
 from tarnkappe.errors import InfeasibleError
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping, Note
@@ -18,7 +19,7 @@ from tarnkappe.kernels.fulldomain.lattice import small_classes, suppressed_costs
 from tarnkappe.metrics.base import ColumnLoss, Metric, SizeMetric
 from tarnkappe.metrics.classification import Classification
 from tarnkappe.plan import Plan, suppress_leftovers
-from tarnkappe.tally import Codes, Floats, Tally
+from tarnkappe.tally import Tally
 
 #: Tightening bounds pays off if so many nodes are open below.
 _WORTH_TIGHTENING = 20

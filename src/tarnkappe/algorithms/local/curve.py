@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from tarnkappe.arrays import Codes, Counts
 from tarnkappe.kernels.hilbert import MAX_COLUMNS, compact_hilbert_keys
 from tarnkappe.kernels.local.hilb_centres import farthest_first, nearest_centre
 from tarnkappe.kernels.sorting import radix_argsort
 from tarnkappe.kernels.widths import Ruler
-from tarnkappe.tally import Codes, Counts, Domain
+from tarnkappe.tally import Domain
 from tarnkappe.threads import share_out
 
 #: Centres of the iDistance order at most, and of how many rows they are chosen.

@@ -17,13 +17,14 @@ from tarnkappe.algorithms.local.swaps import swap_refine
 from tarnkappe.algorithms.local.units import deal_out, first_of_tuples, select, tidy, tuples_of
 from tarnkappe.algorithms.multidimensional.medians import MedianFront
 from tarnkappe.algorithms.multidimensional.mondrian import Mondrian
+from tarnkappe.arrays import Codes, Counts
 from tarnkappe.criteria.frequency_l_diversity import FrequencyLDiversity
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping
 from tarnkappe.kernels.histograms import group_order
 from tarnkappe.kernels.local.hilb_moving import dissolve_eligible
 from tarnkappe.params import param
-from tarnkappe.tally import Codes, Counts, Tally
+from tarnkappe.tally import Tally
 
 #: Tables of at most so many cells are grouped in several ways, and the cheapest counts.
 _FEW_CELLS = 100_000

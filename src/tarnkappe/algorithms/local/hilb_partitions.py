@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tarnkappe.tally import Counts
+from tarnkappe.arrays import Counts
 
 
 def even_ranges(records: Counts, parts: int) -> Counts:

@@ -10,9 +10,9 @@ import numpy as np
 from tarnkappe.algorithms.local.base import LocalRecoding
 from tarnkappe.algorithms.local.pool import Pool, dissolve, settle
 from tarnkappe.algorithms.local.units import secret_values, select, tidy
+from tarnkappe.arrays import Codes, Counts
 from tarnkappe.groups import SUPPRESSED, Grouping
 from tarnkappe.kernels.local.clusters import grow_clusters
-from tarnkappe.tally import Codes, Counts
 
 #: How many clusters are tried before a size is taken for the whole pool.
 _PROBE = 32

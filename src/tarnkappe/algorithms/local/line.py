@@ -10,6 +10,7 @@ import numpy as np
 from tarnkappe.algorithms.local.hilb_partitions import even_ranges, merge_ineligible
 from tarnkappe.algorithms.local.pool import Measures, Pool, merge_weak
 from tarnkappe.algorithms.local.units import tuples_of
+from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.groups import Grouping
 from tarnkappe.kernels.histograms import group_order
 from tarnkappe.kernels.local.hilb_cutting import cut_line
@@ -17,7 +18,7 @@ from tarnkappe.kernels.local.hilb_forming import Queues, form_groups, form_group
 from tarnkappe.kernels.local.hilb_staying import stay
 from tarnkappe.kernels.sorting import pack, radix_argsort
 from tarnkappe.kernels.widths import Ruler, box_widths
-from tarnkappe.tally import Codes, Counts, Floats, Tally
+from tarnkappe.tally import Tally
 from tarnkappe.threads import map_threads
 
 #: Pairs of places to cut at that are compared at most before only the likeliest places are.

@@ -12,11 +12,12 @@ from tarnkappe.algorithms.local.base import LocalRecoding
 from tarnkappe.algorithms.local.k_member import KMember
 from tarnkappe.algorithms.local.pool import Pool
 from tarnkappe.algorithms.shards import Shard, Shards, joined
+from tarnkappe.arrays import Codes, Floats
 from tarnkappe.groups import Grouping
 from tarnkappe.kernels.histograms import group_order
 from tarnkappe.kernels.local.sketches import join_most_alike, least_ranks
 from tarnkappe.params import param
-from tarnkappe.tally import Codes, Domain, Floats, Tally, distinct_rows
+from tarnkappe.tally import Domain, Tally, distinct_rows
 from tarnkappe.threads import map_threads
 
 #: How many hash functions may divide the table one after another.

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tarnkappe.algorithms.local.units import project, ruler_of, tidy
+from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.goal import Goal
 from tarnkappe.groups import SUPPRESSED, Grouping
 from tarnkappe.kernels.histograms import group_order
@@ -17,7 +18,7 @@ from tarnkappe.kernels.local.dissolving import dissolve_groups, join_nearest
 from tarnkappe.kernels.local.dividing import divide_segments
 from tarnkappe.kernels.merging import best_partners, feed_groups, pair_off
 from tarnkappe.kernels.widths import Ruler, box_widths
-from tarnkappe.tally import Codes, Counts, Floats, Tally
+from tarnkappe.tally import Tally
 from tarnkappe.threads import share_out
 
 #: Boxes (lowest and highest codes), records and widths of groups.

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from tarnkappe.algorithms.local.base import LocalRecoding
 from tarnkappe.algorithms.local.pool import Pool, feed
+from tarnkappe.arrays import Codes, Floats
 from tarnkappe.groups import Boxes, Grouping
 from tarnkappe.kernels.histograms import group_order
 from tarnkappe.kernels.multidimensional.mondrian import find_cuts
-from tarnkappe.tally import Codes, Domain, Floats, distinct_rows
+from tarnkappe.tally import Domain, distinct_rows
 from tarnkappe.threads import share_out
 
 

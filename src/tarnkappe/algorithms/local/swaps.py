@@ -6,11 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tarnkappe.algorithms.local.units import ruler_of, secret_values, tidy
+from tarnkappe.arrays import Codes
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping
 from tarnkappe.kernels.hilbert import hilbert_keys
 from tarnkappe.kernels.local.swapping import swap_pass
-from tarnkappe.tally import Codes, Tally
+from tarnkappe.tally import Tally
 
 #: How far along the curve a partner is looked for.
 WINDOW = 32

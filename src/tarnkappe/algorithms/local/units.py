@@ -8,10 +8,11 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from tarnkappe.arrays import Codes, Counts
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping
 from tarnkappe.kernels.widths import Ruler
-from tarnkappe.tally import Codes, Counts, Domain, Tally, begins_run, distinct_rows
+from tarnkappe.tally import Domain, Tally, begins_run, distinct_rows
 
 
 def ruler_of(domains: Sequence[Domain]) -> Ruler:

@@ -9,10 +9,11 @@ import numpy as np
 
 from tarnkappe.algorithms.microaggregation.base import Microaggregation
 from tarnkappe.algorithms.microaggregation.records import Records
+from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.errors import JobError, did_you_mean
 from tarnkappe.goal import Goal
 from tarnkappe.params import param
-from tarnkappe.tally import Codes, Counts, Floats, Tally
+from tarnkappe.tally import Tally
 
 #: What records may be sorted by that is no quasi-identifier.
 AXES = ("score", "component")

@@ -14,12 +14,13 @@ from tarnkappe.algorithms.local.units import deal_out, project, tidy
 from tarnkappe.algorithms.microaggregation.constrained import divided, exchanged
 from tarnkappe.algorithms.microaggregation.records import Records
 from tarnkappe.algorithms.microaggregation.refinement import refined
+from tarnkappe.arrays import Codes, Floats
 from tarnkappe.errors import JobError, did_you_mean
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping
 from tarnkappe.params import param
 from tarnkappe.publish.centres import OPERATORS, centres_of, operators_of
-from tarnkappe.tally import Codes, Floats, Tally
+from tarnkappe.tally import Tally
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,11 @@ from typing import ClassVar
 import numpy as np
 
 from tarnkappe.algorithms.microaggregation.base import Microaggregation
+from tarnkappe.arrays import Codes, Floats
 from tarnkappe.kernels.microaggregation.blocks import block_count, split
 from tarnkappe.kernels.microaggregation.mdav import mdav_blocks
 from tarnkappe.kernels.microaggregation.tiles import WIDTH
 from tarnkappe.params import param
-from tarnkappe.tally import Codes, Floats
 from tarnkappe.threads import share_out
 
 

@@ -8,9 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from tarnkappe.algorithms.microaggregation.base import Microaggregation
+from tarnkappe.arrays import Codes, Floats
 from tarnkappe.kernels.microaggregation.condensing import condense
 from tarnkappe.kernels.points import group_means
-from tarnkappe.tally import Codes, Floats
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from tarnkappe.algorithms.local.units import secret_values
 from tarnkappe.algorithms.microaggregation.near import near
 from tarnkappe.algorithms.microaggregation.records import Records
 from tarnkappe.algorithms.microaggregation.refinement import cut, in_fours, numbered, search, search_state
+from tarnkappe.arrays import Codes, Floats
 from tarnkappe.kernels.microaggregation.relocating import offers
-from tarnkappe.tally import Codes, Floats
 
 #: Near points whose groups a record may move to.
 _NEAR = 15

@@ -8,9 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from tarnkappe.algorithms.microaggregation.axis import AXES, OnAxis
+from tarnkappe.arrays import Codes, Floats
 from tarnkappe.kernels.microaggregation.ward import ward, ward_on_line
 from tarnkappe.params import param
-from tarnkappe.tally import Codes, Floats
 
 #: The value of `by` that means no axis.
 ALL = "all"

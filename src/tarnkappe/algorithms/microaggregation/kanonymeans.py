@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from tarnkappe.algorithms.microaggregation.means import AnonymousMeans
+from tarnkappe.arrays import Codes, Floats
 from tarnkappe.params import param
-from tarnkappe.tally import Codes, Floats
 
 #: So many runs are started at a time, so that few groupings are kept.
 _AT_A_TIME = 32

@@ -9,9 +9,9 @@ from typing import ClassVar
 import numpy as np
 
 from tarnkappe.algorithms.microaggregation.means import AnonymousMeans
+from tarnkappe.arrays import Codes, Floats
 from tarnkappe.kernels.points import group_means
 from tarnkappe.params import param
-from tarnkappe.tally import Codes, Floats
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ from typing import ClassVar
 import numpy as np
 
 from tarnkappe.algorithms.microaggregation.base import Microaggregation
+from tarnkappe.arrays import Codes, Floats
 from tarnkappe.kernels.microaggregation.blocks import split
 from tarnkappe.kernels.microaggregation.outwards import FIXED, group_outwards, join_rest
 from tarnkappe.kernels.microaggregation.tiles import WIDTH
-from tarnkappe.tally import Codes, Floats
 
 
 @dataclass(frozen=True)

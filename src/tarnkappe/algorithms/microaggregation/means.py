@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from tarnkappe.algorithms.microaggregation.base import Microaggregation
+from tarnkappe.arrays import Codes, Floats
 from tarnkappe.kernels.microaggregation.kmeans import AT_THE_END, CONVERGED, EVERY_ROUND, anonymous_means, spread_out
 from tarnkappe.kernels.microaggregation.merging_points import INNER, ONCE, OUTER
 from tarnkappe.params import param
-from tarnkappe.tally import Codes, Floats
 from tarnkappe.threads import map_threads
 
 _STARTS = ("plusplus", "forgy")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from tarnkappe.arrays import Codes, Floats
 from tarnkappe.kernels.microaggregation.blocks import block_count, split
 from tarnkappe.kernels.microaggregation.near import compare, descend
-from tarnkappe.tally import Codes, Floats
 from tarnkappe.threads import map_threads, share_out
 
 #: Up to so many points all are compared with all.

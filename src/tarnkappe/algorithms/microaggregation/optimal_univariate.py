@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from tarnkappe.algorithms.microaggregation.axis import OnAxis
+from tarnkappe.arrays import Codes, Floats
 from tarnkappe.kernels.microaggregation.axis import cheapest_cuts
-from tarnkappe.tally import Codes, Floats
 
 
 @dataclass(frozen=True)

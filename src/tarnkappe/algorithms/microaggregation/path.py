@@ -9,11 +9,11 @@ import numpy as np
 
 from tarnkappe.algorithms.microaggregation.base import Microaggregation
 from tarnkappe.algorithms.microaggregation.near import near
+from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.kernels.hilbert import MAX_COLUMNS, compact_hilbert_keys
 from tarnkappe.kernels.microaggregation.axis import cheapest_cuts
 from tarnkappe.kernels.microaggregation.paths import nearest_next, shorten
 from tarnkappe.params import param
-from tarnkappe.tally import Codes, Counts, Floats
 from tarnkappe.threads import map_threads
 
 #: How many near points a point of the tour may be linked with.

@@ -8,9 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from tarnkappe.algorithms.microaggregation.base import Microaggregation
+from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.kernels.microaggregation.r_gather import gather, reach
 from tarnkappe.params import param
-from tarnkappe.tally import Codes, Counts, Floats
 
 #: How near the search comes to the smallest limit (of squared distances).
 _PRECISION = 1e-6

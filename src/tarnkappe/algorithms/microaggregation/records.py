@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tarnkappe.algorithms.microaggregation.refinement import error
+from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping, GroupStats
 from tarnkappe.kernels.merging import pair_off
 from tarnkappe.kernels.points import group_means, nearest_other
 from tarnkappe.space import Space
-from tarnkappe.tally import Codes, Counts, Floats, Tally
+from tarnkappe.tally import Tally
 
 
 @dataclass(frozen=True, eq=False)

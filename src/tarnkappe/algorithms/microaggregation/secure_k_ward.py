@@ -8,10 +8,11 @@ from typing import ClassVar
 import numpy as np
 
 from tarnkappe.algorithms.microaggregation.k_ward import KWard
+from tarnkappe.arrays import Floats
 from tarnkappe.groups import SUPPRESSED, Grouping, Note
 from tarnkappe.kernels.microaggregation.securing import secure_values
 from tarnkappe.params import param
-from tarnkappe.tally import Domain, Floats, Tally
+from tarnkappe.tally import Domain, Tally
 
 
 @dataclass(frozen=True)

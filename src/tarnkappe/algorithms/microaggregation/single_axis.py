@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from tarnkappe.algorithms.microaggregation.axis import OnAxis, from_both_ends
-from tarnkappe.tally import Codes, Floats
+from tarnkappe.arrays import Codes, Floats
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from tarnkappe.algorithms.microaggregation.base import Microaggregation
 from tarnkappe.algorithms.microaggregation.blocks import BlockMDAV
 from tarnkappe.algorithms.microaggregation.records import Records
 from tarnkappe.algorithms.microaggregation.refinement import error, halved, refined
+from tarnkappe.arrays import Codes, Floats
 from tarnkappe.params import param
-from tarnkappe.tally import Codes, Floats
 
 #: Kicks of a search unless given: for each group, and at most.
 _KICKS, _MOST_KICKS = 25, 100_000

@@ -9,9 +9,9 @@ import numpy as np
 
 from tarnkappe.algorithms.microaggregation.base import Microaggregation
 from tarnkappe.algorithms.microaggregation.mdav_plus import grouped_outwards
+from tarnkappe.arrays import Codes, Floats
 from tarnkappe.kernels.microaggregation.outwards import BY_GAP
 from tarnkappe.params import param
-from tarnkappe.tally import Codes, Floats
 
 
 @dataclass(frozen=True)

@@ -6,19 +6,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tarnkappe.algorithms.multidimensional.front import domain_shape, weighted_widths
 from tarnkappe.algorithms.multidimensional.medians import MedianFront, first_allowed
 from tarnkappe.algorithms.shards import Counted, Secrets, Shard, Shards, joined
+from tarnkappe.arrays import Codes, Counts, Flags
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping
 from tarnkappe.kernels.multidimensional.mondrian import find_cuts
 from tarnkappe.kernels.multidimensional.routing import leaves_above, route
-from tarnkappe.tally import Codes, Counts, Domain
+from tarnkappe.tally import Domain
 from tarnkappe.threads import map_threads
-
-Truths = NDArray[np.bool_]
 
 
 class CutTree:
@@ -40,9 +38,9 @@ class CutTree:
         leaf: Codes = route(rows, self.attribute, self.code, self.child, self._wild)
         return leaf
 
-    def is_left(self, j: int, value: Codes, code: Codes) -> Truths:
+    def is_left(self, j: int, value: Codes, code: Codes) -> Flags:
         """Whether a value of column `j` lies to the left of a cut."""
-        left: Truths = (value == self._wild[j]) | (value < code)
+        left: Flags = (value == self._wild[j]) | (value < code)
         return left
 
     def cut(self, nodes: Counts, attribute: Counts, code: Codes, left: Counts) -> Counts:
@@ -185,7 +183,7 @@ class Growth:
             for attempt in range(2):
                 yield codes[:, attempt], np.zeros(len(places), np.int64), lefts[:, attempt]
 
-        def allowed(places: Counts, attribute: Counts, code: Codes, _: Counts) -> Truths:
+        def allowed(places: Counts, attribute: Counts, code: Codes, _: Counts) -> Flags:
             if not len(places) or self.goal.decided_by_size:
                 return np.ones(len(places), np.bool_)
             halves = (
@@ -204,7 +202,7 @@ class Growth:
             left[here] = np.bincount(halves.keys[0], weights=halves.count, minlength=2 * len(here))[0::2]
         return attribute, code, left
 
-    def judge(self, halves: Counted) -> Truths:
+    def judge(self, halves: Counted) -> Flags:
         """Which halves satisfy the goal; keys are the half and the combination of secrets."""
         half, secret = halves.keys
         return self.goal.satisfied(self.secrets.stats(half, secret, halves.count))

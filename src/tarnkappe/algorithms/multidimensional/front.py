@@ -8,11 +8,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping, GroupStats
 from tarnkappe.kernels.histograms import group_order
 from tarnkappe.kernels.multidimensional.mondrian import count_halves, segment_boxes, write_halves
-from tarnkappe.tally import Codes, Counts, Domain, Floats, Tally
+from tarnkappe.tally import Domain, Tally
 from tarnkappe.threads import share_out
 
 

@@ -10,11 +10,12 @@ import numpy as np
 
 from tarnkappe.algorithms.base import Algorithm
 from tarnkappe.algorithms.multidimensional.front import Front, weighted_widths
+from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping
 from tarnkappe.kernels.multidimensional.gains import find_gains
 from tarnkappe.params import param
-from tarnkappe.tally import Codes, Counts, Domain, Floats, Tally
+from tarnkappe.tally import Domain, Tally
 from tarnkappe.threads import share_out
 
 #: Gains per record that differ by less are equal: their difference is rounding.

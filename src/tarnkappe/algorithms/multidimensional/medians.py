@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tarnkappe.algorithms.multidimensional.front import Front, weighted_widths
+from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.goal import Goal
 from tarnkappe.kernels.multidimensional.mondrian import find_cuts, find_halves
-from tarnkappe.tally import Codes, Counts, Floats, Tally
+from tarnkappe.tally import Tally
 from tarnkappe.threads import share_out
 
 #: The cuts of some segments and an attribute that are worth trying, one after another, whether or not subtrees may be

@@ -8,13 +8,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from tarnkappe.algorithms.multidimensional.cut_tree import CutTree, Growth, Truths
+from tarnkappe.algorithms.multidimensional.cut_tree import CutTree, Growth
 from tarnkappe.algorithms.multidimensional.sharded import ShardedMondrian
 from tarnkappe.algorithms.shards import Counted, Secrets, Shard, Shards, part_of
+from tarnkappe.arrays import Codes, Counts, Flags
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Note
 from tarnkappe.params import param
-from tarnkappe.tally import Codes, Counts
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class _SampleGrowth(Growth):
         tree.size[nodes] = np.bincount(tree.route(tally.quasi), tally.count, len(tree.size))[nodes]
         self.grow(tree, nodes, part_records / self._scale)
 
-    def judge(self, halves: Counted) -> Truths:
+    def judge(self, halves: Counted) -> Flags:
         """Which halves satisfy the goal in the sample, and whenever they are drawn anew."""
         half, secret = halves.keys
         n = halves.sizes[0]
@@ -112,7 +112,7 @@ class _SampleGrowth(Growth):
             ok &= each.reshape(self._resamples, n).all(axis=0)
         return ok
 
-    def _scaled_up(self, group: Codes, secret: Codes, count: Counts, n_groups: int) -> Truths:
+    def _scaled_up(self, group: Codes, secret: Codes, count: Counts, n_groups: int) -> Flags:
         """Which groups would satisfy the goal with as many records as they probably have in the table."""
         records = np.maximum(np.rint(count * self._scale), 1).astype(np.int64)
         stats = self.secrets.stats(group, secret, records)

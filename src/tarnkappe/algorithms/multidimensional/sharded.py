@@ -11,10 +11,11 @@ import numpy as np
 from tarnkappe.algorithms.base import Algorithm
 from tarnkappe.algorithms.multidimensional.cut_tree import CutTree, Growth, finished
 from tarnkappe.algorithms.shards import Secrets, Shards
+from tarnkappe.arrays import Counts
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping, Note
 from tarnkappe.params import param
-from tarnkappe.tally import Counts, Tally
+from tarnkappe.tally import Tally
 
 
 @dataclass(frozen=True)

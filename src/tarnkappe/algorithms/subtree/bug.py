@@ -14,11 +14,12 @@ from tarnkappe.algorithms.recoding import Cut, recode
 from tarnkappe.algorithms.subtree.specialisation import specialised
 from tarnkappe.algorithms.subtree.target import information_gain, leaf_classes, target_codes
 from tarnkappe.algorithms.subtree.values import GRANULARITIES
+from tarnkappe.arrays import Codes, Counts
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping, GroupStats
 from tarnkappe.params import param
 from tarnkappe.plan import suppress_leftovers
-from tarnkappe.tally import Codes, Counts, Domain, Tally, distinct_rows
+from tarnkappe.tally import Domain, Tally, distinct_rows
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tarnkappe.algorithms.subtree.refinements import Refinements, Steps
+from tarnkappe.arrays import Codes, Counts
 from tarnkappe.goal import Goal
 from tarnkappe.groups import SUPPRESSED, Grouping
 from tarnkappe.kernels.subtree.refinements import DEAD, OK, VIOLATING, group_rows, split_groups
 from tarnkappe.plan import suppress_leftovers
-from tarnkappe.tally import Codes, Counts, Tally
+from tarnkappe.tally import Tally
 
 States = NDArray[np.int8]
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tarnkappe.tally import Codes, Counts, Domain, Floats, Tally
+from tarnkappe.arrays import Codes, Counts, Floats
+from tarnkappe.tally import Domain, Tally
 
 _MAX_ROUNDS = 50
 _STARTS = 5

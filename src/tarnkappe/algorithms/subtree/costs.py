@@ -8,9 +8,10 @@ import numpy as np
 
 from tarnkappe.algorithms.subtree.candidates import Rows, Splits
 from tarnkappe.algorithms.subtree.refinements import Refinements, Steps
+from tarnkappe.arrays import Codes, Floats
 from tarnkappe.groups import GroupStats
 from tarnkappe.metrics import CellLoss, metric_named
-from tarnkappe.tally import Codes, Floats, Tally
+from tarnkappe.tally import Tally
 
 #: So many losses of codes are remembered at most.
 _REMEMBERED = 1 << 22

@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from tarnkappe.algorithms.subtree.candidates import Judge, Rows, Splits, States
 from tarnkappe.algorithms.subtree.costs import CellLossCost, Cost
 from tarnkappe.algorithms.subtree.refinements import Refinements, Steps
+from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping, Note
 from tarnkappe.kernels.subtree.refinements import OK, bound_splits
 from tarnkappe.plan import suppress_leftovers
-from tarnkappe.tally import Codes, Counts, Floats, Tally
+from tarnkappe.tally import Tally
 
 #: Costs closer than this, relatively, are the same: they are sums in different orders.
 _TIE = 1e-12

@@ -14,11 +14,12 @@ from tarnkappe.algorithms.subtree.candidates import Judge, Rows, Splits
 from tarnkappe.algorithms.subtree.costs import CellLossCost, ClassificationCost, Cost
 from tarnkappe.algorithms.subtree.enumeration import Enumeration
 from tarnkappe.algorithms.subtree.refinements import Refinements, Steps
+from tarnkappe.arrays import Floats
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping
 from tarnkappe.kernels.subtree.refinements import OK
 from tarnkappe.params import param
-from tarnkappe.tally import Floats, Tally
+from tarnkappe.tally import Tally
 
 #: Generations without a better recoding after which breeding ends.
 _PATIENCE = 10

@@ -10,10 +10,11 @@ import numpy as np
 from tarnkappe.algorithms.shards import Counted, Secrets, Shard, Shards
 from tarnkappe.algorithms.subtree.bug import Ascent, BottomUpGeneralization
 from tarnkappe.algorithms.subtree.target import leaf_classes
+from tarnkappe.arrays import Codes, Counts
 from tarnkappe.goal import Goal
 from tarnkappe.groups import GroupStats
 from tarnkappe.params import param
-from tarnkappe.tally import Codes, Counts, Tally, begins_run
+from tarnkappe.tally import Tally, begins_run
 
 
 @dataclass(frozen=True)

@@ -16,11 +16,12 @@ from tarnkappe.algorithms.subtree.party import SCORES, Party
 from tarnkappe.algorithms.subtree.specialisation import everybody_together, judge_of, specialise, specialised
 from tarnkappe.algorithms.subtree.target import target_codes
 from tarnkappe.algorithms.subtree.values import GRANULARITIES
+from tarnkappe.arrays import Codes
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping
 from tarnkappe.params import param
 from tarnkappe.plan import suppress_leftovers
-from tarnkappe.tally import Codes, Domain, Tally
+from tarnkappe.tally import Domain, Tally
 from tarnkappe.threads import map_threads
 
 

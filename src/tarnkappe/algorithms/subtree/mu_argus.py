@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tarnkappe.algorithms.base import Algorithm
+from tarnkappe.arrays import Codes
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Boxes, Grouping
 from tarnkappe.kernels.subtree.combinations import hit_combinations
 from tarnkappe.params import param
 from tarnkappe.plan import suppress_leftovers
-from tarnkappe.tally import Codes, Tally, distinct_rows
+from tarnkappe.tally import Tally, distinct_rows
 
 #: Up to so many possible combinations are counted in one dense table.
 _DENSE = 1 << 22

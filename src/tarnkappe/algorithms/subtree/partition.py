@@ -8,9 +8,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from tarnkappe.arrays import Codes, Counts
 from tarnkappe.groups import Grouping
 from tarnkappe.kernels.subtree.specialising import NO_PART, part_groups, smallest_side
-from tarnkappe.tally import Codes, Counts, Tally
+from tarnkappe.tally import Tally
 
 _FIRST_CAPACITY = 256
 

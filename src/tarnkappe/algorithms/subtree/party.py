@@ -13,8 +13,9 @@ from tarnkappe.algorithms.recoding import Cut
 from tarnkappe.algorithms.subtree.partition import Partition, Pieces
 from tarnkappe.algorithms.subtree.target import leaf_classes
 from tarnkappe.algorithms.subtree.values import ColumnCut, Value
+from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.kernels.subtree.specialising import ANYWHERE, CLOSED, NO_PART, SINGLY, weigh_groups
-from tarnkappe.tally import Codes, Counts, Domain, Floats
+from tarnkappe.tally import Domain
 
 #: How a specialisation is valued: by the information it gains per anonymity it loses, by the information alone, or by
 #: how much the sum of squared group sizes decreases.

@@ -17,9 +17,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from tarnkappe.arrays import Codes, Counts
 from tarnkappe.groups import Boxes, Grouping
 from tarnkappe.kernels.subtree.refinements import group_rows
-from tarnkappe.tally import Codes, Counts, Domain, Tally
+from tarnkappe.tally import Domain, Tally
 
 Steps = NDArray[np.bool_]
 

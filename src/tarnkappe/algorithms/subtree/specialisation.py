@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 from tarnkappe.algorithms.recoding import recode
 from tarnkappe.algorithms.subtree.party import SCORES, Party, Step
 from tarnkappe.algorithms.subtree.target import entropy
+from tarnkappe.arrays import Codes
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping
 from tarnkappe.plan import suppress_leftovers
-from tarnkappe.tally import Codes, Tally
+from tarnkappe.tally import Tally
 
 #: Says which pieces of a specialisation satisfy the goal, or None if it is not allowed.
 Judge = Callable[[Party, Step], "NDArray[np.bool_] | None"]

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.errors import JobError, did_you_mean
-from tarnkappe.tally import Codes, Counts, Floats, Tally
+from tarnkappe.tally import Tally
 
 #: Gains below this are rounding errors.
 _NOISE = 1e-12

@@ -13,11 +13,12 @@ from tarnkappe.algorithms.subtree.party import Party, Step
 from tarnkappe.algorithms.subtree.specialisation import everybody_together, judge_of, release_of
 from tarnkappe.algorithms.subtree.target import target_codes
 from tarnkappe.algorithms.subtree.values import VALUE
+from tarnkappe.arrays import Floats
 from tarnkappe.criteria.base import Scope
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping, GroupStats
 from tarnkappe.params import param
-from tarnkappe.tally import Floats, Tally
+from tarnkappe.tally import Tally
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from tarnkappe.algorithms.recoding import Cut
 from tarnkappe.algorithms.subtree.party import Party
 from tarnkappe.algorithms.subtree.specialisation import by_size, specialise
+from tarnkappe.arrays import Codes, Counts
 from tarnkappe.errors import JobError
 from tarnkappe.goal import Goal
-from tarnkappe.tally import Codes, Counts, Domain
+from tarnkappe.tally import Domain
 
 
 @dataclass(frozen=True, eq=False)

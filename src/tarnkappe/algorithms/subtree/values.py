@@ -9,8 +9,9 @@ import numpy as np
 
 from tarnkappe.algorithms.recoding import Cut
 from tarnkappe.algorithms.subtree.target import information_gain
+from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.kernels.subtree.specialising import ANYWHERE, CLOSED, SINGLY, TOGETHER
-from tarnkappe.tally import Codes, Counts, Domain, Floats
+from tarnkappe.tally import Domain
 from tarnkappe.taxonomy.tree import Taxonomy
 
 #: What may happen to a node: all its children are told apart at once, or one from the others.

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
+from tarnkappe.arrays import Codes, Counts
 from tarnkappe.engines.base import Engine, Writer
 from tarnkappe.engines.cells import tally_of_cells
 from tarnkappe.engines.spark import tasks
@@ -23,7 +24,7 @@ from tarnkappe.io import Cells, CsvDialect, Format, Source, open_source
 from tarnkappe.plan import Plan
 from tarnkappe.publish.labels import Labels
 from tarnkappe.schema import Column, Schema
-from tarnkappe.tally import Codes, Counts, Tally, distinct_rows
+from tarnkappe.tally import Tally, distinct_rows
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

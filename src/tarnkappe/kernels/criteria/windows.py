@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tarnkappe.arrays import Codes, Counts
 from tarnkappe.kernels import kernel
-
-Ints = NDArray[np.int64]
-Codes = NDArray[np.int32]
 
 
 @kernel
-def fullest_windows(indptr: Ints, codes: Codes, counts: Ints, window_indptr: Ints, first: Codes, last: Codes) -> Ints:
+def fullest_windows(
+    indptr: Counts, codes: Codes, counts: Counts, window_indptr: Counts, first: Codes, last: Codes
+) -> Counts:
     """Per group, the records in the fullest of its windows.
 
     The histogram of group ``g`` is ``indptr[g] .. indptr[g+1]``, codes ascending. Its windows are

@@ -5,14 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from tarnkappe.arrays import Codes, Counts
 from tarnkappe.kernels import kernel
-
-Codes = NDArray[np.int32]
-Ints = NDArray[np.int64]
 
 
 @kernel
-def shuffle_within(values: Codes, starts: Ints, draws: NDArray[np.float64]) -> None:
+def shuffle_within(values: Codes, starts: Counts, draws: NDArray[np.float64]) -> None:
     """Shuffle each run ``values[starts[i]:starts[i+1]]`` in place; `draws` has a number in [0, 1) for every value."""
     for run in range(starts.size - 1):
         begin = starts[run]
@@ -22,7 +20,7 @@ def shuffle_within(values: Codes, starts: Ints, draws: NDArray[np.float64]) -> N
 
 
 @kernel
-def deal(cell: Codes, next_place: Ints, places: Codes) -> Codes:
+def deal(cell: Codes, next_place: Counts, places: Codes) -> Codes:
     """Give every record the next place of its cell; `next_place` moves on."""
     out = np.empty(cell.size, np.int32)
     for i in range(cell.size):

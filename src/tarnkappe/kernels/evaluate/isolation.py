@@ -5,11 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.kernels import kernel
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int32]
-Counts = NDArray[np.int64]
 
 
 @kernel

@@ -7,10 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tarnkappe.arrays import Codes, Counts
 from tarnkappe.kernels import helper, kernel
-
-Ints = NDArray[np.int64]
-Codes = NDArray[np.int32]
 
 #: Spreads consecutive keys over a hash table (2^64 divided by the golden ratio).
 _SPREAD = np.uint64(11400714819323198485)
@@ -18,8 +16,8 @@ _SPREAD = np.uint64(11400714819323198485)
 
 @kernel
 def roll_up(
-    tuple_of: Codes, size: Ints, rises: Ints, rows: Codes, exact: bool, parts: Ints, all_rows: Codes, slots: Codes
-) -> tuple[Codes, Codes, Ints]:
+    tuple_of: Codes, size: Counts, rises: Counts, rows: Codes, exact: bool, parts: Counts, all_rows: Codes, slots: Codes
+) -> tuple[Codes, Codes, Counts]:
     """Pool the classes that look the same at a node.
 
     Class ``i`` holds tuple ``tuple_of[i]`` and its like. Its key at the node is the sum of ``rises[row, tuple]`` over
@@ -77,7 +75,7 @@ def roll_up(
 
 
 @helper
-def _same(parts: Ints, rows: Codes, a: int, b: int) -> bool:
+def _same(parts: Counts, rows: Codes, a: int, b: int) -> bool:
     """Whether two tuples look the same in every column."""
     same = True
     for r in rows:
@@ -98,7 +96,7 @@ def first_below(levels: NDArray[np.int16], node: NDArray[np.int16]) -> int:
 
 
 @kernel
-def small_classes(size: Ints, least: int) -> tuple[Any, int]:
+def small_classes(size: Counts, least: int) -> tuple[Any, int]:
     """Which classes have at least that many records (or none at all), and how many records the others have."""
     ok = np.empty(size.size, np.bool_)
     records = 0
@@ -113,7 +111,7 @@ def small_classes(size: Ints, least: int) -> tuple[Any, int]:
 def suppressed_costs(
     ok: NDArray[np.bool_],
     tuple_of: Codes,
-    size: Ints,
+    size: Counts,
     quasi: Codes,
     costs: NDArray[np.float64],
     rows: Codes,
@@ -134,10 +132,10 @@ def suppressed_costs(
 
 @kernel
 def suppressed_gaps(
-    lost: Ints,
-    class_size: Ints,
+    lost: Counts,
+    class_size: Counts,
     into: Codes,
-    size: Ints,
+    size: Counts,
     quasi: Codes,
     gaps: NDArray[np.float64],
     first_row: Codes,

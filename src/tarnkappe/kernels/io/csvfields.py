@@ -18,12 +18,10 @@ from numba import types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
+from tarnkappe.arrays import Bytes, Codes, Counts
 from tarnkappe.kernels import helper, kernel
 
-Bytes = NDArray[np.uint8]
 Words = NDArray[np.uint64]
-Codes = NDArray[np.int32]
-Longs = NDArray[np.int64]
 
 #: Bytes that must follow the last text in an array, because eight bytes at a time may reach beyond it.
 PADDING = 16
@@ -60,10 +58,10 @@ class Texts(NamedTuple):
     slots: Words  #: per slot the first eight bytes, and number * 256 + min(length, 255), which is 0 if it is empty
     text: Bytes  #: the texts one after the other, and at least `PADDING` more
     words: Words  #: the same memory, eight bytes at a time
-    end: Longs  #: where each text ends; the first entry is 0
+    end: Counts  #: where each text ends; the first entry is 0
     hashed: Words  #: the hash of each
-    first: Longs  #: where in the file each stands first
-    size: Longs  #: how many there are, as an array of one
+    first: Counts  #: where in the file each stands first
+    size: Counts  #: how many there are, as an array of one
 
 
 @intrinsic
@@ -144,7 +142,7 @@ def number_fields(
     begin: int,
     ends: Codes,
     fields: int,
-    wanted: Longs,
+    wanted: Counts,
     empty_is_missing: bool,
     offset: int,
     known: Texts,
@@ -264,7 +262,7 @@ def gather_keys(keys: Words, out: Words) -> None:
 
 
 @kernel
-def _gather_keys(keys: Words, out: Words, heads: Longs) -> None:
+def _gather_keys(keys: Words, out: Words, heads: Counts) -> None:
     """Do what `gather_keys` does; `heads` are 0."""
     n, width = keys.shape
     for i in range(n):
@@ -280,7 +278,7 @@ def _gather_keys(keys: Words, out: Words, heads: Longs) -> None:
 
 
 @kernel
-def count_keys(keys: Words, counts: Words, begin: int, table: Words, sizes: Longs) -> int:
+def count_keys(keys: Words, counts: Words, begin: int, table: Words, sizes: Counts) -> int:
     """Count keys from `begin` on in a table whose columns are the words of a key and, last, how often it occurs.
 
     Key ``i`` counts ``counts[i]`` times, once if there are no counts. The table has at least ``8 * REGIONS`` slots,
@@ -325,7 +323,7 @@ def counted_keys(table: Words) -> tuple[Words, Words]:
 
 
 @kernel
-def merge_keys(keys: Words, counts: Words, bits: int, columns: int) -> tuple[Codes, Longs]:
+def merge_keys(keys: Words, counts: Words, bits: int, columns: int) -> tuple[Codes, Counts]:
     """The distinct rows of codes in the keys in lexicographic order, and the sums of their counts; keys get lost."""
     n, width = keys.shape
     per_word = 64 // bits

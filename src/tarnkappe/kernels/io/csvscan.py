@@ -15,9 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tarnkappe.arrays import Bytes
 from tarnkappe.kernels import helper, kernel
-
-Bytes = NDArray[np.uint8]
 
 #: What `examine` can find wrong.
 FAULT_NONE, FAULT_FIELDS, FAULT_AFTER_QUOTE, FAULT_OPEN_QUOTE = 0, 1, 2, 3

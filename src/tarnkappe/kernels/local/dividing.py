@@ -5,11 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from tarnkappe.arrays import Codes, Counts
 from tarnkappe.kernels import helper, kernel
 from tarnkappe.kernels.widths import Ruler, box_width, widen, widened
-
-Codes = NDArray[np.int32]
-Counts = NDArray[np.int64]
 
 #: How often the search for the furthest record is repeated from the one it found.
 _HOPS = 3

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tarnkappe.arrays import Codes, Counts
 from tarnkappe.kernels import kernel
 from tarnkappe.kernels.widths import Ruler, box_width
-
-Codes = NDArray[np.int32]
-Counts = NDArray[np.int64]
 
 
 @kernel

@@ -13,13 +13,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tarnkappe.arrays import Codes, Counts
 from tarnkappe.kernels import helper, kernel
 from tarnkappe.kernels.widths import Ruler, widen, widened
 
-Codes = NDArray[np.int32]
-Counts = NDArray[np.int64]
 Pieces = tuple[Codes, Codes, Counts, int]
 
 _NEVER = np.iinfo(np.int64).max

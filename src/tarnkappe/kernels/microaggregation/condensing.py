@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.kernels import kernel
-from tarnkappe.kernels.points import Codes, Counts, Floats
 
 
 @kernel

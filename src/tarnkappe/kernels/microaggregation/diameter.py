@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tarnkappe.arrays import Codes, Floats
 from tarnkappe.kernels import kernel
 from tarnkappe.kernels.microaggregation.tiles import ANY, NONE, WIDTH, Tiles, closed_up, drop, search, tiles_of
-
-Codes = NDArray[np.int32]
-Floats = NDArray[np.float64]
 
 
 @kernel

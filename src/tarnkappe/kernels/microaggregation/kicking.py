@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from tarnkappe.arrays import Codes, Floats
 from tarnkappe.kernels import kernel
 from tarnkappe.kernels.microaggregation.relocating import (
-    Codes,
-    Floats,
     Partition,
     Scratch,
     apart,

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tarnkappe.arrays import Codes, Counts, Flags, Floats
 from tarnkappe.kernels import kernel
 from tarnkappe.kernels.microaggregation.merging_points import merge_and_split
-from tarnkappe.kernels.points import Codes, Counts, Floats, group_means, squared_errors
-
-Flags = NDArray[np.bool_]
+from tarnkappe.kernels.points import group_means, squared_errors
 
 #: When clusters are merged and split: once at the end, each time k-means has converged, or after its every round.
 AT_THE_END, CONVERGED, EVERY_ROUND = 0, 1, 2

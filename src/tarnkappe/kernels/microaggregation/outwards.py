@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tarnkappe.arrays import Codes, Floats
 from tarnkappe.kernels import kernel
 from tarnkappe.kernels.microaggregation.tiles import NONE, Tiles, closed_up, drop, search, tiles_of
 from tarnkappe.kernels.points import group_means
-
-Codes = NDArray[np.int32]
-Floats = NDArray[np.float64]
 
 #: What extends a group of k up to 2k - 1: nothing, near points without near others, points it costs less than others.
 FIXED, BY_GAP, BY_ERROR = 0, 1, 2

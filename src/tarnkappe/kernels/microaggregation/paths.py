@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.kernels import kernel
-
-Codes = NDArray[np.int32]
-Counts = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 #: Records that Or-opt moves at once, at most, and what a move must gain so that rounding never goes round in circles.
 _LONGEST = 3

@@ -14,11 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.kernels import kernel
-
-Codes = NDArray[np.int32]
-Counts = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 #: Gains below this are rounding.
 LEAST_GAIN = 1e-10

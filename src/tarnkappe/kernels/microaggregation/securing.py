@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tarnkappe.arrays import Counts, Floats
 from tarnkappe.kernels import kernel
-
-Counts = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 @kernel

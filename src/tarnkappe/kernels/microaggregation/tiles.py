@@ -5,13 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tarnkappe.arrays import Codes, Floats
 from tarnkappe.kernels import kernel
 from tarnkappe.kernels.microaggregation.near import offer
-
-Codes = NDArray[np.int32]
-Floats = NDArray[np.float64]
 
 #: Points of a tile.
 WIDTH = 64

@@ -11,11 +11,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from tarnkappe.arrays import Codes, Counts
 from tarnkappe.kernels import helper, kernel
 from tarnkappe.kernels.multidimensional.segments import gap_depth, present_codes, scratch
-
-Codes = NDArray[np.int32]
-Counts = NDArray[np.int64]
 
 
 @kernel

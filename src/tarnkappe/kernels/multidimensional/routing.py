@@ -7,11 +7,9 @@ go to node ``child[v]``, the others to ``child[v] + 1``. Children come after the
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tarnkappe.arrays import Codes
 from tarnkappe.kernels import kernel
-
-Codes = NDArray[np.int32]
 
 
 @kernel

@@ -6,12 +6,9 @@ Segments are those of `tarnkappe.kernels.multidimensional.mondrian`; whoever loo
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tarnkappe.arrays import Codes, Counts
 from tarnkappe.kernels import helper, kernel
-
-Codes = NDArray[np.int32]
-Counts = NDArray[np.int64]
 
 
 @kernel

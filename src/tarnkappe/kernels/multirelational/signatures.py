@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from tarnkappe.arrays import Codes
 from tarnkappe.kernels import helper, kernel
 
 Hashes = NDArray[np.uint64]
-Codes = NDArray[np.int32]
 
 
 @helper

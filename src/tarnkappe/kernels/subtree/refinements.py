@@ -9,11 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.kernels import kernel
-
-Codes = NDArray[np.int32]
-Counts = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 #: States of a group: satisfies the goal; violates it, but some part of it may not; no part of it ever satisfies it.
 OK, VIOLATING, DEAD = 0, 1, 2

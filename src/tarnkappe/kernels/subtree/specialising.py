@@ -19,11 +19,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.kernels import kernel
-
-Codes = NDArray[np.int32]
-Counts = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 CLOSED, TOGETHER, SINGLY, ANYWHERE = 0, 1, 2, 3
 

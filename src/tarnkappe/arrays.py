@@ -1,0 +1,17 @@
+"""The kinds of arrays that travel between modules, by what they hold."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+#: Numbers of values, cells or groups.
+Codes = NDArray[np.int32]
+#: How many there are of something, and positions in long arrays.
+Counts = NDArray[np.int64]
+#: Levels, losses, coordinates.
+Floats = NDArray[np.float64]
+#: Yes or no for each.
+Flags = NDArray[np.bool_]
+#: Raw text.
+Bytes = NDArray[np.uint8]
