@@ -7,7 +7,9 @@ by `param`. `Declared` checks the values, `bind` builds one from plain data and 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
+import operator
 import types
 import typing
 from collections.abc import Mapping
@@ -45,7 +47,11 @@ class Parameter:
         'a whole number of at least 1'
         """
         if self.choices:
-            return "one of " + ", ".join(self.choices)
+            words = "one of " + ", ".join(self.choices)
+            number = _number_beside_words(_plain(self.type))
+            if number is None:
+                return words
+            return f"{words}, or {dataclasses.replace(self, type=number, choices=None).expected}"
         inside = _of_mapping(_plain(self.type))
         if inside is not None:
             return f"a mapping such as {{name: VALUE}}, each value {dataclasses.replace(self, type=inside).expected}"
@@ -112,15 +118,26 @@ def _plain(annotation: Any) -> Any:
     """The annotation without ``| None``."""
     if isinstance(annotation, types.UnionType):
         rest = [a for a in typing.get_args(annotation) if a is not types.NoneType]
-        return rest[0] if len(rest) == 1 else annotation
+        return functools.reduce(operator.or_, rest)
     return annotation
+
+
+def _number_beside_words(annotation: Any) -> Any:
+    """The kind of number of an annotation such as ``str | float``: one of some words or a number; else None."""
+    kinds = typing.get_args(annotation) if isinstance(annotation, types.UnionType) else ()
+    return next((kind for kind in kinds if kind in (int, float)), None) if str in kinds else None
 
 
 def _coerce(p: Parameter, value: Any, where: str | None) -> Any:
     """The value as the declared type, or a `JobError` that says what was expected."""
     wanted = _plain(p.type)
-    if value is None and wanted is not p.type:
+    if value is None and types.NoneType in typing.get_args(p.type):
         return None
+    either = p
+    number = _number_beside_words(wanted)
+    if number is not None:
+        wanted = str if isinstance(value, str) else number
+        p = dataclasses.replace(p, type=wanted, choices=p.choices if wanted is str else None)
     ok = True
     if wanted is int:
         ok = isinstance(value, int) and not isinstance(value, bool)
@@ -150,7 +167,7 @@ def _coerce(p: Parameter, value: Any, where: str | None) -> Any:
         guess = did_you_mean(value, p.choices) if p.choices and isinstance(value, str) else ""
         raise JobError(
             "E110",
-            f"'{p.name}' must be {p.expected}, got {value!r}{guess}",
+            f"'{p.name}' must be {either.expected}, got {value!r}{guess}",
             where=where,
             hint=f"{p.name}: {p.doc}",
         )
@@ -215,8 +232,12 @@ def json_schema(cls: type) -> dict[str, Any]:
 
 def _json_type(p: Parameter) -> dict[str, Any]:
     wanted = _plain(p.type)
+    number = _number_beside_words(wanted)
     if p.choices:
-        return {"enum": list(p.choices)}
+        words = {"enum": list(p.choices)}
+        if number is None:
+            return words
+        return {"anyOf": [words, _json_type(dataclasses.replace(p, type=number, choices=None))]}
     if typing.get_origin(wanted) is tuple:
         return {"type": "array", "items": _json_type(dataclasses.replace(p, type=typing.get_args(wanted)[0]))}
     if _of_mapping(wanted) is not None:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from tarnkappe.algorithms.watch import Watch
 from tarnkappe.criteria import Criterion
 from tarnkappe.engines import engine_for
 from tarnkappe.engines.base import Engine, Writer
@@ -305,7 +306,7 @@ def _decide(job: Job, data: Any, seed: int | None, clock: _Clock) -> _Run:
     if seed < 0:
         raise JobError("E110", f"'seed' must be a whole number of at least 0, got {seed}", hint="seed: 7")
     rng = np.random.Generator(np.random.Philox(seed))
-    grouping = job.algorithm.decide(checked.tally, job.goal, rng=rng)
+    grouping = job.algorithm.watched(Watch(clock.step)).decide(checked.tally, job.goal, rng=rng)
     plan = Plan.of(checked.tally, job.goal, grouping, job.data.missing)
     return _Run(checked, engine, plan, rng, seed, clock, digest)
 

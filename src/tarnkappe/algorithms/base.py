@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import ClassVar, Literal
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 
+from tarnkappe.algorithms.watch import NOBODY, Watch
 from tarnkappe.criteria.base import Scope
 from tarnkappe.errors import JobError
 from tarnkappe.goal import Goal
@@ -51,9 +52,16 @@ class Algorithm(Declared, ABC):
     #: Whether it can leave a missing cell open to any group (``missing_rule: wildcard``).
     handles_wildcards: ClassVar[bool] = False
 
+    #: Who looks after the search; no parameter, and no part of what an algorithm is.
+    watch: Watch = field(default=NOBODY, kw_only=True, compare=False, repr=False)
+
     @abstractmethod
     def decide(self, tally: Tally, goal: Goal, *, rng: np.random.Generator) -> Grouping:
         """A grouping in which every group satisfies the goal, or an `InfeasibleError`."""
+
+    def watched(self, watch: Watch) -> Self:
+        """The same algorithm under somebody's eyes."""
+        return replace(self, watch=watch)
 
     @property
     def takes_population(self) -> bool:

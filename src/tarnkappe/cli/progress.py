@@ -39,7 +39,7 @@ class Working:
         self._bar: Progress | None = None
         self._task: TaskID | None = None
         self._begun = 0
-        self._phase = ""
+        self._phase, self._counts_records = "", True
         self._told = 0.0
         self._counting: tuple[float, int] | None = None
         self._prepared = False
@@ -65,7 +65,7 @@ class Working:
         """A phase begins, unless somebody asked to stop and was not heard."""
         if Stopped.asked is not None:
             raise Stopped.asked
-        self._phase = PHASES.get(phase, phase)
+        self._phase, self._counts_records = PHASES.get(phase, phase), phase != "decide"
         self._told, self._counting = time.monotonic(), None
         self._say(self._phase, self._begun)
         self._begun += 1
@@ -84,7 +84,8 @@ class Working:
         self._told = now
         rate = (done - before) / (now - since)
         left = (total - done) / rate
-        words = f"{self._phase}: {done / total:.0%}, {rate / 1e6:.1f} million records/s, {_duration(left)} left"
+        speed = f", {rate / 1e6:.1f} million records/s" if self._counts_records else ""
+        words = f"{self._phase}: {done / total:.0%}{speed}, {_duration(left)} left"
         self._say(words, max(self._begun - 1, 0))
 
     def preparing(self) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tarnkappe.algorithms import Algorithm, algorithm_class, all_algorithms
+from tarnkappe.algorithms.effort import EFFORTS, with_effort
 from tarnkappe.algorithms.multidimensional.mondrian import Mondrian
 from tarnkappe.criteria import Criterion, all_criteria, criterion_class
 from tarnkappe.engines.settings import ENGINES, EngineSettings
@@ -40,6 +41,12 @@ class _Top(Declared):
     taxonomies: Any = param(None, doc="Taxonomies by name, for columns to refer to.")
     limits: Any = param(None, doc="How much may be given up.")
     algorithm: Any = param(None, doc="How groups are found: a name, or a mapping with name and parameters.")
+    effort: str | float | None = param(
+        None,
+        doc="How much work goes into lower loss: a word, or a multiple of the normal work.",
+        choices=tuple(EFFORTS),
+        gt=0,
+    )
     output: Any = param(None, doc="Where the release goes.")
     engine: str = param("auto", doc="Where records are counted and rewritten.", choices=ENGINES)
     master: str | None = param(None, doc="Where Spark runs, such as local[*], spark://host:7077 or yarn.")
@@ -123,6 +130,8 @@ def job_from_data(raw: Mapping[str, Any], folder: Path) -> Job:
     algorithm = _algorithm(top.algorithm, place(raw, "algorithm"))
     with _at(place(raw, "algorithm")):
         require_target(algorithm, schema)
+    with _at(place(raw, "effort")):
+        algorithm = with_effort(algorithm, top.effort)
     with _at(place(raw, "engine")):
         engine = EngineSettings(top.engine, top.master, None if top.memory is None else str(top.memory))
     target = _resolve(output.folder, folder, place(_section(raw, "output"), "folder"))

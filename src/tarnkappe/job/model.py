@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tarnkappe.algorithms import Algorithm
+from tarnkappe.algorithms.effort import with_effort
 from tarnkappe.algorithms.multidimensional.mondrian import Mondrian
 from tarnkappe.criteria import Criterion
 from tarnkappe.engines.settings import EngineSettings
@@ -102,6 +103,7 @@ class Job:
         criteria: Iterable[Criterion],
         max_suppressed: float = 0.0,
         algorithm: Algorithm | None = None,
+        effort: str | float | None = None,
         missing_rule: MissingRule | None = None,
         weights: Mapping[str, float] | None = None,
         columns: Iterable[Column] = (),
@@ -118,7 +120,8 @@ class Job:
         `columns` takes ready-made `Column` objects instead of, or besides, the shorthands. `subject` is the key of a
         person who may have several records. `population` is a public table, as a file or a data frame, that the people
         in the data come from; it has the quasi-identifiers under the same names. `engine` is where records are
-        counted and rewritten: auto, memory, streaming or spark.
+        counted and rewritten: auto, memory, streaming or spark. `effort` is how much work an algorithm that improves
+        its groups puts into lower loss: quick, normal, best, or a multiple of the normal work.
         """
         made = list(columns)
         rest: Role | None = None
@@ -141,7 +144,7 @@ class Job:
             "columns": tuple(made),
             "rest": rest,
             "goal": Goal(criteria, max_suppressed),
-            "algorithm": algorithm or Mondrian(),
+            "algorithm": with_effort(algorithm or Mondrian(), effort),
             "missing_rule": missing_rule,
             "seed": seed,
             "title": title,

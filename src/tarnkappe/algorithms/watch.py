@@ -1,0 +1,39 @@
+"""Who looks after a search while it goes on: how far it has come, and whether its time is over."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+
+class Watch:
+    """Hears how far a search has come and, if it was given a time, says when that is over.
+
+    A search asks `over` wherever it has a valid result and could go on; whoever ends because of it returns the best so
+    far. Then `stopped` is true, and the result depends on the machine.
+
+    >>> watch = Watch(seconds=0.0)
+    >>> watch.over, watch.stopped
+    (True, True)
+    """
+
+    def __init__(self, step: Callable[[int, int], None] | None = None, seconds: float | None = None) -> None:
+        self._step = step
+        self._end = None if seconds is None else time.monotonic() + seconds
+        self.stopped = False
+
+    def tell(self, done: int, total: int) -> None:
+        """So much of the work is done."""
+        if self._step is not None:
+            self._step(done, total)
+
+    @property
+    def over(self) -> bool:
+        """Whether the search must end now with what it has."""
+        if self._end is not None and time.monotonic() >= self._end:
+            self.stopped = True
+        return self.stopped
+
+
+#: Nobody looks: no time limit, and nobody to tell.
+NOBODY = Watch()
