@@ -33,11 +33,13 @@ test-full: $(DEV_STAMP)  ## the test suite with the large grids, and its coverag
 	HYPOTHESIS_PROFILE=explore $(BIN)/python -m pytest -m "" -n 2 --dist loadfile --cov --cov-report=term --cov-fail-under=95
 
 lint: $(DEV_STAMP)  ## style, format and types
+	$(BIN)/python tools/write_stub.py --check
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-format: $(DEV_STAMP)  ## rewrite the code in the project's format
+format: $(DEV_STAMP)  ## rewrite the code in the project's format, and the list of public names for type checkers
+	$(BIN)/python tools/write_stub.py
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
+
 import pytest
 
 from tarnkappe.algorithms import algorithm_class, all_algorithms
@@ -99,3 +104,58 @@ def test_a_new_file_is_found_by_itself(tmp_path, monkeypatch):
     found = registered("room_of_tests", Criterion)
     assert list(found) == ["mine"]  # neither what it imports nor what is abstract
     assert found["mine"](3).min_size == 3
+
+
+GUEST = """
+from dataclasses import dataclass
+from tarnkappe.criteria.k_anonymity import KAnonymity
+
+@dataclass(frozen=True)
+class Guest(KAnonymity):
+    '''A promise of another package.'''
+    name = "guest-anonymity"
+"""
+
+JOB_OF_A_GUEST = """
+data: {path: data.csv}
+columns: {age: {role: quasi, taxonomy: suppress}}
+criteria: [{guest-anonymity: {k: 2}}]
+output: {folder: release}
+"""
+
+
+def install(folder, entry: str) -> None:
+    """What pip leaves of a package that offers a criterion."""
+    (folder / "guest_package.py").write_text(GUEST)
+    about = folder / "guest_package-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: guest-package\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text(f"[tarnkappe.criteria]\n{entry}\n")
+
+
+def run_here(folder, *words: str) -> subprocess.CompletedProcess[str]:
+    path = os.pathsep.join([str(folder), *sys.path])
+    command = [sys.executable, "-m", "tarnkappe", *words]
+    return subprocess.run(
+        command, cwd=folder, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, check=False
+    )
+
+
+def test_a_criterion_of_another_package_works_in_a_job_file(tmp_path):
+    install(tmp_path, "guest-anonymity = guest_package:Guest")
+    (tmp_path / "job.yaml").write_text(JOB_OF_A_GUEST)
+    (tmp_path / "data.csv").write_text("age\n1\n1\n2\n2\n")
+    run = run_here(tmp_path, "run", "job.yaml")
+    assert run.returncode == 0, run.stderr
+    manifest = json.loads((tmp_path / "release/public/manifest.json").read_text())
+    assert [v["criterion"] for v in manifest["verdicts"]] == ["guest-anonymity"]
+
+
+@pytest.mark.parametrize("entry", ["guest-anonymity = no_such_package:Guest", "other-name = guest_package:Guest"])
+def test_a_package_that_offers_nonsense_is_named(tmp_path, entry: str):
+    install(tmp_path, entry)
+    run = run_here(tmp_path, "explain")
+    assert run.returncode == 2
+    assert "E114" in run.stderr
+    assert "guest-package" in run.stderr
+    assert "Traceback" not in run.stderr

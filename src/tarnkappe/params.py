@@ -14,11 +14,16 @@ import types
 import typing
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass
-from typing import Any, TypeVar
+from functools import cache
+from typing import Any, Literal, TypeVar
 
 from tarnkappe.errors import JobError, did_you_mean
 
 T = TypeVar("T")
+
+#: What a parameter names: the sensitive column a promise is about, another column whose values are counted for it, some
+#: of the quasi-identifiers, or a value that stands in the data.
+Reference = Literal["sensitive", "counted", "quasi", "value"]
 
 
 @dataclass(frozen=True)
@@ -33,6 +38,9 @@ class Parameter:
     gt: float | None
     le: float | None
     choices: tuple[str, ...] | None
+    refers_to: Reference | None = None
+    example: Any = None
+    samples: tuple[Any, ...] = ()
 
     @property
     def required(self) -> bool:
@@ -89,13 +97,19 @@ def param(
     gt: float | None = None,
     le: float | None = None,
     choices: tuple[str, ...] | None = None,
+    refers_to: Reference | None = None,
+    example: Any = None,
+    samples: tuple[Any, ...] = (),
     kw_only: bool = False,
 ) -> Any:
     """Declare a parameter: its default, one sentence on what it does, and the values it may have.
 
-    A mapping from names to values has the type ``Mapping[str, float]`` and the default ``{}``.
+    `refers_to` says what in the data it names, `example` is a value to start from, as `tarnkappe explain` shows it.
+    `samples` are values for tests on small tables, where bounds and default do not suggest any. A mapping from names to
+    values has the type ``Mapping[str, float]`` and the default ``{}``.
     """
     meta = {"doc": doc, "ge": ge, "gt": gt, "le": le, "choices": choices}
+    meta |= {"refers_to": refers_to, "example": example, "samples": samples}
     if isinstance(default, (dict, list)):  # these have no hash
         return dataclasses.field(default_factory=lambda: default, hash=False, metadata=meta, kw_only=kw_only)
     return dataclasses.field(default=default, metadata=meta, kw_only=kw_only)
@@ -103,15 +117,29 @@ def param(
 
 def parameters(cls: type) -> tuple[Parameter, ...]:
     """The declared parameters of a class, in order."""
+    return _parameters(cls)
+
+
+@cache
+def _parameters(cls: type) -> tuple[Parameter, ...]:
     hints = typing.get_type_hints(cls)
     out = []
     for f in dataclasses.fields(cls):
         if "doc" not in f.metadata:
             continue
         default = f.default_factory() if f.default_factory is not MISSING else f.default
-        m = f.metadata
-        out.append(Parameter(f.name, hints[f.name], m["doc"], default, m["ge"], m["gt"], m["le"], m["choices"]))
+        out.append(Parameter(name=f.name, type=hints[f.name], default=default, **f.metadata))
     return tuple(out)
+
+
+def referring(thing: Declared, *kinds: Reference) -> tuple[str, ...]:
+    """The names that the parameters of a declared object give to things of some kinds in the data, in order."""
+    names: list[str] = []
+    for p in parameters(type(thing)):
+        if p.refers_to in kinds:
+            value = getattr(thing, p.name)
+            names.extend(value if isinstance(value, tuple) else () if value is None else (value,))
+    return tuple(dict.fromkeys(names))
 
 
 def _plain(annotation: Any) -> Any:

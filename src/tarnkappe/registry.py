@@ -2,6 +2,13 @@
 
 A *room* is a package such as `tarnkappe.criteria`. Every concrete subclass of the room's base class that is defined in
 one of its modules and has a ``name`` is registered under that name. Nothing is registered by hand.
+
+Classes of other packages join a room through an entry point whose group is the name of the room::
+
+    [project.entry-points."tarnkappe.criteria"]
+    alpha-cap = "my_package.alpha_cap:AlphaCap"
+
+They work in job files, on the command line and in `tarnkappe explain` like our own, whose names they cannot take.
 """
 
 from __future__ import annotations
@@ -10,7 +17,10 @@ import importlib
 import importlib.util
 import inspect
 import pkgutil
+import re
 from functools import cache
+from importlib.metadata import entry_points
+from pathlib import Path
 from typing import TypeVar
 
 from tarnkappe.errors import JobError, did_you_mean
@@ -24,7 +34,29 @@ def _room(package: str, base: type) -> dict[str, type]:
     root = importlib.import_module(package)
     for info in pkgutil.walk_packages(root.__path__, prefix=f"{package}."):
         found |= _declared(info.name, base)
-    return dict(sorted(found.items()))
+    return dict(sorted({**_guests(package, base), **found}.items()))
+
+
+def _guests(package: str, base: type) -> dict[str, type]:
+    """The classes of other packages that joined a room, by name."""
+    found: dict[str, type] = {}
+    for entry in entry_points(group=package):
+        try:
+            cls = entry.load()
+        except Exception as error:
+            raise JobError(
+                "E114",
+                f"'{entry.value}', which another package offers to {package}, cannot be loaded ({error})",
+                hint=f"Repair or uninstall the package  {entry.dist.name if entry.dist else entry.module}.",
+            ) from error
+        if not (inspect.isclass(cls) and issubclass(cls, base) and getattr(cls, "name", None) == entry.name):
+            raise JobError(
+                "E114",
+                f"'{entry.value}' is no {base.__name__} with the name '{entry.name}', so it cannot join {package}",
+                hint=f"Repair or uninstall the package  {entry.dist.name if entry.dist else entry.module}.",
+            )
+        found[entry.name] = cls
+    return found
 
 
 def _declared(module: str, base: type) -> dict[str, type]:
@@ -61,3 +93,25 @@ def lookup(package: str, base: type[T], name: str, kind: str, where: str | None 
             hint=f"Known: {', '.join(known)}.",
         )
     return known[name]
+
+
+#: A class that has a name of its own, as it stands in a file.
+_NAMED_CLASS = re.compile(r"^class (\w+)\b.*?^    name: ClassVar(?:\[str\])? = ", re.MULTILINE | re.DOTALL)
+
+
+def class_homes(*rooms: str) -> dict[str, str]:
+    """The module of every class that some rooms of this package register, read from their files: nothing is imported.
+
+    >>> class_homes("criteria")["KAnonymity"]
+    'criteria.k_anonymity'
+    """
+    here = Path(__file__).parent
+    found: dict[str, str] = {}
+    for room in rooms:
+        for file in sorted((here / room).rglob("*.py")):
+            module = ".".join(file.relative_to(here).with_suffix("").parts)
+            for block in re.split(r"^(?=class )", file.read_text("utf-8"), flags=re.MULTILINE):
+                named = _NAMED_CLASS.match(block)
+                if named:
+                    found[named[1]] = module
+    return found

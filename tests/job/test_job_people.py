@@ -41,7 +41,7 @@ algorithm: datafly
 class Aimed(Mondrian):
     """An algorithm that works towards a column."""
 
-    target: str | None = param(None, doc="The column.", kw_only=True)
+    target: str | None = param(None, doc="The column.", refers_to="counted", kw_only=True)
 
 
 def test_a_job_file_says_it_all(tmp_path: Path):

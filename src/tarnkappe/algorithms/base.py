@@ -13,7 +13,7 @@ from tarnkappe.criteria.base import Scope
 from tarnkappe.errors import JobError
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping
-from tarnkappe.params import Declared
+from tarnkappe.params import Declared, referring
 from tarnkappe.tally import Tally
 
 #: Why an algorithm cannot promise what it was not made for, and which one can.
@@ -71,8 +71,7 @@ class Algorithm(Declared, ABC):
     @property
     def columns(self) -> tuple[str, ...]:
         """Columns besides the quasi-identifiers whose values must be counted for it, such as a target."""
-        target = getattr(self, "target", None)
-        return () if target is None else (target,)
+        return referring(self, "sensitive", "counted")
 
     def require_supported(self, tally: Tally, goal: Goal) -> None:
         """Refuse what this algorithm cannot do, before it starts."""

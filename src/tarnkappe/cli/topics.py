@@ -89,14 +89,10 @@ def _criteria() -> list[Topic]:
             ("Typical", card.typical),
             ("Cost", card.cost),
             *_parameters(cls),
-            ("Job file", f"criteria:\n  - {name}: {_CRITERION_EXAMPLES.get(name) or _example(cls)}"),
+            ("Job file", f"criteria:\n  - {name}: {_example(cls)}"),
         )
         out.append(Topic(name, "criteria", cls.title, lines))
     return out
-
-
-#: Where the required parameters alone promise nothing.
-_CRITERION_EXAMPLES = {"confidence-bounding": "{column: NAME, bounds: {VALUE: 0.1}}"}
 
 
 def _algorithms() -> list[Topic]:
@@ -223,18 +219,12 @@ def _parameters(cls: type) -> list[tuple[str, str]]:
     return lines
 
 
-#: Values to start from.
-_USUAL = {
-    **{"column": "NAME", "guard": "OTHER", "k": 5, "l": 2, "c": 3, "t": 0.2, "alpha": 0.5, "beta": 2, "delta": 1},
-    **{"e": 1000, "epsilon": 100, "m": 2, "p_breach": 0.5, "risk": 0.2},
-}
-
-
 def _example(cls: type) -> str:
-    """The required parameters with values to start from."""
+    """The parameters that must be given, and those without which little is promised, with values to start from."""
     from tarnkappe.params import parameters
 
-    return "{" + ", ".join(f"{p.name}: {_USUAL.get(p.name, '…')}" for p in parameters(cls) if p.required) + "}"
+    shown = [p for p in parameters(cls) if p.required or p.example is not None]
+    return "{" + ", ".join(f"{p.name}: {'…' if p.example is None else p.example}" for p in shown) + "}"
 
 
 def _written(value: Any) -> str:

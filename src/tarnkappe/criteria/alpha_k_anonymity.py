@@ -55,9 +55,11 @@ class AlphaKAnonymity(SensitiveCriterion):
         cost="moderate; low in the simple form when the named value is rare.",
     )
 
-    alpha: float = param(doc="Largest share that a value may have in a group.", gt=0, le=1)
-    k: int = param(doc="Smallest number of records in a group.", ge=1)
-    value: str | None = param(None, doc="The only value whose share is bounded; without it all values are.")
+    alpha: float = param(doc="Largest share that a value may have in a group.", gt=0, le=1, example=0.5)
+    k: int = param(doc="Smallest number of records in a group.", ge=1, example=5)
+    value: str | None = param(
+        None, doc="The only value whose share is bounded; without it all values are.", refers_to="value"
+    )
 
     @property
     def threshold(self) -> float:

@@ -47,7 +47,7 @@ class AverageRisk(Criterion):
         cost="low: small groups may stay where large ones make up for them.",
     )
 
-    risk: float = param(doc="Largest number of groups per record.", gt=0, le=1)
+    risk: float = param(doc="Largest number of groups per record.", gt=0, le=1, example=0.05)
 
     @property
     def threshold(self) -> float:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tarnkappe.arrays import Counts, Flags, Floats
 from tarnkappe.groups import GroupStats, Histogram
 from tarnkappe.kernels.histograms import reduce_groups
-from tarnkappe.params import Declared, param
+from tarnkappe.params import Declared, param, referring
 from tarnkappe.tally import Domain
 
 Scope = Literal["group", "projection", "table", "mechanism"]
@@ -107,17 +107,17 @@ class Criterion(Declared, ABC):
     @property
     def sensitive_column(self) -> str | None:
         """The sensitive column it looks at, if any."""
-        return getattr(self, "column", None)
+        return next(iter(referring(self, "sensitive")), None)
 
     @property
     def columns(self) -> tuple[str, ...]:
         """All columns whose values must be counted for it, besides the quasi-identifiers."""
-        return () if self.sensitive_column is None else (self.sensitive_column,)
+        return referring(self, "sensitive", "counted")
 
     @property
     def quasi_identifiers(self) -> tuple[str, ...]:
         """The quasi-identifiers an attacker is assumed to know; none means all of them."""
-        return tuple(getattr(self, "x", ()))
+        return referring(self, "quasi")
 
     @property
     def decided_on(self) -> Scope:
@@ -241,7 +241,7 @@ def times(counts: NDArray[np.int64], factor: int) -> NDArray[Any]:
 class SensitiveCriterion(Criterion):
     """A criterion about the values of one sensitive column."""
 
-    column: str = param(doc="The sensitive column.")
+    column: str = param(doc="The sensitive column.", refers_to="sensitive", example="NAME")
     know_others: bool = param(
         False,
         doc="Treat the other sensitive columns as known to the attacker (part of the quasi-identifier).",

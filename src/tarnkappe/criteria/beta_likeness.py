@@ -50,7 +50,7 @@ class BetaLikeness(SensitiveCriterion):
         cost="high on columns with many rare values: one record of a rare value needs a large group around it.",
     )
 
-    beta: float = param(doc="Largest gain of a value's share, relative to its share in the table.", gt=0)
+    beta: float = param(doc="Largest gain of a value's share, relative to its share in the table.", gt=0, example=2)
     form: str = param(
         "enhanced",
         doc="Whether common values have a bound of their own (enhanced) or beta for all (basic).",

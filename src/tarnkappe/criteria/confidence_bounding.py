@@ -58,7 +58,9 @@ class ConfidenceBounding(SensitiveCriterion):
         cost="low when only rare values have a strict bound.",
     )
 
-    bounds: Mapping[str, float] = param({}, doc="Largest share of each of these values in a group.", gt=0, le=1)
+    bounds: Mapping[str, float] = param(
+        {}, doc="Largest share of each of these values in a group.", gt=0, le=1, example="{VALUE: 0.1}"
+    )
     bound: float = param(1.0, doc="Largest share of every other value; 1 leaves them free.", gt=0, le=1)
 
     def __post_init__(self) -> None:

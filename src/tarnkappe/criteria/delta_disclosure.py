@@ -59,7 +59,7 @@ class DeltaDisclosure(SensitiveCriterion):
         cost="very high: every group needs every value of the table, in about the table's mix.",
     )
 
-    delta: float = param(doc="What the logarithm of the ratio of shares must stay below.", gt=0)
+    delta: float = param(doc="What the logarithm of the ratio of shares must stay below.", gt=0, example=1)
     absent: str = param(
         "violates",
         doc="What a value of the table that a group lacks does: it violates the criterion, or it is skipped.",

@@ -52,7 +52,9 @@ class DeltaPresence(Criterion):
         cost="moderate; high if delta_max is close to the share of the whole public table.",
     )
 
-    delta_max: float = param(doc="Largest share of a group of the public table that may be in the data.", gt=0, le=1)
+    delta_max: float = param(
+        doc="Largest share of a group of the public table that may be in the data.", gt=0, le=1, example=0.5
+    )
     delta_min: float = param(0.0, doc="Smallest share that must be in the data.", ge=0, le=1)
 
     def __post_init__(self) -> None:

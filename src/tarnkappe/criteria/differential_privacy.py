@@ -60,8 +60,12 @@ class DifferentialPrivacy(Criterion):
         cost="high: needs many records and coarse levels that are fixed in advance.",
     )
 
-    epsilon: float = param(doc="How much the odds of a release may change with one record, as a logarithm.", gt=0)
-    delta: float = param(doc="The chance that this fails; far less than one over the number of records.", gt=0, le=1)
+    epsilon: float = param(
+        doc="How much the odds of a release may change with one record, as a logarithm.", gt=0, example=1.0
+    )
+    delta: float = param(
+        doc="The chance that this fails; far less than one over the number of records.", gt=0, le=1, example=1e-06
+    )
     beta: float | None = param(
         None,
         doc="The chance with which a record is kept, at most 1 - exp(-epsilon), which is also the default.",

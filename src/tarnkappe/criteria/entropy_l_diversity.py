@@ -44,7 +44,7 @@ class EntropyLDiversity(SensitiveCriterion):
         cost="high on skewed columns.",
     )
 
-    l: float = param(doc="Effective number of equally likely sensitive values in a group.", ge=1)  # noqa: E741
+    l: float = param(doc="Effective number of equally likely sensitive values in a group.", ge=1, example=2)  # noqa: E741
 
     @property
     def threshold(self) -> float:

@@ -52,8 +52,8 @@ class EpsilonMAnonymity(SensitiveCriterion):
         cost="high where many people have about the same number.",
     )
 
-    epsilon: float = param(doc="How far apart two numbers may be and still count as near.", ge=0)
-    m: int = param(doc="One over the largest share of a group that may be near to one of its numbers.", ge=1)
+    epsilon: float = param(doc="How far apart two numbers may be and still count as near.", ge=0, example=100)
+    m: int = param(doc="One over the largest share of a group that may be near to one of its numbers.", ge=1, example=2)
     relative: bool = param(False, doc="Take epsilon as a share of the number instead of a difference.")
 
     def __post_init__(self) -> None:

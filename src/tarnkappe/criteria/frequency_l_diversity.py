@@ -42,7 +42,7 @@ class FrequencyLDiversity(SensitiveCriterion):
         cost="moderate to high.",
     )
 
-    l: float = param(doc="One over the largest share a sensitive value may have in a group.", ge=1)  # noqa: E741
+    l: float = param(doc="One over the largest share a sensitive value may have in a group.", ge=1, example=2)  # noqa: E741
 
     @property
     def threshold(self) -> float:

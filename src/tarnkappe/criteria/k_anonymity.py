@@ -43,7 +43,7 @@ class KAnonymity(Criterion):
         cost="low: the mildest of the criteria.",
     )
 
-    k: int = param(doc="Smallest number of records in a group.", ge=1)
+    k: int = param(doc="Smallest number of records in a group.", ge=1, example=5)
 
     @property
     def threshold(self) -> float:

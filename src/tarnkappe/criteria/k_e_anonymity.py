@@ -43,8 +43,10 @@ class KEAnonymity(SensitiveCriterion):
         cost="moderate; high where the number depends strongly on the quasi-identifiers.",
     )
 
-    k: int = param(doc="Smallest number of different numbers in a group.", ge=1)
-    e: float = param(doc="Smallest difference between the largest and the smallest number of a group.", ge=0)
+    k: int = param(doc="Smallest number of different numbers in a group.", ge=1, example=5)
+    e: float = param(
+        doc="Smallest difference between the largest and the smallest number of a group.", ge=0, example=1000
+    )
 
     @property
     def threshold(self) -> float:

@@ -50,7 +50,7 @@ class KMap(Criterion):
         cost="low: the larger the public table, the less is coarsened.",
     )
 
-    k: int = param(doc="Smallest number of people in the public table who fit a group.", ge=1)
+    k: int = param(doc="Smallest number of people in the public table who fit a group.", ge=1, example=5)
 
     @property
     def threshold(self) -> float:

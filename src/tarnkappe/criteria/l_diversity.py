@@ -37,7 +37,7 @@ class LDiversity(SensitiveCriterion):
         cost="moderate; high where the sensitive value depends strongly on the quasi-identifiers.",
     )
 
-    l: int = param(doc="Smallest number of different sensitive values in a group.", ge=1)  # noqa: E741
+    l: int = param(doc="Smallest number of different sensitive values in a group.", ge=1, example=2)  # noqa: E741
 
     @property
     def threshold(self) -> float:

@@ -52,10 +52,12 @@ class LKCPrivacy(Criterion):
         cost="low compared with k-anonymity over many quasi-identifiers.",
     )
 
-    l: int = param(doc="L: how many quasi-identifiers an attacker knows at most.", ge=1)  # noqa: E741
-    k: int = param(doc="K: smallest number of records that fit what is known.", ge=1)
+    l: int = param(doc="L: how many quasi-identifiers an attacker knows at most.", ge=1, example=2)  # noqa: E741
+    k: int = param(doc="K: smallest number of records that fit what is known.", ge=1, example=5)
     c: float = param(1.0, doc="C: largest confidence with which a sensitive value may be inferred.", gt=0, le=1)
-    column: str | None = param(None, doc="The sensitive column; without one only K is asked for.")
+    column: str | None = param(
+        None, doc="The sensitive column; without one only K is asked for.", refers_to="sensitive"
+    )
 
     @property
     def threshold(self) -> float:

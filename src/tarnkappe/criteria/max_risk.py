@@ -45,7 +45,9 @@ class MaxRisk(Criterion):
         cost="low: that of k-anonymity with k = 1 / risk.",
     )
 
-    risk: float = param(doc="Largest chance of re-identifying a person who is known to be in the data.", gt=0, le=1)
+    risk: float = param(
+        doc="Largest chance of re-identifying a person who is known to be in the data.", gt=0, le=1, example=0.2
+    )
 
     @property
     def threshold(self) -> float:

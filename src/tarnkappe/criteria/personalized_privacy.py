@@ -55,19 +55,20 @@ class PersonalizedPrivacy(Criterion):
         cost="low when few people guard much, high when many guard whole branches.",
     )
 
-    column: str = param(doc="The sensitive column.")
-    guard: str = param(doc="The column with everybody's guarding node; an empty cell guards nothing.")
-    p_breach: float = param(doc="Largest chance of inferring a value under a person's guarding node.", gt=0, le=1)
+    column: str = param(doc="The sensitive column.", refers_to="sensitive", example="NAME")
+    guard: str = param(
+        doc="The column with everybody's guarding node; an empty cell guards nothing.",
+        refers_to="counted",
+        example="OTHER",
+    )
+    p_breach: float = param(
+        doc="Largest chance of inferring a value under a person's guarding node.", gt=0, le=1, example=0.5
+    )
 
     @property
     def threshold(self) -> float:
         """The p_breach."""
         return self.p_breach
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The sensitive column and the guarding nodes."""
-        return (self.column, self.guard)
 
     @property
     def needs_joint(self) -> bool:

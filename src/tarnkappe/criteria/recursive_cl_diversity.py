@@ -44,8 +44,8 @@ class RecursiveCLDiversity(SensitiveCriterion):
         cost="high on skewed columns.",
     )
 
-    c: float = param(doc="How many times the tail of rarer values the commonest one stays below.", gt=0)
-    l: int = param(doc="Rank at which the tail of rarer values begins.", ge=1)  # noqa: E741
+    c: float = param(doc="How many times the tail of rarer values the commonest one stays below.", gt=0, example=3)
+    l: int = param(doc="Rank at which the tail of rarer values begins.", ge=1, example=2)  # noqa: E741
 
     @property
     def threshold(self) -> float:

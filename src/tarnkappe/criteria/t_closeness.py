@@ -51,7 +51,7 @@ class TCloseness(SensitiveCriterion):
         cost="the highest of the three classics: it limits exactly the link that analysts look for.",
     )
 
-    t: float = param(doc="Largest distance of a group's distribution from the table's.", ge=0, le=1)
+    t: float = param(doc="Largest distance of a group's distribution from the table's.", ge=0, le=1, example=0.2)
     distance: str = param(
         "equal",
         doc="Ground distance: equal, ordered (by rank) or hierarchical (by taxonomy).",

@@ -50,14 +50,15 @@ class XYAnonymity(Criterion):
         cost="low; the more records a person has, the larger the groups become.",
     )
 
-    y: str = param(doc="The column whose different values are counted, usually that with role subject.")
-    k: int = param(doc="Smallest number of different values of y.", ge=1)
-    x: tuple[str, ...] = param((), doc="The quasi-identifiers that the attacker knows; all of them if not given.")
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The counted column."""
-        return (self.y,)
+    y: str = param(
+        doc="The column whose different values are counted, usually that with role subject.",
+        refers_to="counted",
+        example="NAME",
+    )
+    k: int = param(doc="Smallest number of different values of y.", ge=1, example=5)
+    x: tuple[str, ...] = param(
+        (), doc="The quasi-identifiers that the attacker knows; all of them if not given.", refers_to="quasi"
+    )
 
     @property
     def threshold(self) -> float:

@@ -55,21 +55,17 @@ class XYLinkability(Criterion):
         cost="low for a rare value and few known quasi-identifiers, high if every value is meant.",
     )
 
-    y: str = param(doc="The sensitive column.")
-    h: float = param(doc="Largest confidence with which a value may be inferred.", gt=0, le=1)
-    value: str | None = param(None, doc="The value that must not be inferred; every value if not given.")
-    x: tuple[str, ...] = param((), doc="The quasi-identifiers that the attacker knows; all of them if not given.")
-    subject: str | None = param(None, doc="The key of a person, to count people instead of records.")
-
-    @property
-    def sensitive_column(self) -> str:
-        """The sensitive column."""
-        return self.y
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The sensitive column, and the key of a person."""
-        return (self.y,) if self.subject is None else (self.y, self.subject)
+    y: str = param(doc="The sensitive column.", refers_to="sensitive", example="NAME")
+    h: float = param(doc="Largest confidence with which a value may be inferred.", gt=0, le=1, example=0.5)
+    value: str | None = param(
+        None, doc="The value that must not be inferred; every value if not given.", refers_to="value"
+    )
+    x: tuple[str, ...] = param(
+        (), doc="The quasi-identifiers that the attacker knows; all of them if not given.", refers_to="quasi"
+    )
+    subject: str | None = param(
+        None, doc="The key of a person, to count people instead of records.", refers_to="counted"
+    )
 
     @property
     def needs_joint(self) -> bool:

@@ -50,12 +50,20 @@ class XYPrivacy(Criterion):
         cost="moderate to high.",
     )
 
-    y: str = param(doc="The column whose different values are counted, usually that with role subject.")
-    k: int = param(doc="Smallest number of different values of y.", ge=1)
-    column: str = param(doc="The sensitive column.")
-    h: float = param(doc="Largest confidence with which a sensitive value may be inferred.", gt=0, le=1)
-    value: str | None = param(None, doc="The value that must not be inferred; every value if not given.")
-    x: tuple[str, ...] = param((), doc="The quasi-identifiers that the attacker knows; all of them if not given.")
+    y: str = param(
+        doc="The column whose different values are counted, usually that with role subject.",
+        refers_to="counted",
+        example="NAME",
+    )
+    k: int = param(doc="Smallest number of different values of y.", ge=1, example=5)
+    column: str = param(doc="The sensitive column.", refers_to="sensitive", example="NAME")
+    h: float = param(doc="Largest confidence with which a sensitive value may be inferred.", gt=0, le=1, example=0.5)
+    value: str | None = param(
+        None, doc="The value that must not be inferred; every value if not given.", refers_to="value"
+    )
+    x: tuple[str, ...] = param(
+        (), doc="The quasi-identifiers that the attacker knows; all of them if not given.", refers_to="quasi"
+    )
 
     @cached_property
     def anonymity(self) -> XYAnonymity:
@@ -66,11 +74,6 @@ class XYPrivacy(Criterion):
     def linkability(self) -> XYLinkability:
         """The half that bounds confidence."""
         return XYLinkability(self.column, self.h, self.value, self.x, None if self.y == self.column else self.y)
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns of both halves."""
-        return tuple(dict.fromkeys((*self.anonymity.columns, *self.linkability.columns)))
 
     @property
     def needs_joint(self) -> bool:

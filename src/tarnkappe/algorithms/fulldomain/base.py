@@ -42,7 +42,9 @@ class FullDomainSearch(Algorithm):
         le=1,
     )
 
-    target: str | None = param(None, doc="The column whose classes  metric: classification  is to tell apart.")
+    target: str | None = param(
+        None, doc="The column whose classes  metric: classification  is to tell apart.", refers_to="counted"
+    )
 
     def __post_init__(self) -> None:
         """Refuse a metric that does not exist, or one without what it needs."""

@@ -51,7 +51,9 @@ class InfoGainMondrian(Algorithm):
     summary: ClassVar = "Cuts the table where a cut tells most about a target; for training classifiers."
     handles_wildcards: ClassVar = True
 
-    target: str = param(doc="The column that a model shall predict: categories, or numbers for a regression.")
+    target: str = param(
+        doc="The column that a model shall predict: categories, or numbers for a regression.", refers_to="counted"
+    )
 
     def decide(self, tally: Tally, goal: Goal, *, rng: np.random.Generator) -> Grouping:
         """Cut until no cut is allowed."""

@@ -47,7 +47,9 @@ class HighDimensionalTds(Algorithm):
     summary: ClassVar = "Top-down specialisation for many columns, of which an attacker knows only a few (LKC-privacy)."
     scopes: ClassVar[frozenset[Scope]] = frozenset({"group", "projection", "table"})
 
-    target: str | None = param(None, doc="The column that readers of the release want to predict, if any.")
+    target: str | None = param(
+        None, doc="The column that readers of the release want to predict, if any.", refers_to="counted"
+    )
     score: str = param(
         SCORES[0],
         doc="Value a step by information per anonymity lost, by information, or by discernibility.",

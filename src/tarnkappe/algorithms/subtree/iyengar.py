@@ -60,7 +60,9 @@ class Iyengar(Algorithm):
     summary: ClassVar = "Breeds subtree recodings of low loss; for tables with too many cuts for an exact search."
 
     target: str | None = param(
-        None, doc="Minimise the classification error of this column instead of the loss of detail."
+        None,
+        doc="Minimise the classification error of this column instead of the loss of detail.",
+        refers_to="counted",
     )
     population: int = param(40, doc="Number of recodings that are bred.", ge=2)
     generations: int = param(50, doc="Stop after so many generations.", ge=1)

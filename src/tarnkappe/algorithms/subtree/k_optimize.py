@@ -47,7 +47,9 @@ class KOptimize(ExactSearch):
     summary: ClassVar = "Exact search over all cuts of all columns for least discernibility, with a proved bound."
 
     target: str | None = param(
-        None, doc="Minimise the classification error of this column instead of the discernibility."
+        None,
+        doc="Minimise the classification error of this column instead of the discernibility.",
+        refers_to="counted",
     )
 
     def cost(self, tally: Tally, goal: Goal, space: Refinements) -> Cost:
