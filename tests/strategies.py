@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
@@ -22,12 +24,18 @@ from tarnkappe.criteria.recursive_cl_diversity import RecursiveCLDiversity
 from tarnkappe.criteria.t_closeness import TCloseness
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping
+from tarnkappe.params import Parameter
 from tarnkappe.plan import Plan
 from tarnkappe.tally import Domain, Tally, count_cells
 from tarnkappe.taxonomy.tree import Taxonomy
 
 #: Parameters that say how long a search tries, for tests of what holds from the first round on.
 QUICK = {"nodes": 40, "population": 10, "generations": 6, "kicks": 10, "runs": 2, "tours": 2}
+
+
+def quick_values(declared: Iterable[Parameter]) -> dict[str, Any]:
+    """Values of parameters that let a search end soon: those that the parameters declare, or the usual ones."""
+    return {p.name: p.samples[0] if p.samples else QUICK[p.name] for p in declared if p.samples or p.name in QUICK}
 
 
 @st.composite

@@ -1,4 +1,4 @@
-"""Write what `import tarnkappe` offers, for type checkers, into `src/tarnkappe/__init__.pyi`: from the list used at run time.
+"""Write the names that `import tarnkappe` offers into `src/tarnkappe/__init__.pyi`, where type checkers look for them.
 
 `make format` writes it; with ``--check`` it only says whether it is up to date, as `make lint` does.
 """

@@ -49,6 +49,7 @@ from tarnkappe.metrics import all_metrics, metric_named
 from tarnkappe.plan import Plan, suppress_leftovers
 from tarnkappe.tally import Domain, Tally, count_cells, with_population
 from tarnkappe.taxonomy.tree import Taxonomy
+from twins import with_twins
 
 EXACT: tuple[type[FullDomainSearch], ...] = (Flash, OLA, Incognito, BestFirst)
 RNG = np.random.default_rng(0)
@@ -144,8 +145,9 @@ CRITERIA: tuple[Criterion, ...] = (
 
 
 def test_every_criterion_is_among_them():
+    """But for those whose own test file shows that releases of every algorithm keep them."""
     mechanisms = {name for name, cls in all_criteria().items() if cls.scope == "mechanism"}
-    assert {c.name for c in CRITERIA} == all_criteria().keys() - mechanisms
+    assert {c.name for c in CRITERIA} >= all_criteria().keys() - mechanisms - set(with_twins())
 
 
 def goals(seed: int) -> Iterator[Goal]:

@@ -8,7 +8,7 @@ from contextlib import suppress
 from itertools import product
 from typing import Any, TypeVar
 
-from strategies import QUICK
+from strategies import quick_values
 from tarnkappe.algorithms import all_algorithms
 from tarnkappe.algorithms.base import Algorithm
 from tarnkappe.criteria import all_criteria
@@ -18,17 +18,11 @@ from tarnkappe.params import Parameter, parameters
 
 T = TypeVar("T")
 
+#: What else a text may be.
+TEXTS = {"metric": "precision", "by": "age"}
 
-#: Texts that mean something else than the name of the sensitive column.
-TEXTS = {
-    "value": "value 1",
-    "guard": "guarding node",
-    "y": "person",
-    "subject": "patient",
-    "metric": "precision",
-    "by": "age",
-}
-
+#: What a parameter names in the data.
+NAMES = {"sensitive": "disease", "counted": "person", "value": "value 1"}
 
 #: Parameters of microaggregation that change what groups publish, not the groups, and one that watches the clock.
 OTHER_TESTS = {"aggregate", "aggregates", "whole", "decimals", "seconds"}
@@ -38,6 +32,8 @@ def values(p: Parameter) -> tuple[Any, ...]:
     """A few values of a parameter that are neither trivial nor extreme."""
     if p.name in OTHER_TESTS:
         return ()
+    if p.samples:
+        return p.samples
     if p.choices:
         return p.choices
     if typing.get_origin(p.type) is Mapping:
@@ -50,8 +46,8 @@ def values(p: Parameter) -> tuple[Any, ...]:
     if p.type in (float, float | None):
         return (low + 0.05, low + 0.2, low + 0.6) if p.le == 1 else (low + 0.5, low + 2.0)
     if typing.get_origin(p.type) is tuple:
-        return ((), ("age", "grade")) if p.name == "x" else ((),)
-    named = TEXTS.get(p.name, "disease")
+        return ((), ("age", "grade")) if p.refers_to == "quasi" else ((),)
+    named = NAMES.get(p.refers_to) or TEXTS.get(p.name, "disease")
     return (None, named) if p.type == str | None else (named,)
 
 
@@ -62,7 +58,7 @@ def variants(cls: type[T]) -> Iterator[T]:
     """
     declared = parameters(cls)
     usual = {p.name: values(p)[0] for p in declared if p.required}
-    usual.update({p.name: QUICK[p.name] for p in declared if p.name in QUICK})
+    usual.update(quick_values(declared))
     yield cls(**usual)
     for p in declared:
         for value in values(p):

@@ -23,6 +23,7 @@ from column_kinds import Numbers
 from whole_jobs import ROW, Case, Field
 
 import brute
+import twins
 from tarnkappe.criteria import Criterion
 from tarnkappe.criteria.personalized_privacy import PersonalizedPrivacy
 from tarnkappe.errors import InfeasibleError, JobError
@@ -109,6 +110,8 @@ def keeps(case: Case, criterion: Criterion, rows: list[brute.Row]) -> bool:
         return brute.meets(rows, criterion.name, **asked)
     fields = case.having("sensitive")
     column = [f.name for f in fields].index(name)
+    if twins.own_tests(criterion.name) is not None:
+        return twins.keeps(criterion, rows, column)
     values = [sensitive[column] for _, sensitive in rows]
     kind = fields[column].kind
     return brute.meets(rows, criterion.name, column, order=kind.order(values), parent=kind.parents(values), **asked)
@@ -123,6 +126,8 @@ def reached(case: Case, criterion: Criterion, rows: list[brute.Row]) -> float:
     fields = case.having("sensitive")
     asked = criterion.get_params()
     column = [f.name for f in fields].index(asked["column"])
+    if twins.own_tests(criterion.name) is not None:
+        return twins.reached(criterion, rows, column)
     values, kind, others = [s[column] for _, s in rows], fields[column].kind, asked.get("know_others", False)
     classes, whole = brute.histograms(rows, column, others), brute.table(rows, column)
     if criterion.name == "alpha-k-anonymity":

@@ -44,6 +44,7 @@ from tarnkappe.groups import Grouping
 from tarnkappe.io import TableWriter
 from tarnkappe.publish import labels as labels_module
 from tarnkappe.tally import distinct_rows
+from twins import demanding
 
 Patch = pytest.MonkeyPatch
 
@@ -319,6 +320,7 @@ DEMANDING: dict[str, Criterion] = {
     "max-risk": MaxRisk(0.1),
     "epsilon-m-anonymity": EpsilonMAnonymity("income", 400, 2),
     "personalized-privacy": PersonalizedPrivacy("illness", "guard", 0.3),
+    **demanding(),
 }
 
 

@@ -32,6 +32,7 @@ from tarnkappe.algorithms import Algorithm, all_algorithms
 from tarnkappe.criteria import Criterion, all_criteria
 from tarnkappe.errors import InfeasibleError
 from tarnkappe.schema import Column
+from twins import with_twins
 
 ALGORITHMS = algorithm_variants()
 USUAL = usual_algorithms()
@@ -74,6 +75,7 @@ def test_all_that_is_registered_is_tested():
     targeted = {a.name for a in algorithm_variants(target="note")} - {a.name for a in ALGORITHMS}  # test_group_criteria
     assert {a.name for a in ALGORITHMS} | targeted | {"sdgs", "individual-sorting"} == set(all_algorithms())
     elsewhere = BEYOND_GROUPS | {c.name for c in GROUP_CRITERIA.values()} | {"differential-privacy"}
+    elsewhere |= set(with_twins())  # test_group_criteria
     assert {c.name for c in CRITERIA.values()} | elsewhere == set(all_criteria())
 
 

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from column_kinds import Branches, ColumnKind, Numbers, quasi_kinds, sensitive_kinds, text_pool
 from hypothesis import strategies as st
 
-from strategies import QUICK
+from strategies import quick_values
 from tarnkappe import (
     EntropyLDiversity,
     FrequencyLDiversity,
@@ -43,6 +43,7 @@ from tarnkappe.job.model import DataSettings, OutputSettings
 from tarnkappe.params import parameters
 from tarnkappe.schema import Column
 from tarnkappe.taxonomy import suppress, tree
+from twins import written
 
 #: A column that names the row of the input each released record comes from, declared harmless.
 ROW = "row id"
@@ -61,7 +62,7 @@ def algorithm_variants(target: str | None = None) -> list[Algorithm]:
             continue
         # Methods of microaggregation have choices by the dozen: the laws of `testing` are checked for them.
         chosen = [p for p in declared if p.choices and cls.scheme != "microaggregation"]
-        given = needed | {p.name: QUICK[p.name] for p in declared if p.name in QUICK}
+        given = needed | quick_values(declared)
         for values in product(*(p.choices or () for p in chosen)):
             out.append(cls(**given, **dict(zip((p.name for p in chosen), values, strict=True))))
     return out
@@ -388,6 +389,7 @@ GROUP_CRITERIA: dict[str, Criterion] = {
     "relative epsilon-m": EpsilonMAnonymity("income", 0.3, 2, relative=True),
     "delta, absent skipped": DeltaDisclosure("illness", 1.5, "skipped"),
     "personalized": PersonalizedPrivacy("illness", "guard", 0.6),
+    **written(),
 }
 
 
