@@ -21,6 +21,7 @@ from tarnkappe.algorithms.watch import Watch
 from tarnkappe.criteria import Criterion
 from tarnkappe.engines import engine_for
 from tarnkappe.engines.base import Engine, Writer
+from tarnkappe.engines.measures import measured
 from tarnkappe.errors import DataError, JobError, Notice
 from tarnkappe.goal import Goal
 from tarnkappe.guards import notices_about_data, notices_about_plan, refuse_identifiers, require_everybody
@@ -259,6 +260,7 @@ def _count(job: Job, data: Any, clock: _Clock) -> tuple[Checked, Engine]:
     schema = job.schema(source.columns, source.name)
     refuse_identifiers(source, schema)
     require_data_independence(schema, job.goal)
+    schema = Schema(measured(schema.columns, job.goal, source), schema.missing_rule)
     population = _open_population(job, engine)
     tally = engine.count(source, schema, job.aside(schema), population)
     if population is not None and any(c.needs_everybody for c in job.goal.criteria):

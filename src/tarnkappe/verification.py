@@ -15,6 +15,7 @@ import polars as pl
 from tarnkappe.arrays import Codes, Counts
 from tarnkappe.criteria.base import Criterion, Verdict
 from tarnkappe.engines.encode import encode_again, encode_sensitive, read_kind
+from tarnkappe.engines.measures import measured
 from tarnkappe.errors import DataError, VerificationError
 from tarnkappe.goal import Goal
 from tarnkappe.groups import GroupStats
@@ -80,6 +81,8 @@ def verify_table(
     """
     evidence = evidence or Evidence()
     needed = [c for c in columns if c.name in goal.columns or (goal.joint and c.role == "sensitive")]
+    if domains is None:
+        needed = measured(needed, goal, source)
     shown = [*quasi, *(c.name for c in needed if c.name in source.columns)]
     hidden = [c.name for c in needed if c.name not in source.columns]
     if hidden:  # they stand beside the rows, so every row counts by itself

@@ -237,32 +237,19 @@ def _asked(
 
 def _job(source: Source, quasi: list[str], criteria: list[Criterion]) -> Job:
     """A job that only says what to check, so that criteria are checked against columns as everywhere else."""
+    from tarnkappe.engines.measures import measured
+    from tarnkappe.goal import Goal
     from tarnkappe.job import Job
     from tarnkappe.schema import Column
     from tarnkappe.taxonomy import suppress
 
     sensitive = list(dict.fromkeys(c.sensitive_column for c in criteria if c.sensitive_column))
-    measured = {c.sensitive_column for c in criteria if c.needs_numbers or getattr(c, "distance", None) == "ordered"}
-    columns = [
-        Column(name, "sensitive", _kind(source, name) if name in measured else "categorical") for name in sensitive
-    ]
     return Job(
         quasi={name: suppress() for name in quasi},
-        columns=columns,
+        columns=measured([Column(name, "sensitive") for name in sensitive], Goal(criteria), source),
         keep="rest",
         criteria=criteria,
     )
-
-
-def _kind(source: Source, column: str) -> Any:
-    """Numbers are compared as numbers where all values are some."""
-    from tarnkappe.errors import DataError
-
-    try:
-        source.numeric(source.read([column])[column])
-    except DataError:
-        return "categorical"
-    return "numeric"
 
 
 def _criterion(text: str) -> Criterion:

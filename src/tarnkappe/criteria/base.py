@@ -19,6 +19,10 @@ from tarnkappe.tally import Domain
 
 Scope = Literal["group", "projection", "table", "mechanism"]
 
+#: What tells how far apart two values of a sensitive column are: whether they are the same, their order, their numbers,
+#: or their taxonomy.
+Measure = Literal["names", "order", "numbers", "taxonomy"]
+
 
 @dataclass(frozen=True)
 class Card:
@@ -74,8 +78,6 @@ class Criterion(Declared, ABC):
     needs_population: ClassVar[bool] = False
     #: Whether everybody in the data must stand in the public table.
     needs_everybody: ClassVar[bool] = False
-    #: Whether it measures by the numbers of its sensitive column (`Domain.values`).
-    needs_numbers: ClassVar[bool] = False
 
     @abstractmethod
     def level(self, stats: GroupStats) -> Floats:
@@ -108,6 +110,11 @@ class Criterion(Declared, ABC):
     def sensitive_column(self) -> str | None:
         """The sensitive column it looks at, if any."""
         return next(iter(referring(self, "sensitive")), None)
+
+    @property
+    def measured_by(self) -> Measure:
+        """What must be known about the values of the sensitive column, besides which of them are the same."""
+        return "names"
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tarnkappe.arrays import Codes, Counts, Flags, Floats
-from tarnkappe.criteria.base import Card, SensitiveCriterion, as_fraction, times
+from tarnkappe.criteria.base import Card, Measure, SensitiveCriterion, as_fraction, times
 from tarnkappe.criteria.values import numbers
 from tarnkappe.errors import JobError
 from tarnkappe.groups import GroupStats
@@ -44,7 +44,6 @@ class EpsilonMAnonymity(SensitiveCriterion):
     sense: ClassVar = "at most"
     monotone: ClassVar = False
     absorbing: ClassVar = False
-    needs_numbers: ClassVar = True
     card: ClassVar = Card(
         protects_from="proximity: guessing a number to within epsilon is right at most once in m times.",
         does_not="combine with algorithms that rely on pooling groups safely; it needs one that checks whole releases.",
@@ -70,6 +69,11 @@ class EpsilonMAnonymity(SensitiveCriterion):
     def threshold(self) -> float:
         """The largest share allowed."""
         return 1.0 / self.m
+
+    @property
+    def measured_by(self) -> Measure:
+        """Differences are those of numbers."""
+        return "numbers"
 
     @property
     def min_size(self) -> int:

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from tarnkappe.arrays import Codes, Counts, Flags, Floats
-from tarnkappe.criteria.base import Card, SensitiveCriterion, as_fraction, times
+from tarnkappe.criteria.base import Card, Measure, SensitiveCriterion, as_fraction, times
 from tarnkappe.criteria.values import numbers
 from tarnkappe.groups import GroupStats
 from tarnkappe.kernels.histograms import reduce_groups
@@ -35,7 +35,6 @@ class KEAnonymity(SensitiveCriterion):
     sense: ClassVar = "at least"
     monotone: ClassVar = True
     absorbing: ClassVar = True
-    needs_numbers: ClassVar = True
     card: ClassVar = Card(
         protects_from="learning a number such as an income closely: the numbers of a group differ and lie apart.",
         does_not="stop proximity: all but one of a group may be close together (see epsilon-m-anonymity).",
@@ -52,6 +51,11 @@ class KEAnonymity(SensitiveCriterion):
     def threshold(self) -> float:
         """The e."""
         return self.e
+
+    @property
+    def measured_by(self) -> Measure:
+        """Differences are those of numbers."""
+        return "numbers"
 
     @property
     def min_size(self) -> int:

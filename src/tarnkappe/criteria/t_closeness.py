@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from tarnkappe.arrays import Counts, Floats
-from tarnkappe.criteria.base import Card, SensitiveCriterion
+from tarnkappe.criteria.base import Card, Measure, SensitiveCriterion
 from tarnkappe.groups import GroupStats
 from tarnkappe.kernels.histograms import emd_equal, emd_hierarchical, emd_ordered, largest_remainder
 from tarnkappe.params import param
@@ -26,7 +26,9 @@ class TCloseness(SensitiveCriterion):
     *equal*: any two values are 1 apart, :math:`\tfrac12 \sum_i |p_i - q_i|`;
 
     *ordered*: values are apart by their ranks in the table's domain of :math:`m` values,
-    :math:`\tfrac1{m-1} \sum_{i<m} |\sum_{j \le i} (p_j - q_j)|`;
+    :math:`\tfrac1{m-1} \sum_{i<m} |\sum_{j \le i} (p_j - q_j)|`.
+    Numbers are ordered as numbers, declared or not; other values need a taxonomy that orders them (``order``,
+    ``dates``), and a missing value ranks last;
 
     *hierarchical*: values are apart by the height of their lowest common ancestor in the column's taxonomy over the
     height of the tree. In a ragged tree the height of a node is its longest way down to a leaf.
@@ -62,6 +64,12 @@ class TCloseness(SensitiveCriterion):
     def threshold(self) -> float:
         """The t."""
         return self.t
+
+    @property
+    def measured_by(self) -> Measure:
+        """What the ground distance needs."""
+        needed: dict[str, Measure] = {"equal": "names", "ordered": "order", "hierarchical": "taxonomy"}
+        return needed[self.distance]
 
     @property
     def asked(self) -> str:

@@ -11,6 +11,7 @@ from tarnkappe.algorithms import Algorithm
 from tarnkappe.algorithms.effort import with_effort
 from tarnkappe.algorithms.multidimensional.mondrian import Mondrian
 from tarnkappe.criteria import Criterion
+from tarnkappe.engines.measures import require_measure
 from tarnkappe.engines.settings import EngineSettings
 from tarnkappe.errors import JobError, Notice, did_you_mean
 from tarnkappe.goal import Goal
@@ -262,19 +263,13 @@ def require_column(criterion: Criterion, schema: Schema, *, complete: bool = Tru
             f"{criterion.name} looks at '{column}', which is no sensitive column{did_you_mean(column, names)}",
             hint=f"{column}: {{role: sensitive}}",
         )
-    if criterion.needs_numbers and (schema[column].kind != "numeric" or schema[column].taxonomy is not None):
+    if criterion.measured_by == "numbers" and schema[column].kind != "numeric":
         raise JobError(
             "E111",
-            f"{criterion.name} measures by the numbers of '{column}', which is "
-            + ("not declared to hold any" if schema[column].kind != "numeric" else "measured by its taxonomy"),
+            f"{criterion.name} measures by the numbers of '{column}', which is not declared to hold any",
             hint=f"{column}: {{role: sensitive, type: numeric}}",
         )
-    if getattr(criterion, "distance", None) == "hierarchical" and schema[column].taxonomy is None:
-        raise JobError(
-            "E111",
-            f"{criterion.name} with distance: hierarchical needs a taxonomy for '{column}'",
-            hint=f"{column}: {{role: sensitive, taxonomy: NAME}}   or  distance: equal",
-        )
+    require_measure(criterion, schema[column])
 
 
 def require_target(algorithm: Algorithm, schema: Schema, *, complete: bool = True) -> None:

@@ -27,6 +27,8 @@ class TaxonomyBuilder(Declared, ABC):
     name: ClassVar[str]
     #: Whether the values must be numbers.
     numeric: ClassVar[bool] = False
+    #: Whether the leaves stand in an order that means something: one is more than another.
+    ordered: ClassVar[bool] = False
     #: Whether groups publish the set of their values instead of a range.
     sets: ClassVar[bool] = False
 

@@ -175,6 +175,7 @@ class Order(TaxonomyBuilder):
 
     kind: ClassVar[str] = "order"
     name: ClassVar[str] = kind
+    ordered: ClassVar[bool] = True
 
     values: tuple[Any, ...] | None = param(None, doc="The values in their order; sorted if not given.")
     groups: tuple[int, ...] = param((), doc="Group sizes per level: values, then groups of the level below.", ge=2)
@@ -239,6 +240,7 @@ class Set(Order):
     kind: ClassVar[str] = "set"
     name: ClassVar[str] = kind
     sets: ClassVar[bool] = True
+    ordered: ClassVar[bool] = False
 
     groups: tuple[int, ...] = ()
 

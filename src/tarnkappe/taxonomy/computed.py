@@ -31,6 +31,7 @@ class Intervals(TaxonomyBuilder):
     kind: ClassVar[str] = "intervals"
     name: ClassVar[str] = kind
     numeric: ClassVar[bool] = True
+    ordered: ClassVar[bool] = True
 
     widths: tuple[float, ...] = param(
         doc="Width of the intervals per level, each a multiple of the one before.", gt=0.0
@@ -196,6 +197,7 @@ class Dates(TaxonomyBuilder):
 
     kind: ClassVar[str] = "dates"
     name: ClassVar[str] = kind
+    ordered: ClassVar[bool] = True
 
     levels: tuple[str, ...] | None = param(
         None, doc="Periods from fine to coarse; all that are coarser than the values if not given.", choices=PERIODS

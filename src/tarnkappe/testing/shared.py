@@ -47,7 +47,7 @@ def guard_domain(name: str, secret: Domain) -> Domain:
 def counted_domains(criteria: Iterable[Criterion], size: int) -> dict[str, Domain]:
     """A domain of some size for each column that criteria look at, of the kind that they need."""
     criteria = tuple(criteria)
-    numeric = {c.sensitive_column for c in criteria if c.needs_numbers}
+    numeric = {c.sensitive_column for c in criteria if c.measured_by == "numbers"}
     guards = {c.guard: c.column for c in criteria if isinstance(c, PersonalizedPrivacy)}
     out: dict[str, Domain] = {}
     for name in dict.fromkeys(name for c in criteria for name in c.columns):
