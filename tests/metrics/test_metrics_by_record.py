@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from strategies import groupings, tallies
 from tarnkappe.algorithms.fulldomain.datafly import Datafly
+from tarnkappe.algorithms.microaggregation.mdav import MDAV
 from tarnkappe.criteria.k_anonymity import KAnonymity
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping
@@ -154,6 +155,27 @@ def test_variance_lost_is_a_sum_over_records(rows, weights):
         total = ((column - column.mean()) ** 2).sum()
         lost += weight * (((column - published) ** 2).sum() / total if total else 0.0)
     assert score == pytest.approx(100 * lost / sum(weights), abs=1e-9)
+
+
+@pytest.mark.parametrize("taxonomy", ["flat", "two levels"])
+def test_variance_lost_in_many_nominal_values_is_exact(taxonomy: str):
+    """Of 200 values, as by hand: half the mean squared distance of all pairs is the variance."""
+    names = [f"v{i:03d}" for i in range(200)]
+    tree = Taxonomy.from_nested(names if taxonomy == "flat" else {f"g{i}": names[i::20] for i in range(20)})
+    rng = np.random.default_rng(1)
+    share = 1 / np.arange(1, 201)
+    code = rng.choice(200, 1000, p=share / share.sum())
+    tally, _ = count_cells([code], [], [Domain("x", tree)], [])
+    grouping = MDAV().decide(tally, Goal((KAnonymity(4),)), rng=rng)
+    leaf = np.arange(200)
+    common = tree.lca(np.minimum(leaf[:, None], leaf), np.maximum(leaf[:, None], leaf))
+    apart = (tree.leaf_counts[common] - 1) / 199 * (leaf[:, None] != leaf)
+    published = grouping.centres.values[grouping.group, 0].astype(int)
+    lost = grouping.quota @ apart[tally.quasi[grouping.cell, 0], published]
+    total = apart[code][:, code].sum() / 2000
+    assert lost > 0
+    score = metric_named("sse").score(Plan.of(tally, Goal((KAnonymity(4),)), grouping))
+    assert score == pytest.approx(100 * lost / total)
 
 
 @given(tallies(wildcards=False).flatmap(lambda t: st.tuples(st.just(t), groupings(t))), st.data())

@@ -20,9 +20,9 @@ class SquaredError(Metric):
               \mathrm{SSE} = \sum_i \lVert x_i - c(x_i) \rVert^2, \quad
               \mathrm{SST} = \sum_i \lVert x_i - \bar x \rVert^2
 
-    on standardised attributes: every quasi-identifier has variance 1, times its weight. Nominal values lie so that
-    squared distances are those of their taxonomy. A suppressed record has lost everything: it counts as published at
-    the mean of all.
+    on standardised attributes: every quasi-identifier has variance 1, times its weight. Squared distances of nominal
+    values are those of their taxonomy, exactly, however many values there are. A suppressed record has lost everything:
+    it counts as published at the mean of all.
 
     References
     ----------
@@ -55,11 +55,9 @@ class SquaredError(Metric):
         kept = grouping.group != SUPPRESSED
         shares = []
         for j, block in enumerate(Space.of(tally).blocks):
-            point = block.coordinates[tally.quasi[:, j]]
-            mean = tally.count @ point / tally.n_records
-            total = tally.count @ ((point - mean) ** 2).sum(axis=1)
-            record, quota = point[grouping.cell], grouping.quota
-            published = np.broadcast_to(mean, record.shape).copy()
-            published[kept] = block.at(centres.values[:, j])[grouping.group[kept]]
-            shares.append(quota @ ((record - published) ** 2).sum(axis=1) / total if total > 0 else 0.0)
+            code = tally.quasi[grouping.cell, j]
+            lost = block.from_mean[code]
+            lost[kept] = block.apart(code[kept], centres.values[grouping.group[kept], j])
+            total = tally.n_records * block.variance
+            shares.append(grouping.quota @ lost / total if total > 0 else 0.0)
         return np.array(shares)

@@ -11,7 +11,7 @@ from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.groups import SUPPRESSED, Centres, Grouping
 from tarnkappe.kernels.points import round_evenly
 from tarnkappe.publish.labels import Labels
-from tarnkappe.space import Block
+from tarnkappe.space import Block, Tree
 from tarnkappe.tally import Domain, Tally
 
 #: What a group may publish of a column.
@@ -55,7 +55,7 @@ def centres_of(
         elif operator == "median":
             values[:, j] = _medians(domain, *pieces)
         else:
-            values[:, j] = _modes(domain, Block.of_column(tally, j).coordinates, *pieces)
+            values[:, j] = _modes(Block.of_column(tally, j), *pieces)
     return Centres(values, tuple(operators))
 
 
@@ -98,21 +98,17 @@ def _medians(domain: Domain, code: Codes, group: Codes, quota: Counts, n_groups:
     return out
 
 
-def _modes(domain: Domain, coordinates: Floats, code: Codes, group: Codes, quota: Counts, n_groups: int) -> Floats:
+def _modes(block: Block, code: Codes, group: Codes, quota: Counts, n_groups: int) -> Floats:
     """The value of each group that is nearest to all of its values; of equals the commonest.
 
     For nominal values this is the mode by marginality: the sum of squared distances to all values of a group is least
     where the distance to their mean is. Numbers have no marginality, the commonest counts.
     """
-    kind, first = np.unique(group.astype(np.int64) * domain.size + code, return_index=True)
+    domain = block.domain
+    kind, which = np.unique(group.astype(np.int64) * domain.size + code, return_inverse=True)
     owner, value = kind // domain.size, (kind % domain.size).astype(np.int32)
-    records = np.bincount(np.searchsorted(kind, group.astype(np.int64) * domain.size + code), quota, len(first))
-    far = np.zeros(len(kind))
-    if not domain.is_line:
-        size = np.maximum(np.bincount(owner, records, n_groups), 1)
-        for axis in coordinates.T:
-            mean = np.bincount(owner, records * axis[value], n_groups) / size
-            far += (axis[value] - mean[owner]) ** 2
+    records = np.bincount(which, quota, len(kind)).astype(np.int64)
+    far = block.from_own_means(owner, value, records) if isinstance(block, Tree) else np.zeros(len(kind))
     order = np.lexsort((value, -records, np.round(far, 12), owner))
     best = order[np.flatnonzero(np.diff(owner[order], prepend=-1))]
     out = np.full(n_groups, np.nan)
