@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 DEV_STAMP := $(VENV)/.installed-dev
 
-.PHONY: help demo test test-full lint format types docs examples bench clean
+.PHONY: help demo test test-full fuzz lint format types docs examples bench clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -31,6 +31,9 @@ test: $(DEV_STAMP)  ## the test suite
 
 test-full: $(DEV_STAMP)  ## the test suite with the large grids, and its coverage
 	HYPOTHESIS_PROFILE=explore $(BIN)/python -m pytest -m "" -n 2 --dist loadfile --cov --cov-report=term --cov-fail-under=95
+
+fuzz: $(DEV_STAMP)  ## whole jobs at random, checked from outside: make fuzz SECONDS=600
+	$(BIN)/python tests/fuzz/run.py --seconds $(or $(SECONDS),600) --seed $(or $(SEED),0)
 
 lint: $(DEV_STAMP)  ## style, format and types
 	$(BIN)/python tools/write_stub.py --check
