@@ -18,7 +18,7 @@ KINDS = [cls for cls in vars(errors).values() if isinstance(cls, type) and issub
 
 def test_an_error_says_what_and_where():
     error = JobError("E110", "k must be at least 1, got 0", where="job.yaml:7", details=["one", "two"], hint="Set k.")
-    assert str(error) == "E110 k must be at least 1, got 0 (job.yaml:7)"
+    assert str(error) == "E110 k must be at least 1, got 0 (job.yaml:7)\n  one\n  two\n  Fix: Set k."
     assert str(JobError("E110", "no place")) == "E110 no place"
     assert error.as_dict() == {
         "code": "E110",

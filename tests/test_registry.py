@@ -69,7 +69,7 @@ def test_an_unknown_name_is_an_error_with_the_closest_one():
     assert error.where == "job.yaml:4"
     assert error.hint.startswith("Known: ")
     assert "t-closeness" in error.hint
-    with pytest.raises(JobError, match=r"unknown algorithm 'xyz'$") as caught:
+    with pytest.raises(JobError, match=r"unknown algorithm 'xyz'\n") as caught:
         algorithm_class("xyz")
     assert caught.value.where is None
 

@@ -22,12 +22,18 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
+from tarnkappe.fixes import Fix
+
 
 class TarnkappeError(Exception):
     """An error a user can act on: what happened, where, and how to fix it.
 
-    >>> str(JobError("E110", "k must be at least 1, got 0", where="job.yaml:7", hint="Set  k: 5."))
-    'E110 k must be at least 1, got 0 (job.yaml:7)'
+    As a text it is complete, because in Python the text is all that people see. A `Fix` is then written as Python,
+    unless the error is about a line of a job file.
+
+    >>> print(JobError("E110", "k must be at least 1, got 0", where="job.yaml:7", hint="Set  k: 5."))
+    E110 k must be at least 1, got 0 (job.yaml:7)
+      Fix: Set  k: 5.
     """
 
     exit_code: ClassVar[int] = 1
@@ -39,7 +45,7 @@ class TarnkappeError(Exception):
         *,
         where: str | None = None,
         details: Iterable[str] = (),
-        hint: str | None = None,
+        hint: str | Fix | None = None,
     ) -> None:
         """Describe the problem; `details` are further lines, `hint` is a fix that works when pasted."""
         super().__init__(message)
@@ -47,11 +53,18 @@ class TarnkappeError(Exception):
         self.message = message
         self.where = where
         self.details = tuple(details)
-        self.hint = hint
+        #: The fix as it is written in a job file or on the command line.
+        self.hint = None if hint is None else str(hint)
+        #: The fix as it is written in Python.
+        self.python_hint = hint.in_python if isinstance(hint, Fix) else self.hint
+        #: Whether it is about something written in a job file.
+        self.in_job_file = False
 
     def __str__(self) -> str:
         place = f" ({self.where})" if self.where else ""
-        return f"{self.code} {self.message}{place}"
+        hint = self.hint if self.in_job_file else self.python_hint
+        lines = [*self.details, *([] if hint is None else [f"Fix: {hint}"])]
+        return "\n  ".join([f"{self.code} {self.message}{place}", *lines])
 
     def as_dict(self) -> dict[str, object]:
         """The error as plain data, for ``--json``."""

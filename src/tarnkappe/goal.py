@@ -14,6 +14,7 @@ from tarnkappe.criteria.base import Criterion, Scope, Verdict
 from tarnkappe.errors import InfeasibleError, JobError
 from tarnkappe.groups import Grouping, GroupStats
 from tarnkappe.tally import Tally
+from tarnkappe.wording import percent
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,18 @@ class Goal:
             raise JobError("E106", "the job has no criterion", hint="Add  criteria:\n  - k-anonymity: {k: 5}")
         if not 0 <= max_suppressed <= 1:
             raise JobError("E110", f"the suppression limit must be between 0 and 1, got {max_suppressed!r}")
+
+    @property
+    def asked(self) -> str:
+        """All that is asked for, in one line.
+
+        >>> from tarnkappe.criteria.k_anonymity import KAnonymity
+        >>> Goal([KAnonymity(5)], 0.02).asked
+        'k-anonymity ≥ 5 · at most 2.0 % rows removed'
+        """
+        asked = [c.asked + (f" ({c.sensitive_column})" if c.sensitive_column else "") for c in self.criteria]
+        limit = f"at most {percent(self.max_suppressed)} rows removed" if self.max_suppressed else "no row removed"
+        return " · ".join([*asked, limit])
 
     @property
     def monotone(self) -> bool:

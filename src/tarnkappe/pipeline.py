@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import json
 import secrets
-import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,13 +22,15 @@ from tarnkappe.engines import engine_for
 from tarnkappe.engines.base import Engine, Writer
 from tarnkappe.engines.measures import measured
 from tarnkappe.errors import DataError, JobError, Notice
+from tarnkappe.fixes import Fix, setting
 from tarnkappe.goal import Goal
 from tarnkappe.guards import notices_about_data, notices_about_plan, refuse_identifiers, require_everybody
 from tarnkappe.io import CsvDialect, Format, Source, Staging, TableWriter, like, open_source
-from tarnkappe.io.cells import Step
 from tarnkappe.job import Job
+from tarnkappe.job.given import criteria_of, names_of, number_of, one_of
 from tarnkappe.job.mechanism import require_data_independence
 from tarnkappe.job.model import replace_job
+from tarnkappe.phases import Phases, Progress
 from tarnkappe.plan import Plan
 from tarnkappe.release import Release, describe, free_name, groups_table, population_table
 from tarnkappe.schema import Column, Schema
@@ -41,9 +42,6 @@ from tarnkappe.verification import Evidence, Verification, require_release, unre
 if TYPE_CHECKING:
     from tarnkappe.engines.spark.staging import RemoteStaging
 
-#: Called with the name of each phase as it begins; if it has a method `step`, that hears how far a phase has come.
-Progress = Callable[[str], None]
-
 #: What a release folder holds: one folder to share, one to keep.
 PUBLIC, INTERNAL = "public", "internal"
 
@@ -51,29 +49,6 @@ PUBLIC, INTERNAL = "public", "internal"
 GROUPS, WITNESS, POPULATION = "groups.parquet", "witness.parquet", "population.parquet"
 
 _SEED_BITS = 128
-
-
-@dataclass
-class _Clock:
-    """Tells the caller about each phase and remembers how long it took."""
-
-    progress: Progress | None
-    seconds: dict[str, float] = field(default_factory=dict)
-    _phase: str | None = None
-    _since: float = 0.0
-
-    @property
-    def step(self) -> Step | None:
-        """What is told how far a phase has come, if the caller wants to know."""
-        return getattr(self.progress, "step", None)
-
-    def begin(self, phase: str | None) -> None:
-        now = time.perf_counter()
-        if self._phase is not None:
-            self.seconds[self._phase] = round(now - self._since, 3)
-        self._phase, self._since = phase, now
-        if phase is not None and self.progress is not None:
-            self.progress(phase)
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +83,7 @@ class _Run:
     plan: Plan
     rng: np.random.Generator
     seed: int
-    clock: _Clock
+    clock: Phases
     #: The digest of the input, which takes a core of its own while groups are formed and written.
     digest: Future[str]
 
@@ -130,9 +105,24 @@ class _Run:
         return found
 
 
+@dataclass(frozen=True, eq=False)
+class Draft:
+    """A release that is in memory only, with what it takes to write and to check it."""
+
+    run: _Run
+    job: Job
+    data: Any
+    table: pl.DataFrame
+    evidence: Evidence
+
+    def verify(self, table: Any) -> Verification:
+        """Check the table again, as it is now; an exception unless it is what was promised."""
+        return self.run.verify(open_source(table, missing=()), "the release", self.evidence)
+
+
 def check(job: Job, data: Any) -> Checked:
     """Everything `anonymize` does before it decides: read, classify, encode, count, and test that a solution exists."""
-    checked, _ = _count(job, data, _Clock(None))
+    checked, _ = _count(job, data, Phases(None))
     job.algorithm.require_supported(checked.tally, job.goal)
     _require_feasible(job, checked.tally)
     return checked
@@ -140,11 +130,12 @@ def check(job: Job, data: Any) -> Checked:
 
 def anonymize(job: Job, data: Any, *, seed: int | None = None, progress: Progress | None = None) -> Release:
     """Anonymise in memory: the release's `table` is of the kind of frame that was given."""
-    run = _decide(job, data, seed, _Clock(progress))
+    run = _decide(job, data, seed, Phases(progress))
     batches = _Batches()
     evidence = run.rewrite(batches)
     table = pl.concat(batches.written)
     found = run.verify(open_source(table, missing=()), "the release", evidence)
+    draft = Draft(run, job, data, table, evidence)
     run.clock.begin(None)
     return describe(
         _with_all_columns(job, run.checked.schema),
@@ -155,6 +146,7 @@ def anonymize(job: Job, data: Any, *, seed: int | None = None, progress: Progres
         public={"records": run.plan.n_published},
         private=_private(run),
         table=like(data, table),
+        draft=draft,
     )
 
 
@@ -172,53 +164,82 @@ def run_job(
 
     The folder is refused if it holds the data, a taxonomy of the job, or one of the further `inputs`.
     """
+    one_of(job, "job", Job, Fix("tarnkappe run job.yaml", 'run_job(Job.from_yaml("job.yaml"))'))
     data = job.data.path if data is None else data
     target = job.output.folder if folder is None else folder
     if data is None or target is None:
         what = "data file" if data is None else "output folder"
         hint = "data: {path: DATA.csv}" if data is None else "output: {folder: release}"
         raise JobError("E103", f"the job names no {what}", hint=hint)
+    with _staging(job, target, overwrite, [*_read(job, data), *inputs]) as stage:
+        run = _decide(job, data, seed, Phases(progress))
+        return _publish(stage, run, job, data, target, run.rewrite)
+
+
+def save(draft: Draft, folder: str | Path, *, overwrite: bool = False) -> Release:
+    """Write a release that was made in memory to a folder; what was written is read back and checked like any other."""
+
+    def rewrite(writer: Writer) -> Evidence:
+        draft.run.clock.begin("write")
+        writer.write(draft.table)
+        return draft.evidence
+
+    with _staging(draft.job, folder, overwrite, _read(draft.job, draft.data)) as stage:
+        return _publish(stage, draft.run, draft.job, draft.data, folder, rewrite)
+
+
+def _read(job: Job, data: Any) -> list[str | Path]:
+    """The files that a job reads."""
     files = [c.taxonomy.path for c in job.columns if isinstance(c.taxonomy, File)]
     tables = [data, None if job.population is None else job.population.given]
-    read = [table for table in tables if isinstance(table, (str, Path))]
-    with _staging(job, target, overwrite, [*read, *files, *inputs]) as stage:
-        run = _decide(job, data, seed, _Clock(progress))
-        name, format_ = _file_name(job, data)
-        path = stage.table(f"{PUBLIC}/{name}")
-        # The release is written like its input, so that its numbers and gaps are read back as what they were.
-        missing = job.data.missing or ("",)
-        marker = "" if "" in missing else missing[0]
-        with run.engine.writer(path, format_, getattr(run.checked.source, "dialect", None), marker) as writer:
-            evidence = run.rewrite(writer)
-        shown = f"{str(target).rstrip('/')}/{PUBLIC}/{name}"
-        try:
-            with run.engine.open(path, writer.dialect, missing) as written:
-                written.decimal = run.checked.source.decimal
-                hashing = in_background(lambda: written.sha256)
-                found = run.verify(written, shown, evidence)
-                digest = hashing.result()
-        except DataError as error:
-            raise unreadable(shown, error) from error
-        run.clock.begin("report")
-        release = describe(
-            _with_all_columns(job, run.checked.schema),
-            run.plan,
-            run.checked.schema,
-            found.verdicts,
-            run.checked.notices + notices_about_plan(job, run.plan, run.checked.schema),
-            public={"file": name, "sha256": digest, "records": run.plan.n_published},
-            private=_private(run),
-            folder=Path(target),
-        )
-        _write_companions(stage, release, run.plan, evidence, None if _is_address(target) else Path(target))
-        run.clock.begin(None)
-        _write_json(stage.path(f"{INTERNAL}/manifest.json", private=True), release.private_manifest)
+    return [*files, *(table for table in tables if isinstance(table, (str, Path)))]
+
+
+def _publish(
+    stage: Staging | RemoteStaging,
+    run: _Run,
+    job: Job,
+    data: Any,
+    target: str | Path,
+    rewrite: Callable[[Writer], Evidence],
+) -> Release:
+    """Write a decided release and all that goes with it, and check what was written."""
+    name, format_ = _file_name(job, data)
+    path = stage.table(f"{PUBLIC}/{name}")
+    # The release is written like its input, so that its numbers and gaps are read back as what they were.
+    missing = job.data.missing or ("",)
+    marker = "" if "" in missing else missing[0]
+    with run.engine.writer(path, format_, getattr(run.checked.source, "dialect", None), marker) as writer:
+        evidence = rewrite(writer)
+    shown = f"{str(target).rstrip('/')}/{PUBLIC}/{name}"
+    try:
+        with run.engine.open(path, writer.dialect, missing) as written:
+            written.decimal = run.checked.source.decimal
+            hashing = in_background(lambda: written.sha256)
+            found = run.verify(written, shown, evidence)
+            digest = hashing.result()
+    except DataError as error:
+        raise unreadable(shown, error) from error
+    run.clock.begin("report")
+    release = describe(
+        _with_all_columns(job, run.checked.schema),
+        run.plan,
+        run.checked.schema,
+        found.verdicts,
+        run.checked.notices + notices_about_plan(job, run.plan, run.checked.schema),
+        public={"file": name, "sha256": digest, "records": run.plan.n_published},
+        private=_private(run),
+        folder=Path(target),
+    )
+    _write_companions(stage, release, run.plan, evidence, None if _is_address(target) else Path(target))
+    run.clock.begin(None)
+    _write_json(stage.path(f"{INTERNAL}/manifest.json", private=True), release.private_manifest)
     return release
 
 
 def verify(
     data: Any,
-    criteria: Iterable[Criterion],
+    criteria: Iterable[Criterion] | Criterion,
     quasi: Iterable[str],
     sensitive: Iterable[Column | str] = (),
     *,
@@ -235,8 +256,9 @@ def verify(
     >>> found.ok, found.verdicts[0].reached
     (False, 1.0)
     """
-    goal, names = Goal(criteria), list(quasi)
-    columns = [c if isinstance(c, Column) else Column(c, "sensitive") for c in sensitive]
+    goal, names = Goal(criteria_of(criteria)), names_of(quasi, "quasi")
+    secret = names_of(sensitive, "sensitive") if isinstance(sensitive, str) else sensitive
+    columns = [c if isinstance(c, Column) else Column(c, "sensitive") for c in secret]
     known = {c.name for c in columns}
     columns += [Column(name, "drop") for name in goal.columns if name not in known]
     source = data if isinstance(data, Source) else open_source(data)
@@ -252,7 +274,7 @@ def verify(
     return verify_table(source, names, columns, goal, evidence=Evidence(hidden, people))
 
 
-def _count(job: Job, data: Any, clock: _Clock) -> tuple[Checked, Engine]:
+def _count(job: Job, data: Any, clock: Phases) -> tuple[Checked, Engine]:
     clock.begin("read")
     engine = engine_for(job.engine, data)
     engine.step = clock.step
@@ -282,7 +304,7 @@ def _open_population(job: Job, engine: Engine) -> Source | None:
         raise JobError(
             "E103",
             f"{asking[0]} compares the data with a public table, but the job names none",
-            hint="population: {path: REGISTER.csv}",
+            hint=setting("population: {path: REGISTER.csv}", "population", "REGISTER.csv"),
         )
     return engine.open(table.given, table.dialect, table.missing)
 
@@ -300,13 +322,11 @@ def _require_feasible(job: Job, tally: Tally) -> None:
         raise goal.infeasible(tally)
 
 
-def _decide(job: Job, data: Any, seed: int | None, clock: _Clock) -> _Run:
+def _decide(job: Job, data: Any, seed: int | None, clock: Phases) -> _Run:
     checked, engine = _count(job, data, clock)
     digest = in_background(lambda: checked.source.sha256)
     clock.begin("decide")
-    seed = next(s for s in (seed, job.seed, secrets.randbits(_SEED_BITS)) if s is not None)
-    if seed < 0:
-        raise JobError("E110", f"'seed' must be a whole number of at least 0, got {seed}", hint="seed: 7")
+    seed = next(s for s in (number_of(seed, "seed"), job.seed, secrets.randbits(_SEED_BITS)) if s is not None)
     rng = np.random.Generator(np.random.Philox(seed))
     grouping = job.algorithm.watched(Watch(clock.step)).decide(checked.tally, job.goal, rng=rng)
     plan = Plan.of(checked.tally, job.goal, grouping, job.data.missing)
@@ -347,7 +367,7 @@ def _staging(job: Job, target: str | Path, overwrite: bool, inputs: Iterable[str
     if not _is_address(target):
         return Staging(target, overwrite=overwrite, inputs=inputs)
     if job.engine.name != "spark":
-        raise JobError("E110", f"only Spark can write to '{target}'", hint="engine: spark")
+        raise JobError("E110", f"only Spark can write to '{target}'", hint=setting("engine: spark", "engine", "spark"))
     from tarnkappe.engines.spark.staging import RemoteStaging
 
     return RemoteStaging(str(target), master=job.engine.master, overwrite=overwrite)

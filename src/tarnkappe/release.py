@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -14,7 +14,7 @@ import polars as pl
 from tarnkappe._version import __version__
 from tarnkappe.arrays import Codes
 from tarnkappe.criteria.base import Verdict
-from tarnkappe.errors import Notice
+from tarnkappe.errors import Notice, RefusedError
 from tarnkappe.groups import SUPPRESSED
 from tarnkappe.job import Job
 from tarnkappe.kernels.recoding import count_labels, count_values
@@ -24,6 +24,9 @@ from tarnkappe.metrics.sse import SquaredError
 from tarnkappe.plan import Plan
 from tarnkappe.publish.labels import Labels
 from tarnkappe.schema import Schema
+
+if TYPE_CHECKING:
+    from tarnkappe.pipeline import Draft
 
 #: How suppressed records are counted everywhere, in one sentence.
 SUPPRESSION_CONVENTION = (
@@ -76,7 +79,7 @@ class Score:
     goal: str
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Release:
     """A verified release. It exists only if the published table was read back and satisfies the goal."""
 
@@ -97,6 +100,8 @@ class Release:
     remarks: dict[str, tuple[tuple[float, int], ...]] = field(default_factory=dict)
     table: Any = None
     folder: Path | None = None
+    #: What it takes to save a release that is in memory only.
+    draft: Draft | None = None
 
     @property
     def title(self) -> str:
@@ -150,6 +155,30 @@ class Release:
             "folder": None if self.folder is None else str(self.folder),
             "notices": [asdict(n) for n in self.notices],
         }
+
+    def save(self, folder: str | Path, *, overwrite: bool = False) -> Release:
+        """Write a release that was made in memory to a folder, read it back and check it; returns it with its folder.
+
+        The folder is the same as `run_job` makes: one part to share, one to keep.
+        """
+        from tarnkappe.pipeline import save
+
+        if self.draft is None:
+            raise RefusedError(
+                "E601",
+                "the release was written to a folder when it was made",
+                where=str(self.folder),
+                hint=f'shutil.copytree("{self.folder}", "{folder}")',
+            )
+        return save(self.draft, folder, overwrite=overwrite)
+
+    def __str__(self) -> str:
+        from tarnkappe.summary import as_text, release_rows
+
+        return as_text(self.title, release_rows(self))
+
+    def __repr__(self) -> str:
+        return f"<Release: {self.n_published} records in {self.n_groups} groups, {self.job.goal.asked}>"
 
     def _repr_html_(self) -> str:
         from tarnkappe.report import render_fragment
@@ -273,6 +302,7 @@ def describe(
     private: dict[str, Any],
     table: Any = None,
     folder: Path | None = None,
+    draft: Draft | None = None,
 ) -> Release:
     """Put together all that is known about a verified release."""
     scores = summarise_scores(plan, getattr(job.algorithm, "target", None))
@@ -315,6 +345,7 @@ def describe(
         remarks=summarise_remarks(plan),
         table=table,
         folder=folder,
+        draft=draft,
     )
 
 

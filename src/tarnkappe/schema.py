@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from tarnkappe.errors import DataError, JobError, did_you_mean
+from tarnkappe.fixes import Fix, role, say
 from tarnkappe.taxonomy.base import TaxonomyBuilder
 
 Role = Literal["identifier", "quasi", "sensitive", "keep", "drop", "subject"]
@@ -46,7 +47,21 @@ class Column:
     max_level: int | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a categorical quasi-identifier that nobody said how to coarsen, and levels that mean nothing."""
+        """Refuse a categorical quasi-identifier that nobody said how to coarsen, and settings that mean nothing."""
+        for what, given, known in (("role", self.role, ROLES), ("kind", self.kind, KINDS)):
+            if given not in known:
+                guess = did_you_mean(str(given), known)
+                raise JobError(
+                    "E110",
+                    f"the {what} of '{self.name}' must be one of {', '.join(known)}, got {given!r}{guess}",
+                    hint=role(str(self.name), "drop"),
+                )
+        if isinstance(self.weight, bool) or not isinstance(self.weight, (int, float)) or not self.weight > 0:
+            raise JobError(
+                "E110",
+                f"the weight of '{self.name}' must be a number above 0, got {self.weight!r}",
+                hint=Fix(f"{self.name}: {{weight: 2}}", f'weights={{"{self.name}": 2}}'),
+            )
         if (self.min_level or self.max_level is not None) and self.role != "quasi":
             raise JobError(
                 "E110",
@@ -64,7 +79,11 @@ class Column:
             raise JobError(
                 "E112",
                 f"quasi-identifier '{self.name}' has no taxonomy",
-                hint=f"{self.name}: {{role: quasi, taxonomy: suppress}}   or  type: numeric  if it holds numbers.",
+                hint=say(
+                    "{}   or, if it holds numbers,  {}",
+                    role(self.name, "quasi", "suppress"),
+                    role(self.name, "quasi", "numeric"),
+                ),
             )
 
 
@@ -91,7 +110,10 @@ class Schema:
             raise JobError(
                 "E106",
                 "no column is a quasi-identifier, so there is nothing to protect",
-                hint="Give  role: quasi  to every column that others may know about a person.",
+                hint=say(
+                    "Name every column that others may know about a person, such as  {}",
+                    role("age", "quasi", "numeric"),
+                ),
             )
 
     def __getitem__(self, name: str) -> Column:
@@ -128,7 +150,7 @@ class Schema:
                 + (" …" if len(unclassified) > 8 else ""),
                 where=where,
                 details=["Every column needs one of: " + ", ".join(ROLES) + "."],
-                hint=f"Add under 'columns':  {unclassified[0]}: {{role: drop}}   (or the role it has).",
+                hint=say("Add  {}   (or the role it has).", role(unclassified[0], "drop")),
             )
         absent = [c.name for c in self.columns if c.name not in present]
         if absent:

@@ -13,9 +13,11 @@ from modules import Import, Module, modules
 #: shorter one: `job.facts` is a layer of its own although `job` is one.
 LAYERS = (
     "_version",
+    "fixes",
     "errors",
     "params",
     "registry",
+    "wording",
     "yaml_nodes",
     "threads",
     "arrays",
@@ -40,7 +42,9 @@ LAYERS = (
     "job.suggest",
     "job.update",
     "release",
+    "summary",
     "report",
+    "phases",
     "pipeline",
     "evaluate",
     "multirelational",
@@ -50,9 +54,15 @@ LAYERS = (
     "__main__",
 )
 
-#: Conveniences that reach up, and so must wait until they are called: `job.anonymize(…)`, and a release that shows
-#: itself in a notebook.
-DOORS = {("job.model", "pipeline"), ("release", "report")}
+#: Conveniences that reach up, and so must wait until they are called: `job.anonymize(…)`, `release.save(…)`, and both
+#: showing themselves in print and in a notebook.
+DOORS = {
+    ("job.model", "pipeline"),
+    ("job.model", "summary"),
+    ("release", "pipeline"),
+    ("release", "report"),
+    ("release", "summary"),
+}
 
 #: The package itself imports names from everywhere, when they are asked for.
 FRONT = ""

@@ -24,7 +24,6 @@ from tarnkappe import (
     frequency,
     from_file,
     intervals,
-    numeric,
     ordered,
     prefix,
     suppress,
@@ -137,12 +136,6 @@ def test_paths_are_relative_to_the_folder_of_the_file(tmp_path: Path) -> None:
     assert Path(str(again.data.path)).resolve() == (tmp_path / "data/x.csv").resolve()
     assert Path(str(again.output.folder)).resolve() == (tmp_path / "out").resolve()
     assert Path(again.columns[2].taxonomy.path).resolve() == (tmp_path / "trees/zip.csv").resolve()  # type: ignore[union-attr]
-
-
-def test_a_job_about_the_rest_of_the_columns_is_not_written_incompletely() -> None:
-    job = Job(quasi={"age": numeric()}, keep="rest", criteria=[KAnonymity(2)])
-    with pytest.raises(JobError, match="names every column"):
-        job.to_yaml()
 
 
 @pytest.mark.parametrize("name", ["title", "path", "missing", "tree", "values", "because"])

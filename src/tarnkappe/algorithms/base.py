@@ -11,6 +11,7 @@ import numpy as np
 from tarnkappe.algorithms.watch import NOBODY, Watch
 from tarnkappe.criteria.base import Scope
 from tarnkappe.errors import JobError
+from tarnkappe.fixes import algorithm, say, setting
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping
 from tarnkappe.params import Declared, referring
@@ -82,32 +83,38 @@ class Algorithm(Declared, ABC):
             raise JobError(
                 "E111",
                 f"{self.name} cannot guarantee {names}: {reason}",
-                hint=f"Choose another algorithm:  algorithm: {{name: {other}}}.",
+                hint=say("Choose another algorithm:  {}", algorithm(other)),
             )
         if tally.population is not None and not self.takes_population:
             settings = " with these parameters" if self.handles_population else ""
             raise JobError(
                 "E111",
                 f"{self.name}{settings} cannot work with a public table",
-                hint="Choose another algorithm:  algorithm: {name: flash}.",
+                hint=say("Choose another algorithm:  {}", algorithm("flash")),
             )
         limited = [d.name for d in tally.quasi_domains if d.min_level > 0 or d.max_level is not None]
         if limited and not self.handles_levels:
             raise JobError(
                 "E111",
                 f"{self.name} knows no levels, so it cannot keep the limits of '{limited[0]}'",
-                hint="Remove  min_level  and  max_level, or choose a full-domain algorithm:  algorithm: {name: flash}.",
+                hint=say(
+                    "Remove  min_level  and  max_level, or choose a full-domain algorithm:  {}", algorithm("flash")
+                ),
             )
         if not goal.monotone and not self.handles_non_monotone:
             names = ", ".join(c.name for c in goal.criteria if not c.is_monotone)
             raise JobError(
                 "E111",
                 f"{self.name} cannot guarantee {names}: pooling groups may break it",
-                hint="Choose an algorithm that checks whole releases:  algorithm: {name: flash}.",
+                hint=say("Choose an algorithm that checks whole releases:  {}", algorithm("flash")),
             )
         if not self.handles_wildcards and any(d.wildcard for d in tally.quasi_domains):
             raise JobError(
                 "E111",
                 f"{self.name} cannot treat missing values as wildcards",
-                hint="Set  missing_rule: own-value  or  algorithm: {name: mondrian}.",
+                hint=say(
+                    "Set  {}  or  {}",
+                    setting("missing_rule: own-value", "missing_rule", "own-value"),
+                    algorithm("mondrian"),
+                ),
             )

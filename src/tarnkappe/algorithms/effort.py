@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 
 from tarnkappe.algorithms.base import Algorithm
 from tarnkappe.errors import JobError
+from tarnkappe.fixes import algorithm as by_name
+from tarnkappe.fixes import say
 from tarnkappe.params import param
 
 #: The efforts that have a name, as multiples of the usual work.
@@ -62,7 +64,7 @@ def with_effort(algorithm: Algorithm, effort: str | float | None) -> Algorithm:
         raise JobError(
             "E111",
             f"{algorithm.name} does not search on for lower loss, so an effort changes nothing",
-            hint="Remove  effort, or choose an algorithm that improves its groups:  algorithm: {name: hilb}.",
+            hint=say("Remove  effort, or choose an algorithm that improves its groups:  {}", by_name("hilb")),
         )
     wanted = replace(algorithm, effort=effort)
     usual = type(algorithm).__dataclass_fields__["effort"].default
@@ -70,6 +72,6 @@ def with_effort(algorithm: Algorithm, effort: str | float | None) -> Algorithm:
         raise JobError(
             "E110",
             f"the job asks for effort {wanted.effort} and its algorithm for {algorithm.effort}",
-            hint=f"algorithm: {{name: {algorithm.name}, effort: {wanted.effort}}}   without another  effort",
+            hint=say("{}   without another  effort", by_name(algorithm.name, effort=wanted.effort)),
         )
     return wanted

@@ -20,7 +20,7 @@ def check(
     from tarnkappe import pipeline
     from tarnkappe.cli.jobs import fixes_for, job_for
     from tarnkappe.cli.progress import Working
-    from tarnkappe.cli.summary import checked_rows
+    from tarnkappe.summary import checked_rows
 
     loaded = job_for(job, data, settings)
     with Working("read") as progress, fixes_for(job, loaded.data.path):

@@ -34,9 +34,9 @@ def demo(
     [bold]Example:[/bold]  tarnkappe demo --rows 100000
     """
     from tarnkappe.cli.progress import PHASES, Working
-    from tarnkappe.cli.summary import release_rows, wrote_rows
     from tarnkappe.job.files import load_job
     from tarnkappe.pipeline import run_job
+    from tarnkappe.summary import release_rows, wrote_rows
 
     _refuse_existing(folder, overwrite)
     with Working("census", *PHASES) as progress:

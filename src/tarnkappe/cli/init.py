@@ -144,8 +144,8 @@ def _reading(job: Path) -> DataSettings:
 
 
 def _from_xml(config: Path, taxonomies: Path | None, output: Path, overwrite: bool) -> None:
-    from tarnkappe.cli.summary import goal_words, roles
     from tarnkappe.job.xml import import_xml
+    from tarnkappe.summary import roles
 
     beside = config.with_name("taxonomies.xml")
     if taxonomies is None and beside.is_file():
@@ -159,7 +159,7 @@ def _from_xml(config: Path, taxonomies: Path | None, output: Path, overwrite: bo
         [
             ("Read", ", ".join(screen.shown_path(p) for p in (config, taxonomies) if p is not None)),
             ("Roles", roles(c.role for c in found.job.columns)),
-            ("Goal", goal_words(found.job.goal)),
+            ("Goal", found.job.goal.asked),
             ("Wrote", screen.shown_path(output)),
             *_next(output, ()),
         ],

@@ -54,8 +54,8 @@ def run(
     """
     from tarnkappe.cli.jobs import fixes_for, job_for
     from tarnkappe.cli.progress import Working
-    from tarnkappe.cli.summary import release_rows, wrote_rows
     from tarnkappe.pipeline import anonymize, run_job
+    from tarnkappe.summary import release_rows, wrote_rows
 
     chosen = {"engine": engine, "master": master, "memory": memory}
     given = [f"{key}={value}" for key, value in chosen.items() if value is not None]

@@ -6,14 +6,31 @@ import json
 import math
 import re
 from collections.abc import Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from tarnkappe.wording import count, figure, percent, plural, shown_path
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
     from tarnkappe.errors import Notice, TarnkappeError
+
+__all__ = [
+    "clean",
+    "count",
+    "failure",
+    "figure",
+    "fill",
+    "notices",
+    "percent",
+    "plural",
+    "print_json",
+    "rows",
+    "shown_path",
+    "stderr",
+    "stdout",
+]
 
 #: Least width of the labels on the left.
 _LABEL = 10
@@ -54,48 +71,6 @@ def clean(text: str) -> str:
     True
     """
     return "".join(c if c.isprintable() or c == "\n" else f"\\x{ord(c):02x}" for c in text)
-
-
-def count(number: int) -> str:
-    """A number for people.
-
-    >>> count(30162)
-    '30 162'
-    """
-    return f"{number:,}".replace(",", " ")
-
-
-def plural(number: int, noun: str, nouns: str | None = None) -> str:
-    """A number with its noun.
-
-    >>> plural(1, "row"), plural(2, "row")
-    ('1 row', '2 rows')
-    """
-    return f"{count(number)} {noun if number == 1 else nouns or noun + 's'}"
-
-
-def percent(share: float) -> str:
-    """A share for people; only what is nothing or everything is called 0 or 100 per cent.
-
-    >>> percent(0.0699), percent(0.00001), percent(1.0), percent(0.99999)
-    ('7.0 %', '< 0.1 %', '100 %', '> 99.9 %')
-    """
-    if share in (0.0, 1.0):
-        return f"{100 * share:.0f} %"
-    if share < 0.0005:
-        return "< 0.1 %"
-    return "> 99.9 %" if share > 0.9995 else f"{100 * share:.1f} %"
-
-
-def figure(number: float) -> str:
-    """A level that was reached: whole numbers without decimals, others short.
-
-    >>> figure(10.0), figure(0.28713)
-    ('10', '0.287')
-    """
-    if math.isnan(number):
-        return "nothing"
-    return count(int(number)) if float(number).is_integer() else f"{number:.3g}"
 
 
 def fill(text: str, width: int | None) -> list[str]:
@@ -222,13 +197,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     return str(value)
-
-
-def shown_path(path: str | Path) -> str:
-    """A path as one would type it from here: relative if that is shorter."""
-    full = Path(path)
-    try:
-        inside = full.resolve().relative_to(Path.cwd())
-    except (ValueError, OSError):
-        return str(full)
-    return str(inside)

@@ -9,6 +9,7 @@ import numpy as np
 from tarnkappe.arrays import Floats
 from tarnkappe.criteria.base import Criterion
 from tarnkappe.errors import JobError, did_you_mean
+from tarnkappe.fixes import role
 from tarnkappe.tally import Domain
 
 
@@ -33,6 +34,6 @@ def numbers(criterion: Criterion, domain: Domain) -> Floats:
         raise JobError(
             "E111",
             f"{criterion.name} measures by the numbers of '{domain.name}', which is not declared to hold any",
-            hint=f"{domain.name}: {{role: sensitive, type: numeric}}",
+            hint=role(domain.name, "sensitive", "numeric"),
         )
     return np.nan_to_num(domain.positions)

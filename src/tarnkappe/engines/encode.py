@@ -10,6 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tarnkappe.errors import DataError, JobError
+from tarnkappe.fixes import setting
 from tarnkappe.io import Source
 from tarnkappe.schema import Column, MissingRule
 from tarnkappe.tally import Domain
@@ -95,7 +96,7 @@ def encode_quasi(
                 "own-value: a missing cell is a value of its own; an attacker may know that it is missing.",
                 "wildcard: a missing cell could be anything; it joins any group and is published with its value.",
             ],
-            hint="Add under 'data':  missing_rule: own-value",
+            hint=setting("Add under 'data':  missing_rule: own-value", "missing_rule", "own-value"),
         )
     codes, domain = _encode(values, column, others, weight=column.weight, wildcard=rule == "wildcard")
     if column.min_level > domain.taxonomy.height:

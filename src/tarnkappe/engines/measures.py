@@ -9,10 +9,14 @@ import polars as pl
 
 from tarnkappe.criteria.base import Criterion
 from tarnkappe.errors import DataError, JobError
+from tarnkappe.fixes import Fix, role, say
 from tarnkappe.goal import Goal
 from tarnkappe.io import Source
 from tarnkappe.schema import Column
 from tarnkappe.taxonomy.builders import Order
+
+#: The distance that needs no order and no taxonomy.
+_EQUAL = Fix("distance: equal", 'distance="equal"')
 
 #: Types whose values have an order of their own, which is also that of their texts.
 _ORDERED = (pl.Date, pl.Datetime, pl.Time)
@@ -25,13 +29,17 @@ def require_measure(criterion: Criterion, column: Column) -> None:
         raise JobError(
             "E111",
             f"{criterion.name} measures by the numbers of '{column.name}', which is measured by its taxonomy",
-            hint=f"{column.name}: {{role: sensitive, type: numeric}}",
+            hint=role(column.name, "sensitive", "numeric"),
         )
     if criterion.measured_by == "taxonomy" and builder is None:
         raise JobError(
             "E111",
             f"{criterion.name} with distance: hierarchical needs a taxonomy for '{column.name}'",
-            hint=f"{column.name}: {{role: sensitive, taxonomy: NAME}}   or  distance: equal",
+            hint=say(
+                "{}   or  {}",
+                Fix(f"{column.name}: {{role: sensitive, taxonomy: NAME}}", f'sensitive={{"{column.name}": tree(…)}}'),
+                _EQUAL,
+            ),
         )
     if criterion.measured_by == "order" and builder is not None and not builder.ordered:
         raise _without_order(criterion, column, f"a taxonomy of kind '{builder.kind}' does not say it")
@@ -80,6 +88,12 @@ def _without_order(criterion: Criterion, column: Column, why: str) -> JobError:
     return JobError(
         "E111",
         f"{criterion.name} with distance: ordered measures by the order of '{column.name}', but {why}",
-        hint=f"{column.name}: {{role: sensitive, taxonomy: {{kind: order, values: [low, middle, high]}}}}   "
-        "or  distance: equal",
+        hint=say(
+            "{}   or  {}",
+            Fix(
+                f"{column.name}: {{role: sensitive, taxonomy: {{kind: order, values: [low, middle, high]}}}}",
+                f'sensitive={{"{column.name}": ordered("low", "middle", "high")}}',
+            ),
+            _EQUAL,
+        ),
     )

@@ -8,13 +8,21 @@ from pathlib import Path
 from typing import Any
 
 from tarnkappe.errors import JobError
+from tarnkappe.fixes import Fix, setting
 
 ENGINES = ("auto", "memory", "streaming", "spark")
 
 #: Files larger than this are streamed unless the job says otherwise.
 _LARGE_FILE = 512 << 20
 
+#: How a limit of memory is written.
+_SOME_MEMORY = Fix("memory: 2GB", 'engine=EngineSettings(memory="2GB")')
+
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+
+
+def _engine(name: str) -> Fix:
+    return setting(f"engine: {name}", "engine", name)
 
 
 @dataclass(frozen=True)
@@ -33,13 +41,13 @@ class EngineSettings:
         """Refuse what cannot be meant."""
         if self.name not in ENGINES:
             raise JobError(
-                "E110", f"'engine' must be one of {', '.join(ENGINES)}, got {self.name!r}", hint="engine: auto"
+                "E110", f"'engine' must be one of {', '.join(ENGINES)}, got {self.name!r}", hint=_engine("auto")
             )
         if self.master is not None and self.name != "spark":
-            raise JobError("E110", "'master' says where Spark runs, but the engine is not spark", hint="engine: spark")
+            raise JobError("E110", "'master' says where Spark runs, but the engine is not spark", hint=_engine("spark"))
         if self.memory is not None and self.name in ("memory", "spark"):
             raise JobError(
-                "E110", f"'memory' is a limit that the engine {self.name} cannot keep", hint="engine: streaming"
+                "E110", f"'memory' is a limit that the engine {self.name} cannot keep", hint=_engine("streaming")
             )
         self.limit  # noqa: B018  # says at once if the text is no amount
 
@@ -54,7 +62,7 @@ class EngineSettings:
             return None
         match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)i?b?", self.memory.strip().lower())
         if match is None or float(match[1]) <= 0:
-            raise JobError("E110", f"'memory' must be an amount such as 2GB, got {self.memory!r}", hint="memory: 2GB")
+            raise JobError("E110", f"'memory' must be an amount such as 2GB, got {self.memory!r}", hint=_SOME_MEMORY)
         return int(float(match[1]) * _UNITS[match[2]])
 
     def chosen(self, data: Any) -> str:

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tarnkappe.algorithms import Algorithm, algorithm_class, all_algorithms
+from tarnkappe.algorithms import all_algorithms
 from tarnkappe.algorithms.effort import EFFORTS, with_effort
-from tarnkappe.algorithms.multidimensional.mondrian import Mondrian
 from tarnkappe.criteria import Criterion, all_criteria, criterion_class
 from tarnkappe.engines.settings import ENGINES, EngineSettings
-from tarnkappe.errors import JobError, did_you_mean
+from tarnkappe.errors import JobError, TarnkappeError, did_you_mean
 from tarnkappe.io import CsvDialect
+from tarnkappe.job.given import algorithm_of, share_of
 from tarnkappe.job.model import DataSettings, Job, OutputSettings, Population, require_column, require_target
 from tarnkappe.job.text import PlacedDict, apply_settings, dump_yaml, read_job_file, read_job_text
 from tarnkappe.params import Declared, bind, json_schema, param, parameters, place
@@ -25,6 +25,9 @@ from tarnkappe.taxonomy import TaxonomyBuilder, builder_from
 from tarnkappe.taxonomy.builders import File
 
 VERSION = 1
+
+#: What may happen to columns that the job does not name.
+REST = ("keep", "drop")
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,9 @@ class _Top(Declared):
     data: Any = param(None, doc="Where the data are and how to read them.")
     population: Any = param(None, doc="A public table that the people in the data come from, and how to read it.")
     taxonomies: Any = param(None, doc="Taxonomies by name, for columns to refer to.")
+    rest: str | None = param(
+        None, doc="Role of all columns that are not named; without it every column must be.", choices=REST
+    )
     limits: Any = param(None, doc="How much may be given up.")
     algorithm: Any = param(None, doc="How groups are found: a name, or a mapping with name and parameters.")
     effort: str | float | None = param(
@@ -105,14 +111,16 @@ class _Output(Declared):
 
 def load_job(path: str | Path, settings: Iterable[str] = ()) -> Job:
     """Read a job file, with ``key=value`` overrides."""
-    data = read_job_file(path)
-    apply_settings(data, settings)
-    return job_from_data(data, Path(path).parent)
+    with _written():
+        data = read_job_file(path)
+        apply_settings(data, settings)
+        return job_from_data(data, Path(path).parent)
 
 
 def job_from_text(text: str, name: str = "job", folder: str | Path = ".") -> Job:
     """A job from the text of a job file."""
-    return job_from_data(read_job_text(text, name), Path(folder))
+    with _written():
+        return job_from_data(read_job_text(text, name), Path(folder))
 
 
 def job_from_data(raw: Mapping[str, Any], folder: Path) -> Job:
@@ -126,8 +134,8 @@ def job_from_data(raw: Mapping[str, Any], folder: Path) -> Job:
     with _at(place(raw, "columns")):
         schema = Schema(columns)
     criteria = [_criterion(item, raw, schema) for item in _list(raw, "criteria")]
-    share = _share(limits.suppressed_rows, place(_section(raw, "limits"), "suppressed_rows"))
-    algorithm = _algorithm(top.algorithm, place(raw, "algorithm"))
+    share = share_of(limits.suppressed_rows, place(_section(raw, "limits"), "suppressed_rows"))
+    algorithm = algorithm_of(top.algorithm, place(raw, "algorithm"))
     with _at(place(raw, "algorithm")):
         require_target(algorithm, schema)
     with _at(place(raw, "effort")):
@@ -138,6 +146,8 @@ def job_from_data(raw: Mapping[str, Any], folder: Path) -> Job:
     with _at(place(raw, "criteria")):
         return Job(
             columns=columns,
+            keep="rest" if top.rest == "keep" else (),
+            drop="rest" if top.rest == "drop" else (),
             criteria=criteria,
             max_suppressed=share,
             algorithm=algorithm,
@@ -159,6 +169,16 @@ def _reading(
     with _at(place(raw, key)):
         dialect = CsvDialect(**{name: getattr(section, name) for name in ("encoding", "delimiter", "quote", "decimal")})
     return _resolve(section.path, folder, place(_section(raw, key), "path")), dialect, section.missing
+
+
+@contextmanager
+def _written() -> Iterator[None]:
+    """Let errors speak the language of job files, also to somebody who reads one from Python."""
+    try:
+        yield
+    except TarnkappeError as error:
+        error.in_job_file = True
+        raise
 
 
 @contextmanager
@@ -275,48 +295,11 @@ def _criterion(item: Any, raw: Mapping[str, Any], schema: Schema) -> Criterion:
     return criterion
 
 
-def _algorithm(given: Any, where: str | None) -> Algorithm:
-    if given is None:
-        return Mondrian()
-    if isinstance(given, str):
-        return bind(algorithm_class(given, where), {}, f"algorithm '{given}'")
-    if not isinstance(given, Mapping) or not isinstance(given.get("name"), str):
-        raise JobError("E103", "'algorithm' needs a 'name'", where=where, hint="algorithm: {name: mondrian}")
-    body = PlacedDict(place(given) or where or "")
-    body.update({key: value for key, value in given.items() if key != "name"})
-    body.places.update({key: place(given, key) or body.where for key in body})
-    name = given["name"]
-    return bind(algorithm_class(name, place(given, "name") or where), body, f"algorithm '{name}'")
-
-
-def _share(value: Any, where: str | None) -> float:
-    """A share given as a number between 0 and 1 or as a percentage."""
-    text = str(value).strip()
-    try:
-        share = float(text[:-1]) / 100 if text.endswith("%") else float(text)
-    except ValueError:
-        share = -1.0
-    if isinstance(value, bool) or not 0 <= share <= 1:
-        raise JobError(
-            "E110",
-            f"'suppressed_rows' must be a share such as 2% or 0.02, got {value!r}",
-            where=where,
-            hint="limits: {suppressed_rows: 2%}",
-        )
-    return share
-
-
 def job_to_yaml(job: Job, folder: str | Path | None = None) -> str:
     """A job as the text of a job file; reading it gives the same job.
 
     `folder` is where the file will lie: paths are then written relative to it. Without one they stay as they are.
     """
-    if job.rest is not None:
-        raise JobError(
-            "E101",
-            f'the job says {job.rest}="rest", but a job file names every column',
-            hint="A release knows them all:  release.job.to_yaml()",
-        )
     beside = None if folder is None else Path(folder)
     data: dict[str, Any] = {"version": VERSION}
     if job.title:
@@ -327,6 +310,8 @@ def job_to_yaml(job: Job, folder: str | Path | None = None) -> str:
     if job.population is not None:
         data["population"] = _reading_data(job.population, beside)
     data["columns"] = {c.name: _column_data(c, beside) for c in job.columns}
+    if job.rest is not None:
+        data["rest"] = job.rest
     data["criteria"] = [{c.name: _changed(c)} for c in job.goal.criteria]
     if job.goal.max_suppressed:
         data["limits"] = {"suppressed_rows": job.goal.max_suppressed}

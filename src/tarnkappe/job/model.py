@@ -9,14 +9,26 @@ from typing import TYPE_CHECKING, Any
 
 from tarnkappe.algorithms import Algorithm
 from tarnkappe.algorithms.effort import with_effort
-from tarnkappe.algorithms.multidimensional.mondrian import Mondrian
 from tarnkappe.criteria import Criterion
 from tarnkappe.engines.measures import require_measure
 from tarnkappe.engines.settings import EngineSettings
 from tarnkappe.errors import JobError, Notice, did_you_mean
+from tarnkappe.fixes import Fix, role, say, setting
 from tarnkappe.goal import Goal
 from tarnkappe.io import CsvDialect
-from tarnkappe.schema import Column, MissingRule, Role, Schema
+from tarnkappe.job.given import (
+    algorithm_of,
+    by_name,
+    criteria_of,
+    name_of,
+    names_of,
+    number_of,
+    one_of,
+    refused,
+    share_of,
+    shown,
+)
+from tarnkappe.schema import MISSING_RULES, Column, MissingRule, Role, Schema
 from tarnkappe.taxonomy import Taxonomy, TaxonomyBuilder, tree
 
 if TYPE_CHECKING:
@@ -35,6 +47,12 @@ def numeric() -> Numeric:
     """A quasi-identifier that holds numbers and has no taxonomy: groups publish ``[min max]``."""
     return Numeric()
 
+
+#: What may be written where something else was given.
+_COLUMNS = Fix("age: {role: quasi, type: numeric}", 'columns=[Column("age", "quasi", "numeric")]')
+_RULE = setting("data: {missing_rule: own-value}", "missing_rule", "own-value")
+_DATA = setting("data: {path: census.csv}", "data", "census.csv")
+_OUTPUT = setting("output: {folder: release}", "output", "release")
 
 #: How the Python API says what a column's values may become.
 Coarsening = TaxonomyBuilder | Taxonomy | Numeric
@@ -69,7 +87,7 @@ class OutputSettings:
     format: str | None = None
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, repr=False)
 class Job:
     """Roles, taxonomies, criteria and limits: everything that decides what a release may say.
 
@@ -101,9 +119,9 @@ class Job:
         keep: Iterable[str] | str = (),
         drop: Iterable[str] | str = (),
         subject: str | None = None,
-        criteria: Iterable[Criterion],
-        max_suppressed: float = 0.0,
-        algorithm: Algorithm | None = None,
+        criteria: Iterable[Criterion] | Criterion,
+        max_suppressed: float | str = 0.0,
+        algorithm: Algorithm | Mapping[str, Any] | str | None = None,
         effort: str | float | None = None,
         missing_rule: MissingRule | None = None,
         weights: Mapping[str, float] | None = None,
@@ -111,8 +129,8 @@ class Job:
         seed: int | None = None,
         title: str = "",
         purpose: str = "",
-        data: DataSettings | None = None,
-        output: OutputSettings | None = None,
+        data: DataSettings | str | Path | None = None,
+        output: OutputSettings | str | Path | None = None,
         population: Population | Data | None = None,
         engine: EngineSettings | str | None = None,
     ) -> None:
@@ -124,34 +142,43 @@ class Job:
         counted and rewritten: auto, memory, streaming or spark. `effort` is how much work an algorithm that improves
         its groups puts into lower loss: quick, normal, best, or a multiple of the normal work.
         """
-        made = list(columns)
-        rest: Role | None = None
-        for name, how in (quasi or {}).items():
-            made.append(column_of(name, "quasi", how, (weights or {}).get(name, 1.0)))
-        described = sensitive if isinstance(sensitive, Mapping) else dict.fromkeys(sensitive)
+        made = [one_of(c, "columns", Column, _COLUMNS) for c in one_of(columns, "columns", Iterable, _COLUMNS)]
+        weight = by_name(weights or {}, "weights", '"age": 2.0')
+        for name, how in by_name(quasi or {}, "quasi", '"age": numeric()').items():
+            made.append(column_of(name, "quasi", how, weight.pop(name, 1.0)))
+        if weight:
+            raise refused(f"'weights' names '{next(iter(weight))}', which is not among 'quasi'", _COLUMNS)
+        described = by_name(sensitive, "sensitive", "") if isinstance(sensitive, Mapping) else {}
+        described |= dict.fromkeys([] if described else names_of(sensitive, "sensitive"))
         made.extend(column_of(name, "sensitive", how, 1.0) for name, how in described.items())
-        made.extend(Column(name, "identifier") for name in identifiers)
-        made.extend([] if subject is None else [Column(subject, "subject")])
+        made.extend(Column(name, "identifier") for name in names_of(identifiers, "identifiers"))
+        made.extend([] if subject is None else [Column(name_of(subject, "subject"), "subject")])
+        rest: Role | None = None
         if keep == "rest" and drop == "rest":
             raise JobError("E110", "only one of 'keep' and 'drop' can take the rest of the columns")
-        for role, names in (("keep", keep), ("drop", drop)):
-            if names == "rest":
-                rest = role  # type: ignore[assignment]
-            elif isinstance(names, str):
-                raise JobError("E110", f"'{role}' must be a list of columns or \"rest\", got {names!r}")
+        others: tuple[tuple[Role, Any], ...] = (("keep", keep), ("drop", drop))
+        for other, names in others:
+            if isinstance(names, str) and names == "rest":
+                rest = other
             else:
-                made.extend(Column(name, role) for name in names)  # type: ignore[arg-type]
+                made.extend(Column(name, other) for name in names_of(names, other))
+        if missing_rule is not None and missing_rule not in MISSING_RULES:
+            raise refused(f"'missing_rule' must be one of {', '.join(MISSING_RULES)}, got {shown(missing_rule)}", _RULE)
+        if isinstance(data, (str, Path)):
+            data = DataSettings(str(data))
+        if isinstance(output, (str, Path)):
+            output = OutputSettings(str(output))
         values: dict[str, Any] = {
             "columns": tuple(made),
             "rest": rest,
-            "goal": Goal(criteria, max_suppressed),
-            "algorithm": with_effort(algorithm or Mondrian(), effort),
+            "goal": Goal(criteria_of(criteria), share_of(max_suppressed)),
+            "algorithm": with_effort(algorithm_of(algorithm), effort),
             "missing_rule": missing_rule,
-            "seed": seed,
-            "title": title,
-            "purpose": purpose,
-            "data": data or DataSettings(),
-            "output": output or OutputSettings(),
+            "seed": number_of(seed, "seed"),
+            "title": one_of(title, "title", str, setting("title: Census", "title", "Census")),
+            "purpose": one_of(purpose, "purpose", str, setting("purpose: teaching", "purpose", "teaching")),
+            "data": one_of(data or DataSettings(), "data", DataSettings, _DATA),
+            "output": one_of(output or OutputSettings(), "output", OutputSettings, _OUTPUT),
             "population": _population(population),
             "engine": engine if isinstance(engine, EngineSettings) else EngineSettings(engine or "auto"),
         }
@@ -207,6 +234,14 @@ class Job:
                 )
         return tuple(out)
 
+    def __str__(self) -> str:
+        from tarnkappe.summary import as_text, job_rows
+
+        return as_text(self.title or "Job", job_rows(self))
+
+    def __repr__(self) -> str:
+        return f"<Job: {self.goal.asked}>"
+
     def anonymize(self, data: Any, *, seed: int | None = None) -> Release:
         """Anonymise a data frame or a file in memory; the release holds the same kind of frame as was given."""
         from tarnkappe.pipeline import anonymize
@@ -261,13 +296,13 @@ def require_column(criterion: Criterion, schema: Schema, *, complete: bool = Tru
         raise JobError(
             "E105",
             f"{criterion.name} looks at '{column}', which is no sensitive column{did_you_mean(column, names)}",
-            hint=f"{column}: {{role: sensitive}}",
+            hint=role(column, "sensitive"),
         )
     if criterion.measured_by == "numbers" and schema[column].kind != "numeric":
         raise JobError(
             "E111",
             f"{criterion.name} measures by the numbers of '{column}', which is not declared to hold any",
-            hint=f"{column}: {{role: sensitive, type: numeric}}",
+            hint=role(column, "sensitive", "numeric"),
         )
     require_measure(criterion, schema[column])
 
@@ -293,13 +328,13 @@ def _require_counted(who: str, name: str, schema: Schema, complete: bool) -> Non
         raise JobError(
             "E111",
             f"{who} looks at the values of '{name}', but those of a quasi-identifier are coarsened",
-            hint=f"{name}: {{role: sensitive}}   or another column",
+            hint=say("{}   or another column", role(name, "sensitive")),
         )
     if schema[name].role == "identifier":
         raise JobError(
             "E111",
             f"{who} looks at '{name}', but a direct identifier is removed before anything is counted",
-            hint=f"{name}: {{role: subject}}",
+            hint=role(name, "subject"),
         )
 
 
@@ -318,15 +353,16 @@ def _population(given: Population | Data | None) -> Population | None:
     return Population(str(given)) if isinstance(given, (str, Path)) else Population(frame=given)
 
 
-def column_of(name: str, role: Role, how: Coarsening | None, weight: float = 1.0) -> Column:
+def column_of(name: str, role_: Role, how: Coarsening | None, weight: float = 1.0) -> Column:
     """A column of the Python API."""
     if isinstance(how, Numeric):
-        return Column(name, role, "numeric", None, weight)
+        return Column(name, role_, "numeric", None, weight)
     if isinstance(how, Taxonomy):
         how = tree(how.nested())
     if how is not None and not isinstance(how, TaxonomyBuilder):
-        raise JobError(
-            "E110", f"column '{name}' needs a taxonomy or numeric(), got {how!r}", hint=f'{{"{name}": suppress()}}'
+        raise refused(
+            f"column '{name}' needs a taxonomy or numeric(), got {shown(how)}",
+            say("{}   or  {}", role(name, role_, "suppress"), role(name, role_, "numeric")),
         )
     kind = "numeric" if how is not None and how.numeric else "categorical"
-    return Column(name, role, kind, how, weight)  # type: ignore[arg-type]
+    return Column(name, role_, kind, how, weight)  # type: ignore[arg-type]

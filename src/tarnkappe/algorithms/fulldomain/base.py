@@ -12,6 +12,7 @@ from tarnkappe.algorithms.base import Algorithm
 from tarnkappe.algorithms.fulldomain.search import Search
 from tarnkappe.criteria.base import Scope
 from tarnkappe.errors import JobError
+from tarnkappe.fixes import algorithm, say
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping, Note
 from tarnkappe.metrics import metric_named
@@ -53,13 +54,13 @@ class FullDomainSearch(Algorithm):
             raise JobError(
                 "E110",
                 f"the metric '{self.metric}' measures centres, and {self.name} generalises",
-                hint=f"algorithm: {{name: {self.name}, metric: loss}}   or  algorithm: {{name: tarn}}",
+                hint=say("{}   or  {}", algorithm(self.name, metric="loss"), algorithm("tarn")),
             )
         if (self.metric == Classification.name) != (self.target is not None):
             raise JobError(
                 "E110",
                 "the metric 'classification' and a target need each other",
-                hint=f"algorithm: {{name: {self.name}, metric: classification, target: COLUMN}}",
+                hint=algorithm(self.name, metric="classification", target="COLUMN"),
             )
 
     @abstractmethod

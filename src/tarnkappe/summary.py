@@ -1,4 +1,4 @@
-"""The block of lines that says what a run or a check found."""
+"""The lines that say what a job asks for, and what a run or a check found; on the screen and in `print`."""
 
 from __future__ import annotations
 
@@ -7,15 +7,47 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tarnkappe.cli.screen import count, figure, percent, plural, shown_path
+from tarnkappe.wording import count, figure, percent, plural, shown_path
 
 if TYPE_CHECKING:
     from tarnkappe.criteria.base import Verdict
     from tarnkappe.goal import Goal
+    from tarnkappe.job import Job
     from tarnkappe.pipeline import Checked
     from tarnkappe.release import Release
 
 Rows = list[tuple[str, str]]
+
+
+def as_text(title: str, lines: Rows) -> str:
+    """A title and labelled lines as one text."""
+    widest = max(len(label) for label, _ in lines)
+    return "\n".join([title, *(f"  {label:<{widest}}  {text}".rstrip() for label, text in lines)])
+
+
+def job_rows(job: Job) -> Rows:
+    """What a job asks for; the seed is nobody's business."""
+    by_role: dict[str, list[str]] = {}
+    for column in job.columns:
+        how = f" ({column.taxonomy.name if column.taxonomy else column.kind})" if column.role == "quasi" else ""
+        by_role.setdefault(column.role, []).append(column.name + how)
+    if job.rest is not None:
+        by_role.setdefault(job.rest, []).append("all other columns")
+    return [
+        *(("Data", text) for text in [job.data.path] if text),
+        *((role.capitalize(), _listed(names)) for role, names in by_role.items()),
+        ("Goal", job.goal.asked),
+        ("Algorithm", job.algorithm.title),
+    ]
+
+
+#: How many names are listed in a line.
+_MOST_NAMES = 12
+
+
+def _listed(names: list[str]) -> str:
+    more = len(names) - _MOST_NAMES
+    return ", ".join(names[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
 
 
 def checked_rows(checked: Checked, goal: Goal) -> Rows:
@@ -27,7 +59,7 @@ def checked_rows(checked: Checked, goal: Goal) -> Rows:
         ("Roles", roles(c.role for c in schema.columns)),
         ("Before", _before(unique, tally.n_records, len(schema.quasi))),
         ("", f"{plural(tally.n_tuples, 'combination')} of them, {plural(tally.n_cells, 'cell')} to decide about"),
-        ("Goal", goal_words(goal)),
+        ("Goal", goal.asked),
         ("Feasible", "✓ " + _feasible(goal)),
     ]
 
@@ -46,7 +78,7 @@ def release_rows(release: Release) -> Rows:
         ("Data", str(private.get("description", private.get("name", "")))),
         ("Roles", roles(c.role for c in release.columns)),
         ("Before", _before(release.unique_before, release.n_input, sum(c.role == "quasi" for c in release.columns))),
-        ("Goal", goal_words(release.job.goal)),
+        ("Goal", release.job.goal.asked),
         (
             "Result",
             f"{plural(release.n_groups, 'group')} · smallest {count(release.smallest_group)} · "
@@ -84,13 +116,6 @@ def roles(given: Iterable[str]) -> str:
     if n["keep"]:
         parts.append(f"{n['keep']} kept")
     return " · ".join(parts)
-
-
-def goal_words(goal: Goal) -> str:
-    """What is asked for."""
-    asked = [c.asked + (f" ({c.sensitive_column})" if c.sensitive_column else "") for c in goal.criteria]
-    limit = f"at most {percent(goal.max_suppressed)} rows removed" if goal.max_suppressed else "no row removed"
-    return " · ".join([*asked, limit])
 
 
 def _columns(release: Release) -> str:

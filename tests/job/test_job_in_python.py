@@ -1,0 +1,199 @@
+"""Jobs, releases and errors as somebody meets them who only writes Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import tarnkappe as tk
+from tarnkappe.errors import InfeasibleError, JobError, RefusedError, TarnkappeError
+from tarnkappe.fixes import criterion, role, say, setting
+from tarnkappe.job.files import job_from_text
+from tarnkappe.schema import Column
+
+PEOPLE = pl.DataFrame(
+    {
+        "age": [21, 22, 25, 27, 31, 33, 34, 38, 61, 64, 66, 70],
+        "zip": ["22765", "22767", "22769", "22761", "20246", "20249", "20246", "20251", *["22765"] * 4],
+        "illness": ["flu", "gout", "flu", "cold", "gout", "flu", "cold", "flu", "gout", "flu", "cold", "gout"],
+        "ward": ["a", "b"] * 6,
+    }
+)
+SEED = 918_273_645
+
+
+def job(**changes: Any) -> tk.Job:
+    given = {
+        "quasi": {"age": tk.numeric(), "zip": tk.prefix(4, 3, 2)},
+        "sensitive": ["illness"],
+        "keep": "rest",
+        "criteria": [tk.KAnonymity(3), tk.LDiversity("illness", 2)],
+    }
+    return tk.Job(**(given | changes))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("text", [str, repr])
+def test_a_job_prints_short_and_without_its_seed(text: Callable[[object], str]):
+    shown = text(job(seed=SEED, title="Wards"))
+    assert str(SEED) not in shown
+    assert "k-anonymity ≥ 3" in shown
+    assert len(shown.splitlines()) < 12
+
+
+def test_a_printed_job_says_what_happens_to_every_column():
+    shown = str(job())
+    assert "age (numeric), zip (prefix)" in shown
+    assert "all other columns" in shown
+
+
+@pytest.mark.parametrize("text", [str, repr])
+def test_a_release_prints_short_and_without_its_seed(text: Callable[[object], str]):
+    shown = text(job().anonymize(PEOPLE, seed=SEED))
+    assert str(SEED) not in shown
+    assert "sha256" not in shown
+    assert "{" not in shown, "no manifest"
+    assert len(shown.splitlines()) < 12
+    assert "k-anonymity ≥ 3" in shown
+
+
+def test_a_release_made_in_memory_can_be_saved(tmp_path: Path):
+    release = job().anonymize(PEOPLE, seed=1)
+    saved = release.save(tmp_path / "release")
+    assert saved.folder == tmp_path / "release"
+    written = pl.read_parquet(tmp_path / "release/public/release.parquet")
+    assert written.equals(release.table)
+    with pytest.raises(RefusedError, match="E601"):
+        release.save(tmp_path / "release")
+    release.save(tmp_path / "release", overwrite=True)
+    with pytest.raises(RefusedError, match="written to a folder when it was made"):
+        saved.save(tmp_path / "again")
+
+
+def test_a_release_is_not_saved_over_its_own_input(tmp_path: Path):
+    PEOPLE.write_csv(tmp_path / "people.csv")
+    release = job().anonymize(tmp_path / "people.csv")
+    with pytest.raises(RefusedError, match="E602"):
+        release.save(tmp_path)
+    release.save(tmp_path / "release")
+    assert (tmp_path / "release/public/people.csv").read_text("utf-8").startswith("age,zip,illness,ward")
+
+
+@pytest.mark.parametrize("rest", ["keep", "drop"])
+def test_a_job_file_can_say_what_happens_to_the_rest(rest: str):
+    given = job(**{"keep": (), rest: "rest"})
+    again = job_from_text(given.to_yaml())
+    assert again == given
+    assert again.anonymize(PEOPLE, seed=1).table.equals(given.anonymize(PEOPLE, seed=1).table)
+
+
+def test_a_job_file_takes_the_rest_for_no_other_role():
+    text = job().to_yaml().replace("rest: keep", "rest: sensitive")
+    with pytest.raises(JobError, match="E110 'rest' must be one of keep, drop"):
+        job_from_text(text)
+
+
+@pytest.mark.parametrize(
+    ("change", "same_as"),
+    [
+        ({"criteria": tk.KAnonymity(5)}, {"criteria": [tk.KAnonymity(5)]}),
+        ({"algorithm": "hilb"}, {"algorithm": tk.Hilb()}),
+        ({"algorithm": {"name": "flash", "metric": "lm"}}, {"algorithm": tk.Flash(metric="lm")}),
+        ({"max_suppressed": "2%"}, {"max_suppressed": 0.02}),
+        ({"data": Path("census.csv")}, {"data": "census.csv"}),
+    ],
+)
+def test_what_can_only_mean_one_thing_works(change: dict[str, Any], same_as: dict[str, Any]):
+    assert job(**change) == job(**same_as)
+
+
+def test_columns_called_by_a_number_work():
+    frame = PEOPLE.to_pandas()
+    frame.columns = range(4)
+    made = tk.Job(quasi={0: tk.numeric(), 1: tk.prefix(3)}, sensitive=[2], drop=[3], criteria=tk.KAnonymity(3))  # type: ignore[dict-item, list-item]
+    assert list(made.anonymize(frame).table.columns) == ["0", "1", "2"]
+
+
+WRONG: list[tuple[dict[str, Any], str]] = [
+    ({"quasi": ["age"]}, 'quasi={"age": numeric()}'),
+    ({"quasi": "age"}, "quasi={"),
+    ({"quasi": {"age": "numeric"}}, 'quasi={"age": numeric()}'),
+    ({"quasi": {"age": tk.numeric}}, 'quasi={"age": numeric()}'),
+    ({"quasi": {None: tk.numeric()}}, "quasi={"),
+    ({"sensitive": "illness"}, 'sensitive=["illness"]'),
+    ({"identifiers": "name"}, 'identifiers=["name"]'),
+    ({"keep": "ward"}, 'keep=["ward"]'),
+    ({"subject": ["ward"]}, "subject="),
+    ({"criteria": "k-anonymity"}, "criteria=[KAnonymity(5)]"),
+    ({"criteria": [tk.KAnonymity]}, "criteria=[KAnonymity(5)]"),
+    ({"criteria": None}, "criteria=[KAnonymity(5)]"),
+    ({"algorithm": tk.Mondrian}, 'algorithm="mondrian"'),
+    ({"algorithm": 5}, "algorithm="),
+    ({"max_suppressed": "much"}, "max_suppressed=0.02"),
+    ({"max_suppressed": None}, "max_suppressed=0.02"),
+    ({"seed": "x"}, "seed=7"),
+    ({"seed": -1}, "seed=7"),
+    ({"missing_rule": "own"}, 'missing_rule="own-value"'),
+    ({"weights": {"agee": 2}}, ""),
+    ({"weights": {"age": "much"}}, 'weights={"age": 2}'),
+    ({"columns": ["age"]}, 'columns=[Column("age"'),
+    ({"columns": 5}, 'columns=[Column("age"'),
+    ({"engine": 5}, 'engine="auto"'),
+    ({"title": 5}, "title="),
+    ({"data": 5}, 'data="census.csv"'),
+    ({"output": 5}, 'output="release"'),
+]
+
+
+@pytest.mark.parametrize(("change", "fix"), WRONG, ids=str)
+def test_a_wrong_type_is_an_error_of_ours_with_a_fix_in_python(change: dict[str, Any], fix: str):
+    with pytest.raises(TarnkappeError) as caught:
+        job(**change)
+    assert fix in str(caught.value)
+    assert ": {" not in str(caught.value).partition("Fix:")[2], "no syntax of job files"
+
+
+def test_a_wrong_column_is_an_error_of_ours():
+    for given in ({"role": "quasy"}, {"role": "quasi", "kind": "number"}, {"role": "keep", "weight": 0}):
+        with pytest.raises(JobError, match="E110"):
+            Column("age", **given)  # type: ignore[arg-type]
+
+
+def test_verify_refuses_wrong_types_too():
+    assert tk.verify(PEOPLE, tk.KAnonymity(1), ["age"]).ok
+    with pytest.raises(JobError, match="E110 'quasi' must be a list"):
+        tk.verify(PEOPLE, tk.KAnonymity(1), "age")
+    with pytest.raises(JobError, match="E110 'job' cannot be"):
+        tk.run_job("job.yaml")  # type: ignore[arg-type]
+
+
+def test_the_text_of_an_error_has_its_details_and_its_fix():
+    hint = say("Try  {}  or  {}.", role("illness", "sensitive"), criterion("k-anonymity", "KAnonymity", k=5))
+    error = JobError("E110", "what", where="here", details=["one", "two"], hint=hint)
+    assert str(error) == 'E110 what (here)\n  one\n  two\n  Fix: Try  sensitive=["illness"]  or  KAnonymity(k=5).'
+    assert error.hint == "Try  illness: {role: sensitive}  or  - k-anonymity: {k: 5}."
+    assert error.as_dict()["hint"] == error.hint
+
+
+def test_an_error_in_a_job_file_speaks_the_language_of_job_files():
+    text = job().to_yaml().replace("illness: {role: sensitive}", "illness: {role: keep}")
+    with pytest.raises(JobError) as caught:
+        job_from_text(text)
+    assert "Fix: illness: {role: sensitive}" in str(caught.value)
+    with pytest.raises(JobError) as caught:
+        job(sensitive=[])
+    assert 'Fix: sensitive=["illness"]' in str(caught.value)
+
+
+def test_an_infeasible_goal_says_in_python_what_would_help():
+    with pytest.raises(InfeasibleError) as caught:
+        job(criteria=tk.KAnonymity(50)).anonymize(PEOPLE)
+    assert "All 12 records in one group reach 12" in str(caught.value)
+
+
+@pytest.mark.parametrize("made", [setting("engine: spark", "engine", "spark"), role("a", "quasi", "suppress")])
+def test_fixes_in_python_are_python(made: Any):
+    compile(f"f({made.in_python})", "fix", "eval")
