@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,7 +12,12 @@ from hypothesis import strategies as st
 
 import brute
 from strategies import groupings, tallies
-from tarnkappe.groups import SUPPRESSED, Boxes, Grouping, GroupStats, Histogram, JointHistogram
+from tarnkappe.boxes import Boxes
+from tarnkappe.criteria.k_anonymity import KAnonymity
+from tarnkappe.errors import VerificationError
+from tarnkappe.goal import Goal
+from tarnkappe.groups import SUPPRESSED, Grouping, GroupStats, Histogram, JointHistogram
+from tarnkappe.plan import Plan
 from tarnkappe.tally import Domain, Tally, count_cells
 from tarnkappe.taxonomy.tree import Taxonomy
 
@@ -169,6 +175,49 @@ def test_divided_cells_are_noticed():
     assert Grouping(cell, group, np.ones(5, np.int64), 2).splits_cells
     nothing = np.zeros(0, np.int32)
     assert not Grouping(nothing, nothing, nothing.astype(np.int64), 0).splits_cells
+
+
+@pytest.mark.parametrize(
+    ("cell", "group", "quota", "why"),
+    [
+        ([1, 0], [0, 0], [1, 1], "not sorted"),
+        ([0, 1, 0], [0, 0, 1], [1, 1, 1], "not sorted"),
+        ([0, 1], [0, 1], [1, 1], "does not exist"),
+        ([0, 1], [0, -2], [1, 1], "does not exist"),
+        ([0, 1], [0, 0], [1, -1], "fewer than no records"),
+        ([0, 1], [0, 0], [1], "different lengths"),
+    ],
+)
+def test_what_is_no_grouping_cannot_be_made(cell, group, quota, why):
+    with pytest.raises(VerificationError, match=f"E502.*{why}"):
+        Grouping(np.array(cell, np.int32), np.array(group, np.int32), np.array(quota), 1)
+
+
+def test_pieces_in_any_order_can_be_sorted():
+    grouping = Grouping.sorted_by_cell(np.array([2, 0, 2]), np.array([1, 0, 0]), np.array([5, 6, 7]), 2)
+    assert (grouping.cell.tolist(), grouping.group.tolist(), grouping.quota.tolist()) == (
+        [0, 2, 2],
+        [0, 1, 0],
+        [6, 5, 7],
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (lambda g: replace(g, quota=g.quota + 1), "lost or invented"),
+        (lambda g: replace(g, quota=np.maximum(g.quota - 1, 1)), "lost or invented"),
+        (lambda g: replace(g, cell=g.cell[1:], group=g.group[1:], quota=g.quota[1:]), "lost or invented"),
+        (lambda g: replace(g, cell=g.cell + 1), "does not exist"),
+        (lambda g: replace(g, quota=g.quota * 0), "without records"),
+    ],
+)
+def test_a_plan_takes_only_what_holds_every_record_once(change, why):
+    tally = small_tally()
+    grouping = Grouping.of_cells(tally, np.zeros(4, np.int32), 1)
+    assert Plan.of(tally, Goal([KAnonymity(1)]), grouping).n_groups == 1
+    with pytest.raises(VerificationError, match=why):
+        Plan.of(tally, Goal([KAnonymity(1)]), change(grouping))
 
 
 @given(grouped)

@@ -182,6 +182,7 @@ CODES: dict[str, str] = {
     "E412": "A cell names a guarding node that the taxonomy of the sensitive column does not have.",
     "E413": "The keys of joined tables do not fit: a person is missing, stands twice, or has no key.",
     "E501": "The written file was read back and does not satisfy the goal. No release was made.",
+    "E502": "An algorithm formed groups that lose, invent or mix up records. No release was made.",
     "E601": "The output exists already.",
     "E602": "The output would overwrite its own input.",
     "E603": "The output folder cannot be written.",

@@ -12,7 +12,7 @@ import numpy as np
 from tarnkappe.arrays import Codes, Counts, Flags
 from tarnkappe.criteria.base import Criterion, Scope, Verdict
 from tarnkappe.errors import InfeasibleError, JobError
-from tarnkappe.groups import Grouping, GroupStats
+from tarnkappe.groups import Draft, Grouping, GroupStats
 from tarnkappe.tally import Tally
 from tarnkappe.wording import percent
 
@@ -111,7 +111,7 @@ class Goal:
     def stats(
         self,
         tally: Tally,
-        grouping: Grouping,
+        grouping: Draft,
         tables: Mapping[str, Counts] | None = None,
         keys: Codes | None = None,
     ) -> GroupStats:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tarnkappe.arrays import Codes, Counts, Floats
+from tarnkappe.arrays import Codes, Counts
+from tarnkappe.boxes import Boxes, Centres
+from tarnkappe.errors import VerificationError
 from tarnkappe.kernels.boxes import group_boxes, group_sets
 from tarnkappe.kernels.histograms import csr_histogram, group_order, pooled_counts, pooled_histogram
 from tarnkappe.tally import Domain, Tally, distinct_rows
@@ -22,104 +24,12 @@ SUPPRESSED = -1
 Note = bool | int | float | str
 
 
-def _renamed(values: NDArray[Any], new: Codes, n_groups: int) -> NDArray[Any]:
-    """What each group has after group ``g`` was renamed to ``new[g]`` (-1: dropped)."""
-    kept = new >= 0
-    out = np.zeros((n_groups, *values.shape[1:]), values.dtype)
-    out[new[kept]] = values[kept]
-    return out
-
-
 @dataclass(frozen=True, eq=False)
-class Boxes:
-    """What each group covers: ``lo .. hi`` per quasi-identifier, and the taxonomy node it publishes.
+class Draft:
+    """Cells in groups while an algorithm is at work: in any order, of any part of the table, as often as asked about.
 
-    ``lo > hi`` means that the group has no known value there (all its cells are missing wildcards). For domains that
-    publish sets, `members` holds the values that occur in each group, as bits.
-    """
-
-    lo: Codes
-    hi: Codes
-    node: Codes
-    members: Mapping[int, NDArray[np.uint64]] = field(default_factory=dict)
-
-    @classmethod
-    def of_nodes(cls, node: Codes, domains: Sequence[Domain]) -> Boxes:
-        """The boxes that publish whole taxonomy nodes: one row of nodes per group."""
-        lo, hi = np.empty_like(node), np.empty_like(node)
-        for j, domain in enumerate(domains):
-            lo[:, j] = domain.taxonomy.lo[node[:, j]]
-            hi[:, j] = domain.taxonomy.hi[node[:, j]]
-        return cls(lo, hi, node)
-
-    @property
-    def n_groups(self) -> int:
-        """Number of groups."""
-        return len(self.lo)
-
-    def relabel(self, new: Codes, n_groups: int) -> Boxes:
-        """The boxes after group ``g`` was renamed to ``new[g]`` (-1: dropped); groups that become one have one box."""
-        members = {j: _renamed(bits, new, n_groups) for j, bits in self.members.items()}
-        lo, hi, node = (_renamed(codes, new, n_groups) for codes in (self.lo, self.hi, self.node))
-        return Boxes(lo, hi, node, members)
-
-    def keys(self, domains: Sequence[Domain]) -> Codes:
-        """A number per group and quasi-identifier: the same where the same is published."""
-        out = np.empty_like(self.node)
-        for j, domain in enumerate(domains):
-            spread = self.publishes_range(j, domain)
-            low, high = np.where(spread, self.lo[:, j], 0), np.where(spread, self.hi[:, j], 0)
-            sizes = [domain.taxonomy.n_nodes, domain.size, domain.size]
-            out[:, j] = distinct_rows([self.node[:, j], low, high], sizes)[0]
-        return out
-
-    def publishes_range(self, j: int, domain: Domain) -> NDArray[np.bool_]:
-        """Which groups publish an interval of values, or a set of them, instead of a node."""
-        return (
-            domain.is_range[self.node[:, j]] & (self.lo[:, j] < self.hi[:, j]) & (not domain.sets or j in self.members)
-        )
-
-    def covered(self, j: int, domain: Domain) -> Counts:
-        """How many values of the domain each group's label stands for."""
-        leaves = domain.taxonomy.leaf_counts[self.node[:, j]].astype(np.int64)
-        in_range = self.publishes_range(j, domain)
-        if j in self.members:
-            return np.where(in_range, np.bitwise_count(self.members[j]), leaves)
-        return np.where(in_range, self.hi[:, j] - self.lo[:, j] + 1, leaves)
-
-    def extent(self, j: int, domain: Domain) -> Floats:
-        """``max - min`` of each group on a numeric scale; 0 where nothing is known."""
-        lo, hi = self.lo[:, j], self.hi[:, j]
-        known = lo <= hi
-        span = domain.positions[np.where(known, hi, 0)] - domain.positions[np.where(known, lo, 0)]
-        return np.where(known, span, 0.0)
-
-
-@dataclass(frozen=True, eq=False)
-class Centres:
-    """What each group publishes in place of its records' values: one value per quasi-identifier.
-
-    ``values[g, j]`` is a number where values have distances, else a code of the domain; NaN is the missing value.
-    `operators` says, per quasi-identifier, how it was found, such as ``mean``. `remarks` are numbers about each group
-    that only the publisher may see, such as how many of its records are far from what it publishes.
-    """
-
-    values: Floats
-    operators: tuple[str, ...]
-    remarks: Mapping[str, Floats] = field(default_factory=dict)
-
-    def relabel(self, new: Codes, n_groups: int) -> Centres:
-        """The centres after group ``g`` was renamed to ``new[g]`` (-1: dropped); groups that become one have one."""
-        remarks = {name: _renamed(numbers, new, n_groups) for name, numbers in self.remarks.items()}
-        return replace(self, values=_renamed(self.values, new, n_groups), remarks=remarks)
-
-
-@dataclass(frozen=True, eq=False)
-class Grouping:
-    """Which cells are pooled into which group.
-
-    Piece ``i`` puts `quota[i]` records of cell `cell[i]` into group `group[i]` (-1: suppressed). Usually a cell is one
-    piece; algorithms that cut through equal records split a cell into several. Quotas of a cell add up to its count.
+    Piece ``i`` puts `quota[i]` records of cell `cell[i]` into group `group[i]` (-1: suppressed, or left out). What an
+    algorithm decides in the end is a `Grouping`.
 
     Algorithms that recode a value in the same way everywhere also fix what is published: `fixed` holds the box of
     every group. Otherwise boxes are tight around their cells. Where groups publish a centre instead of a box, `centres`
@@ -136,31 +46,20 @@ class Grouping:
     notes: Mapping[str, Note] = field(default_factory=dict)
     centres: Centres | None = None
 
-    @classmethod
-    def of_cells(cls, tally: Tally, group: Codes, n_groups: int, fixed: Boxes | None = None) -> Grouping:
-        """A grouping that keeps every cell whole."""
-        cells = np.arange(tally.n_cells, dtype=np.int32)
-        return cls(cells, group.astype(np.int32), tally.count, n_groups, fixed)
-
     @cached_property
     def suppressed(self) -> int:
         """Number of records that are not published."""
         return int(self.quota[self.group == SUPPRESSED].sum())
 
-    @cached_property
-    def splits_cells(self) -> bool:
-        """Whether some cell is divided among several groups."""
-        return bool(np.any(self.cell[1:] == self.cell[:-1])) if len(self.cell) else False
-
-    def relabel(self, new: Codes, n_groups: int) -> Grouping:
+    def relabel(self, new: Codes, n_groups: int) -> Self:
         """Rename group ``g`` to ``new[g]``; several may become one, -1 suppresses."""
         lookup = np.append(new, np.int32(SUPPRESSED)).astype(np.int32)  # index -1 stays suppressed
         fixed = None if self.fixed is None else self.fixed.relabel(new, n_groups)
         centres = None if self.centres is None else self.centres.relabel(new, n_groups)
-        return Grouping(self.cell, lookup[self.group], self.quota, n_groups, fixed, self.notes, centres)
+        return replace(self, group=lookup[self.group], n_groups=n_groups, fixed=fixed, centres=centres)
 
-    def without(self, doomed: NDArray[np.bool_]) -> Grouping:
-        """The grouping with these groups suppressed and the rest renumbered."""
+    def without(self, doomed: NDArray[np.bool_]) -> Self:
+        """The same with these groups suppressed and the rest renumbered."""
         new = np.where(doomed, SUPPRESSED, np.cumsum(~doomed) - 1).astype(np.int32)
         return self.relabel(new, int((~doomed).sum()))
 
@@ -177,6 +76,72 @@ class Grouping:
             if domain.sets:
                 members[j] = group_sets(tally.quasi, j, self.cell, self.group, self.n_groups, int(wild[j]))
         return Boxes(lo, hi, node, members)
+
+
+#: What steps give back that work on either.
+AnyDraft = TypeVar("AnyDraft", bound=Draft)
+
+
+@dataclass(frozen=True, eq=False)
+class Grouping(Draft):
+    """Which cells are pooled into which group: what an algorithm decides.
+
+    Usually a cell is one piece; algorithms that cut through equal records split a cell into several. Pieces are sorted
+    by cell, or records would be dealt to the groups of others; this is checked wherever one is made. Quotas of a cell
+    add up to its count, which `require_whole` checks as soon as the tally is at hand.
+
+    >>> Grouping(np.array([1, 0]), np.array([0, 0]), np.array([3, 4]), 1)
+    Traceback (most recent call last):
+    ...
+    tarnkappe.errors.VerificationError: E502 an algorithm formed groups that are none: pieces are not sorted by cell
+    """
+
+    def __post_init__(self) -> None:
+        if not len(self.cell) == len(self.group) == len(self.quota):
+            raise _no_groups("pieces have arrays of different lengths")
+        if np.any(self.cell[1:] < self.cell[:-1]):
+            raise _no_groups("pieces are not sorted by cell")
+        if self.quota.min(initial=0) < 0:
+            raise _no_groups("a piece has fewer than no records")
+        if self.group.min(initial=0) < SUPPRESSED or self.group.max(initial=SUPPRESSED) >= self.n_groups:
+            raise _no_groups("a piece belongs to a group that does not exist")
+
+    @classmethod
+    def of_cells(cls, tally: Tally, group: Codes, n_groups: int, fixed: Boxes | None = None) -> Grouping:
+        """A grouping that keeps every cell whole."""
+        cells = np.arange(tally.n_cells, dtype=np.int32)
+        return cls(cells, group.astype(np.int32), tally.count, n_groups, fixed)
+
+    @classmethod
+    def sorted_by_cell(cls, cell: Codes, group: Codes, quota: Counts, n_groups: int) -> Grouping:
+        """A grouping of pieces that come in any order."""
+        order = np.argsort(cell, kind="stable")
+        return cls(cell[order], group[order].astype(np.int32), quota[order], n_groups)
+
+    @cached_property
+    def splits_cells(self) -> bool:
+        """Whether some cell is divided among several groups."""
+        return bool(np.any(self.cell[1:] == self.cell[:-1])) if len(self.cell) else False
+
+    def require_whole(self, tally: Tally) -> None:
+        """Refuse a grouping that loses or invents records of the tally, or people of its public table."""
+        if len(self.cell) and (self.cell[0] < 0 or self.cell[-1] >= tally.n_cells):
+            raise _no_groups("a piece belongs to a cell that does not exist")
+        if np.any((self.quota == 0) & (tally.count[self.cell] > 0)):
+            raise _no_groups("a piece without records would bring its sensitive value into a group")
+        dealt = np.zeros(tally.n_cells, np.int64)
+        starts = np.flatnonzero(np.diff(self.cell, prepend=-1))
+        dealt[self.cell[starts]] = np.add.reduceat(self.quota, starts) if len(starts) else 0
+        if len(starts) < tally.n_cells or not np.array_equal(dealt, tally.count):
+            raise _no_groups("records were lost or invented, quotas of a cell must add up to its count")
+
+
+def _no_groups(why: str) -> VerificationError:
+    return VerificationError(
+        "E502",
+        f"an algorithm formed groups that are none: {why}",
+        hint="This is a bug of the algorithm. Please report it, or choose another one:  algorithm: mondrian",
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -280,7 +245,7 @@ class GroupStats:
     def of(
         cls,
         tally: Tally,
-        grouping: Grouping,
+        grouping: Draft,
         columns: Iterable[str],
         *,
         joint: bool = False,

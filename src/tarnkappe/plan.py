@@ -9,8 +9,9 @@ from functools import cached_property
 import numpy as np
 
 from tarnkappe.arrays import Codes, Counts, Floats
+from tarnkappe.boxes import Boxes
 from tarnkappe.goal import Goal
-from tarnkappe.groups import SUPPRESSED, Boxes, Grouping, GroupStats
+from tarnkappe.groups import SUPPRESSED, AnyDraft, Grouping, GroupStats
 from tarnkappe.publish.centres import publish_centres
 from tarnkappe.publish.labels import Labels, publish_boxes
 from tarnkappe.tally import Tally, distinct_rows
@@ -38,6 +39,7 @@ class Plan:
 
         `missing` are texts that stand for a missing value: a label that reads like one of them is one.
         """
+        grouping.require_whole(tally)
         labels = _labels(tally, grouping, missing)
         same, first = distinct_rows([x.code + 1 for x in labels], [len(x.texts) + 1 for x in labels])
         pooled = grouping.relabel(same, len(first))
@@ -104,7 +106,7 @@ def _inhabited_first(grouping: Grouping) -> tuple[Grouping, Grouping]:
     return ordered, ordered.without(np.arange(grouping.n_groups) >= n_inhabited)
 
 
-def suppress_leftovers(tally: Tally, grouping: Grouping, goal: Goal, keys: Codes | None = None) -> Grouping | None:
+def suppress_leftovers(tally: Tally, grouping: AnyDraft, goal: Goal, keys: Codes | None = None) -> AnyDraft | None:
     """Suppress the groups that violate the goal; None if that needs more records than the goal allows.
 
     Criteria that compare a group with the table must hold against the input's distribution, and against that of the

@@ -10,8 +10,9 @@ from itertools import product
 
 import numpy as np
 
+from tarnkappe.boxes import Boxes
 from tarnkappe.goal import Goal
-from tarnkappe.groups import Boxes, Grouping
+from tarnkappe.groups import Grouping
 from tarnkappe.metrics import CellLoss
 from tarnkappe.plan import suppress_leftovers
 from tarnkappe.tally import Domain, Tally

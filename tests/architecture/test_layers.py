@@ -26,6 +26,7 @@ LAYERS = (
     "schema",
     "tally",
     "space",
+    "boxes",
     "groups",
     "criteria",
     "goal",

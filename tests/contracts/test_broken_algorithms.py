@@ -11,12 +11,13 @@ import pytest
 from tarnkappe.algorithms.base import Algorithm
 from tarnkappe.algorithms.fulldomain.datafly import Datafly
 from tarnkappe.algorithms.multidimensional.mondrian import Mondrian
+from tarnkappe.boxes import Boxes
 from tarnkappe.criteria.base import Criterion
 from tarnkappe.criteria.k_anonymity import KAnonymity
 from tarnkappe.criteria.l_diversity import LDiversity
 from tarnkappe.errors import InfeasibleError
 from tarnkappe.goal import Goal
-from tarnkappe.groups import Boxes, Grouping, GroupStats
+from tarnkappe.groups import Grouping, GroupStats
 from tarnkappe.tally import Tally, distinct_rows
 from tarnkappe.testing import check_algorithm
 

@@ -11,11 +11,12 @@ from printed import stats_of_printed
 
 import brute
 from strategies import parent_map, published_rows
+from tarnkappe.boxes import Boxes
 from tarnkappe.criteria.k_anonymity import KAnonymity
 from tarnkappe.criteria.l_diversity import LDiversity
 from tarnkappe.criteria.t_closeness import TCloseness
 from tarnkappe.goal import Goal
-from tarnkappe.groups import Boxes, Grouping
+from tarnkappe.groups import Grouping
 from tarnkappe.metrics import score_plan
 from tarnkappe.metrics.iloss import ILoss
 from tarnkappe.metrics.steps import generalisation_steps

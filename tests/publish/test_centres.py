@@ -13,8 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tarnkappe as tk
+from tarnkappe.boxes import Centres
 from tarnkappe.errors import JobError
-from tarnkappe.groups import Centres, Grouping
+from tarnkappe.groups import Grouping
 from tarnkappe.publish.centres import centres_of, operators_of, publish_centres
 from tarnkappe.tally import Domain, count_cells
 from tarnkappe.taxonomy.tree import Taxonomy

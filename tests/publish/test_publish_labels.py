@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from strategies import groupings, tallies
-from tarnkappe.groups import Boxes
+from tarnkappe.boxes import Boxes
 from tarnkappe.publish.labels import Labels, labels_of, publish_boxes
 from tarnkappe.tally import Domain
 from tarnkappe.taxonomy.tree import Taxonomy

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from tarnkappe.arrays import Codes
-from tarnkappe.groups import Boxes, Grouping
+from tarnkappe.boxes import Boxes
+from tarnkappe.groups import Grouping
 from tarnkappe.tally import Domain, Tally, distinct_rows
 
 

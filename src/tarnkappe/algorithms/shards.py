@@ -122,8 +122,7 @@ def joined(groupings: Sequence[Grouping], parts: Sequence[Shard]) -> Grouping:
     cell = np.concatenate([p.cells[g.cell] for g, p in zip(groupings, parts, strict=True)])
     group = np.concatenate([g.group + first for g, first in zip(groupings, before[:-1], strict=True)])
     quota = np.concatenate([g.quota for g in groupings])
-    order = np.argsort(cell, kind="stable")
-    return Grouping(cell[order], group[order].astype(np.int32), quota[order], int(before[-1]))
+    return Grouping.sorted_by_cell(cell, group, quota, int(before[-1]))
 
 
 class Secrets:

@@ -107,12 +107,11 @@ def assign_records(cell: Codes, grouping: Grouping, rng: np.random.Generator) ->
     Records of one cell are interchangeable; where a cell is divided among groups, chance decides who goes where.
     """
     if not grouping.splits_cells:
-        return grouping.group[np.argsort(grouping.cell, kind="stable")][cell]
+        return grouping.group[cell]
     by_cell = rng.permutation(len(cell)).astype(np.int32)
     by_cell = by_cell[np.argsort(cell[by_cell], kind="stable")]
-    order = np.argsort(grouping.cell, kind="stable")
     group = np.empty(len(cell), np.int32)
-    group[by_cell] = np.repeat(grouping.group[order], grouping.quota[order])
+    group[by_cell] = np.repeat(grouping.group, grouping.quota)
     return group
 
 

@@ -152,8 +152,8 @@ class StreamingEngine(Engine):
             row_of[self._cell] = np.arange(len(self._cell))
             return row_of[cell[published]], group[published], quota[published]
         # Several distinct rows make up one cell: chance decides which of its records goes where.
-        by_cell, by_row = np.argsort(cell, kind="stable"), np.argsort(self._cell, kind="stable").astype(np.int32)
-        group, ends = group[by_cell], np.cumsum(quota[by_cell])
+        by_row = np.argsort(self._cell, kind="stable").astype(np.int32)
+        ends = np.cumsum(quota)
         counts = self._counter.cells.count
         row_ends, cell_ends = np.cumsum(counts[by_row]), np.cumsum(np.bincount(self._cell, counts).astype(np.int64))
         parts = []
@@ -169,11 +169,10 @@ class StreamingEngine(Engine):
         """Groups, distinct rows and kept columns of all published records in random order, from a second pass."""
         assert self._counter is not None
         grouping = plan.grouping
-        by_cell = np.argsort(grouping.cell, kind="stable")
-        places, next_place = grouping.group[by_cell], np.arange(len(by_cell), dtype=np.int64)
+        places, next_place = grouping.group, np.arange(len(grouping.cell), dtype=np.int64)
         if grouping.splits_cells:
-            self._require_memory(len(by_cell), 0, int(grouping.quota.sum()))
-            places = np.repeat(places, grouping.quota[by_cell])
+            self._require_memory(len(places), 0, int(grouping.quota.sum()))
+            places = np.repeat(places, grouping.quota)
             per_cell = np.bincount(grouping.cell, grouping.quota).astype(np.int64)
             starts = np.append(0, np.cumsum(per_cell))
             for begin, end in _ranges(starts[1:]):

@@ -8,8 +8,8 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from tarnkappe.arrays import Codes, Counts, Floats
+from tarnkappe.boxes import Boxes
 from tarnkappe.goal import Goal
-from tarnkappe.groups import Boxes
 from tarnkappe.plan import Plan
 from tarnkappe.tally import Domain, Tally
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from tarnkappe.arrays import Floats
-from tarnkappe.groups import Boxes
+from tarnkappe.boxes import Boxes
 from tarnkappe.metrics.base import CellLoss
 from tarnkappe.tally import Domain
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from tarnkappe.arrays import Floats
-from tarnkappe.groups import Boxes
+from tarnkappe.boxes import Boxes
 from tarnkappe.metrics.base import CellLoss
 from tarnkappe.tally import Domain
 

@@ -16,9 +16,9 @@ import polars as pl
 from tarnkappe._version import __version__
 from tarnkappe.algorithms.recoding import Cut
 from tarnkappe.arrays import Codes
+from tarnkappe.boxes import Boxes
 from tarnkappe.engines.encode import encode_quasi, encode_sensitive, read_kind
 from tarnkappe.errors import DataError, InfeasibleError
-from tarnkappe.groups import Boxes
 from tarnkappe.guards import refuse_identifiers
 from tarnkappe.io import Format, Source, Staging, TableWriter, like, open_source
 from tarnkappe.multirelational.model import MultiJob, MultiRelease, Relation

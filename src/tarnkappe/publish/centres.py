@@ -8,7 +8,8 @@ import numpy as np
 import polars as pl
 
 from tarnkappe.arrays import Codes, Counts, Floats
-from tarnkappe.groups import SUPPRESSED, Centres, Grouping
+from tarnkappe.boxes import Centres
+from tarnkappe.groups import SUPPRESSED, Grouping
 from tarnkappe.kernels.points import round_evenly
 from tarnkappe.publish.labels import Labels
 from tarnkappe.space import Block, Tree

@@ -11,7 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tarnkappe.arrays import Codes
-from tarnkappe.groups import Boxes
+from tarnkappe.boxes import Boxes
 from tarnkappe.tally import Domain, distinct_rows
 
 #: Beyond this many different labels a column is written as plain text: an enumeration would only bloat the header.

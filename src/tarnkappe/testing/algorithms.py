@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from tarnkappe.algorithms.base import Algorithm
 from tarnkappe.arrays import Counts
-from tarnkappe.errors import InfeasibleError, JobError, TarnkappeError
+from tarnkappe.boxes import Centres
+from tarnkappe.errors import InfeasibleError, JobError, TarnkappeError, VerificationError
 from tarnkappe.goal import Goal
-from tarnkappe.groups import SUPPRESSED, Centres, Grouping
+from tarnkappe.groups import SUPPRESSED, Grouping
 from tarnkappe.metrics.lm import LossMetric
 from tarnkappe.metrics.sse import SquaredError
 from tarnkappe.plan import Plan
@@ -73,6 +74,8 @@ def check_algorithm(algorithm: Algorithm, goal: Goal, *, seed: int = 0, tables: 
 def _decide(algorithm: Algorithm, tally: Tally, goal: Goal, seed: int) -> Grouping:
     try:
         return algorithm.decide(tally, goal, rng=np.random.default_rng(seed))
+    except VerificationError as error:
+        raise AssertionError(f"{algorithm.name}: {error.message}") from error
     except TarnkappeError:
         raise
     except Exception as error:
@@ -105,18 +108,11 @@ def _check_decision(algorithm: Algorithm, goal: Goal, tally: Tally, seed: int) -
 
 def check_grouping(name: str, tally: Tally, goal: Goal, grouping: Grouping) -> None:
     """Check one grouping that `name` made of a tally: no record lost, nothing violated, nothing misstated."""
-    cell, group, quota = grouping.cell, grouping.group, grouping.quota
-    require(len(cell) == len(group) == len(quota), f"the pieces of {name} have arrays of different lengths")
-    require(
-        len(cell) == 0 or (cell.min() >= 0 and cell.max() < tally.n_cells and np.all(np.diff(cell) >= 0)),
-        f"the pieces of {name} are not sorted by cell, or name cells that do not exist",
-    )
-    require(np.all((quota > 0) | (tally.count[cell] == 0)), f"{name} made pieces without records")
-    require(
-        np.array_equal(np.bincount(cell, weights=quota, minlength=tally.n_cells), tally.count),
-        f"{name} lost or invented records: the quotas of a cell must add up to its count",
-    )
-    require(len(np.unique(cell)) == tally.n_cells, f"{name} lost people of the public table")
+    group = grouping.group
+    try:
+        grouping.require_whole(tally)
+    except VerificationError as error:
+        raise AssertionError(f"{name}: {error.message}") from error
     require(
         np.all(group >= SUPPRESSED)
         and np.array_equal(np.unique(group[group >= 0]), np.arange(grouping.n_groups))
@@ -134,7 +130,7 @@ def check_grouping(name: str, tally: Tally, goal: Goal, grouping: Grouping) -> N
         require(ok.all(), f"{int((~ok).sum())} of {len(ok)} groups of {name} violate the goal")
     boxes = grouping.boxes(tally)
     kept = group >= 0
-    codes, at = tally.quasi[cell[kept]], group[kept]
+    codes, at = tally.quasi[grouping.cell[kept]], group[kept]
     wild = np.array([d.missing if d.wildcard else -1 for d in tally.quasi_domains], np.int32)
     inside = (codes == wild) | ((boxes.lo[at] <= codes) & (codes <= boxes.hi[at]))
     require(inside.all(), f"{name} publishes groups that do not cover their records")

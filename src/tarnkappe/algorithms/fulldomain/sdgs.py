@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar
 
@@ -179,8 +179,7 @@ def _split(tally: Tally, grouping: Grouping, published: Counts) -> Grouping:
     pieces = np.concatenate([cell[published > 0], cell[rest > 0]])
     group = np.concatenate([grouping.group[published > 0], np.full(int((rest > 0).sum()), SUPPRESSED, np.int32)])
     quota = np.concatenate([published[published > 0], rest[rest > 0]])
-    order = np.argsort(pieces, kind="stable")
-    whole = Grouping(pieces[order], group[order], quota[order], grouping.n_groups, grouping.fixed)
+    whole = replace(Grouping.sorted_by_cell(pieces, group, quota, grouping.n_groups), fixed=grouping.fixed)
     used: Codes = np.zeros(grouping.n_groups, np.int32)
     used[group[group >= 0]] = 1
     return whole.without(used == 0)

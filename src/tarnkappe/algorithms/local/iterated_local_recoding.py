@@ -13,9 +13,10 @@ from tarnkappe.algorithms import algorithm_class
 from tarnkappe.algorithms.base import Algorithm
 from tarnkappe.algorithms.local.units import select
 from tarnkappe.arrays import Codes
+from tarnkappe.boxes import Boxes
 from tarnkappe.errors import InfeasibleError
 from tarnkappe.goal import Goal
-from tarnkappe.groups import SUPPRESSED, Boxes, Grouping
+from tarnkappe.groups import SUPPRESSED, Grouping
 from tarnkappe.params import param, parameters
 from tarnkappe.plan import suppress_leftovers
 from tarnkappe.tally import Tally, distinct_rows

@@ -11,7 +11,7 @@ from tarnkappe.algorithms.local.base import LocalRecoding
 from tarnkappe.algorithms.local.pool import Pool, dissolve, settle
 from tarnkappe.algorithms.local.units import secret_values, select, tidy
 from tarnkappe.arrays import Codes, Counts
-from tarnkappe.groups import SUPPRESSED, Grouping
+from tarnkappe.groups import SUPPRESSED, Draft, Grouping
 from tarnkappe.kernels.local.clusters import grow_clusters
 
 #: How many clusters are tried before a size is taken for the whole pool.
@@ -74,7 +74,7 @@ class KMember(LocalRecoding):
             limits = (_PROBE, part.n_records) if not pool.goal.decided_by_size else (part.n_records,)
             for limit in limits:
                 piece, group, quota, made = grow_clusters(*given, limit)
-                ok = here.satisfied(Grouping(piece, group, quota, made))
+                ok = here.satisfied(Draft(piece, group, quota, made))
                 if 2 * ok.sum() < made:
                     break
             else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tarnkappe.algorithms.local.units import project, ruler_of, tidy
 from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.goal import Goal
-from tarnkappe.groups import SUPPRESSED, Grouping
+from tarnkappe.groups import SUPPRESSED, AnyDraft, Draft, Grouping
 from tarnkappe.kernels.histograms import group_order
 from tarnkappe.kernels.local.dissolving import dissolve_groups, join_nearest
 from tarnkappe.kernels.local.dividing import divide_segments
@@ -52,7 +52,7 @@ class Pool:
         """All records in one group."""
         return Grouping.of_cells(self.tally, np.zeros(self.tally.n_cells, np.int32), 1)
 
-    def satisfied(self, grouping: Grouping) -> NDArray[np.bool_]:
+    def satisfied(self, grouping: Draft) -> NDArray[np.bool_]:
         """Which groups satisfy the goal."""
         return self.goal.satisfied(self.goal.stats(self.tally, grouping, self.tables))
 
@@ -61,7 +61,7 @@ class Pool:
         _, _, size, total = self.measured(grouping)
         return float(size @ total)
 
-    def measured(self, grouping: Grouping) -> Measures:
+    def measured(self, grouping: Draft) -> Measures:
         """Box, records and width of every group."""
         boxes = grouping.boxes(self.tally)
         size = np.bincount(grouping.group, weights=grouping.quota, minlength=grouping.n_groups).astype(np.int64)
@@ -98,7 +98,7 @@ def _partners(pool: Pool, groups: Measures, wanted: Counts) -> tuple[Counts, Flo
     return partner, price
 
 
-def feed(pool: Pool, grouping: Grouping, family: Codes | None = None) -> Grouping:
+def feed(pool: Pool, grouping: AnyDraft, family: Codes | None = None) -> AnyDraft | Grouping:
     """Let groups of fewer than `min_size` records take the nearest ones from a group that can spare them.
 
     A group takes nothing where nobody has enough to spare, or where merging it as a whole is cheaper. With families,
@@ -175,7 +175,7 @@ def dissolve_costly(pool: Pool, grouping: Grouping) -> Grouping:
     return tidy(grouping.cell, number[group], grouping.quota, int((size > 0).sum()))
 
 
-def divide(pool: Pool, grouping: Grouping, open_groups: NDArray[np.bool_], *, both: bool = True) -> Grouping:
+def divide(pool: Pool, grouping: AnyDraft, open_groups: NDArray[np.bool_], *, both: bool = True) -> AnyDraft:
     """Divide groups around two far-apart records while both parts satisfy the goal (or while one of them does).
 
     A part that does not satisfy the goal is not divided again.
@@ -196,7 +196,7 @@ def divide(pool: Pool, grouping: Grouping, open_groups: NDArray[np.bool_], *, bo
         used = np.bincount(part, minlength=2 * len(chosen)) > 0
         number = np.cumsum(used, dtype=np.int32) - np.int32(1)
         ok = np.zeros(2 * len(chosen), np.bool_)
-        ok[used] = pool.satisfied(Grouping(cell, number[part], quota, int(used.sum())))
+        ok[used] = pool.satisfied(Draft(cell, number[part], quota, int(used.sum())))
         halves = ok.reshape(-1, 2)
         wanted = halves[:, 0] & halves[:, 1] if both else halves[:, 0] | halves[:, 1]
         cut = wanted & used[0::2] & used[1::2]
@@ -206,7 +206,7 @@ def divide(pool: Pool, grouping: Grouping, open_groups: NDArray[np.bool_], *, bo
         group[order[moved]] = new[owner[moved]]
         open_groups = np.concatenate([np.zeros(grouping.n_groups, np.bool_), halves[cut, 1]])
         open_groups[chosen[cut]] = halves[cut, 0]
-        grouping = Grouping(grouping.cell, group, grouping.quota, grouping.n_groups + int(cut.sum()))
+        grouping = replace(grouping, group=group, n_groups=grouping.n_groups + int(cut.sum()))
 
 
 def _sides(pool: Pool, rows: Codes, quota: Counts, starts: Counts) -> NDArray[np.int8]:

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from tarnkappe.algorithms.local.base import LocalRecoding
 from tarnkappe.algorithms.local.pool import Pool, feed
 from tarnkappe.arrays import Codes, Floats
-from tarnkappe.groups import Boxes, Grouping
+from tarnkappe.boxes import Boxes
+from tarnkappe.groups import Grouping
 from tarnkappe.kernels.histograms import group_order
 from tarnkappe.kernels.multidimensional.mondrian import find_cuts
 from tarnkappe.tally import Domain, distinct_rows
@@ -94,8 +95,7 @@ def _specialise(pool: Pool, grouping: Grouping, active: NDArray[np.bool_]) -> tu
         pieces.append((attempt.parts.cell[taken], number[attempt.parts.group[taken]], attempt.parts.quota[taken]))
         n += int(wanted.sum())
     cell, group, quota = (np.concatenate(arrays) for arrays in zip(*pieces, strict=True))
-    order = np.argsort(cell, kind="stable")
-    return Grouping(cell[order], group[order].astype(np.int32), quota[order], n), np.arange(n) >= n_old
+    return Grouping.sorted_by_cell(cell, group, quota, n), np.arange(n) >= n_old
 
 
 def _attempt(pool: Pool, here: Grouping, boxes: Boxes, j: int) -> _Attempt:
@@ -189,10 +189,9 @@ def _choose(one: Grouping, other: Grouping, first: NDArray[np.bool_]) -> Groupin
     """The pieces of some groups from one grouping, those of the others from another; groups are the same in both."""
     a, b = first[one.group], ~first[other.group]
     cell = np.concatenate([one.cell[a], other.cell[b]])
-    order = np.argsort(cell, kind="stable")
     group = np.concatenate([one.group[a], other.group[b]])
     quota = np.concatenate([one.quota[a], other.quota[b]])
-    return Grouping(cell[order], group[order], quota[order], one.n_groups)
+    return Grouping.sorted_by_cell(cell, group, quota, one.n_groups)
 
 
 def _gain(pool: Pool, here: Grouping, parts: Grouping, owner: Codes, ok: NDArray[np.bool_]) -> Floats:

@@ -10,7 +10,7 @@ import numpy as np
 from tarnkappe.algorithms.local.base import LocalRecoding
 from tarnkappe.algorithms.local.pool import Pool, divide, feed
 from tarnkappe.algorithms.local.units import tidy
-from tarnkappe.groups import Grouping
+from tarnkappe.groups import Draft, Grouping
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,6 @@ class TopDownGreedy(LocalRecoding):
     def cluster(self, pool: Pool, rng: np.random.Generator) -> Grouping:
         """Divide at random order, then let small groups take records."""
         order = rng.permutation(pool.tally.n_cells).astype(np.int32)
-        together = Grouping(order, np.zeros(len(order), np.int32), pool.tally.count[order], 1)
+        together = Draft(order, np.zeros(len(order), np.int32), pool.tally.count[order], 1)
         divided = feed(pool, divide(pool, together, np.ones(1, np.bool_), both=False))
         return tidy(divided.cell, divided.group, divided.quota, divided.n_groups)

@@ -11,10 +11,11 @@ from tarnkappe.algorithms.local.units import tidy
 from tarnkappe.algorithms.microaggregation.axis import from_both_ends
 from tarnkappe.algorithms.microaggregation.base import Microaggregation
 from tarnkappe.arrays import Codes, Floats
+from tarnkappe.boxes import Boxes, Centres
 from tarnkappe.criteria.base import Scope
 from tarnkappe.errors import JobError
 from tarnkappe.goal import Goal
-from tarnkappe.groups import Boxes, Centres, Grouping
+from tarnkappe.groups import Grouping
 from tarnkappe.plan import suppress_leftovers
 from tarnkappe.publish.centres import centres_of, operators_of
 from tarnkappe.tally import Tally, distinct_rows

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tarnkappe.algorithms.microaggregation.refinement import error
 from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.goal import Goal
-from tarnkappe.groups import Grouping, GroupStats
+from tarnkappe.groups import Draft, GroupStats
 from tarnkappe.kernels.merging import pair_off
 from tarnkappe.kernels.points import group_means, nearest_other
 from tarnkappe.space import Space
@@ -45,7 +45,7 @@ class Records:
 
     def stats(self, group: Codes) -> GroupStats:
         """What criteria see of groups of records; -1 is left out."""
-        pieces = Grouping(self.cell, group, np.ones(self.n, np.int64), int(group.max(initial=-1)) + 1)
+        pieces = Draft(self.cell, group, np.ones(self.n, np.int64), int(group.max(initial=-1)) + 1)
         return self.goal.stats(self.tally, pieces, self.tables)
 
     def error(self, group: Codes) -> float:

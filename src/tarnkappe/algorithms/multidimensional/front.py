@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.goal import Goal
-from tarnkappe.groups import Grouping, GroupStats
+from tarnkappe.groups import Draft, Grouping, GroupStats
 from tarnkappe.kernels.histograms import group_order
 from tarnkappe.kernels.multidimensional.mondrian import count_halves, segment_boxes, write_halves
 from tarnkappe.tally import Domain, Tally
@@ -95,8 +95,8 @@ class Front(ABC):
             return np.ones(len(segments), np.bool_)
         _, cell, records, bounds = self.halves(segments, attribute, code, ties, with_rows=False)
         half = np.repeat(np.arange(2 * len(segments), dtype=np.int32), np.diff(bounds))
-        grouping = Grouping(cell, half, records, 2 * len(segments))
-        stats = GroupStats.of(self.tally, grouping, self.goal.columns, joint=self.goal.joint, tables=self.tables)
+        draft = Draft(cell, half, records, 2 * len(segments))
+        stats = GroupStats.of(self.tally, draft, self.goal.columns, joint=self.goal.joint, tables=self.tables)
         ok = self.goal.satisfied(stats)
         return ok[0::2] & ok[1::2]
 
@@ -141,10 +141,9 @@ class Front(ABC):
         return rows, cell, quota, bounds
 
     def grouping(self) -> Grouping:
-        """All finished groups, pieces sorted by cell."""
+        """All finished groups."""
         cell, group, quota = (np.concatenate(parts) for parts in zip(*self.done, strict=True))
-        order = np.argsort(cell, kind="stable")
-        return Grouping(cell[order], group[order], quota[order], self.n_done)
+        return Grouping.sorted_by_cell(cell, group, quota, self.n_done)
 
 
 def domain_shape(domain: Domain) -> tuple[Floats, Codes, Codes, int, int]:

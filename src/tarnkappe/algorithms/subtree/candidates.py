@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tarnkappe.algorithms.subtree.refinements import Refinements, Steps
 from tarnkappe.arrays import Codes, Counts
 from tarnkappe.goal import Goal
-from tarnkappe.groups import SUPPRESSED, Grouping
+from tarnkappe.groups import SUPPRESSED, Draft, Grouping
 from tarnkappe.kernels.subtree.refinements import DEAD, OK, VIOLATING, group_rows, split_groups
 from tarnkappe.plan import suppress_leftovers
 from tarnkappe.tally import Tally
@@ -101,12 +101,12 @@ class Splits:
         """Add up a value of the groups for each step."""
         return np.bincount(self.step_of_group, weights=values, minlength=len(self.steps)).astype(np.float64)
 
-    def grouping(self, tally: Tally, rows: Rows, asked: NDArray[np.bool_]) -> Grouping:
+    def grouping(self, tally: Tally, rows: Rows, asked: NDArray[np.bool_]) -> Draft:
         """All cells once per step, in the groups that are asked about; the others are left out."""
         number = np.where(asked, np.cumsum(asked) - 1, SUPPRESSED).astype(np.int32)
         group = number[self.group[:, rows.of_cell]].reshape(-1)
         cell = np.tile(np.arange(tally.n_cells, dtype=np.int32), len(self.steps))
-        return Grouping(cell, group, np.tile(tally.count, len(self.steps)), int(asked.sum()))
+        return Draft(cell, group, np.tile(tally.count, len(self.steps)), int(asked.sum()))
 
 
 class Judge:

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from tarnkappe.algorithms.base import Algorithm
 from tarnkappe.arrays import Codes
+from tarnkappe.boxes import Boxes
 from tarnkappe.goal import Goal
-from tarnkappe.groups import Boxes, Grouping
+from tarnkappe.groups import Grouping
 from tarnkappe.kernels.subtree.combinations import hit_combinations
 from tarnkappe.params import param
 from tarnkappe.plan import suppress_leftovers

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tarnkappe.arrays import Codes, Counts
-from tarnkappe.groups import Grouping
+from tarnkappe.groups import Draft, Grouping
 from tarnkappe.kernels.subtree.specialising import NO_PART, part_groups, smallest_side
 from tarnkappe.tally import Tally
 
@@ -115,10 +115,10 @@ class Partition:
         at = np.arange(int(lengths.sum()), dtype=np.int64) + np.repeat(pieces.begin - offsets, lengths)
         return self.order[at], np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)
 
-    def grouping(self, pieces: Pieces) -> Grouping:
+    def grouping(self, pieces: Pieces) -> Draft:
         """The pieces alone as groups."""
         cell, piece = self.cells(pieces)
-        return Grouping(cell, piece, self.count[cell], len(pieces.size))
+        return Draft(cell, piece, self.count[cell], len(pieces.size))
 
     def leaves(self, pieces: Pieces, j: int) -> Codes:
         """The leaf of one cell of each piece in column `j`."""

@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tarnkappe.arrays import Codes, Counts
-from tarnkappe.groups import Boxes, Grouping
+from tarnkappe.boxes import Boxes
+from tarnkappe.groups import Grouping
 from tarnkappe.kernels.subtree.refinements import group_rows
 from tarnkappe.tally import Domain, Tally
 

@@ -165,8 +165,7 @@ class SparkEngine(Engine):
         source = self._source
         assert source is not None
         grouping = plan.grouping
-        by_cell = np.argsort(grouping.cell, kind="stable")
-        group, quota = grouping.group[by_cell], grouping.quota[by_cell]
+        group, quota = grouping.group, grouping.quota
         divided = grouping.splits_cells
         carried = [source.inner(c.name) for c in schema.with_role("sensitive", "keep")]
         counted = [source.inner(name) for name in self._rows.names]
@@ -262,9 +261,8 @@ def _divided(plan: Plan, cell: Codes, secret: Codes, count: Counts) -> tuple[tas
     cell from its first to its last.
     """
     grouping = plan.grouping
-    by_cell = np.argsort(grouping.cell, kind="stable")
-    group = grouping.group[by_cell]
-    ends = np.cumsum(grouping.quota[by_cell])
+    group = grouping.group
+    ends = np.cumsum(grouping.quota)
     order = np.lexsort((secret, cell))
     run_ends = np.cumsum(count[order])
     cuts = np.union1d(ends, run_ends)

@@ -1,0 +1,105 @@
+"""What groups cover, and what they publish in its place: boxes and centres."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tarnkappe.arrays import Codes, Counts, Floats
+from tarnkappe.tally import Domain, distinct_rows
+
+
+def _renamed(values: NDArray[Any], new: Codes, n_groups: int) -> NDArray[Any]:
+    """What each group has after group ``g`` was renamed to ``new[g]`` (-1: dropped)."""
+    kept = new >= 0
+    out = np.zeros((n_groups, *values.shape[1:]), values.dtype)
+    out[new[kept]] = values[kept]
+    return out
+
+
+@dataclass(frozen=True, eq=False)
+class Boxes:
+    """What each group covers: ``lo .. hi`` per quasi-identifier, and the taxonomy node it publishes.
+
+    ``lo > hi`` means that the group has no known value there (all its cells are missing wildcards). For domains that
+    publish sets, `members` holds the values that occur in each group, as bits.
+    """
+
+    lo: Codes
+    hi: Codes
+    node: Codes
+    members: Mapping[int, NDArray[np.uint64]] = field(default_factory=dict)
+
+    @classmethod
+    def of_nodes(cls, node: Codes, domains: Sequence[Domain]) -> Boxes:
+        """The boxes that publish whole taxonomy nodes: one row of nodes per group."""
+        lo, hi = np.empty_like(node), np.empty_like(node)
+        for j, domain in enumerate(domains):
+            lo[:, j] = domain.taxonomy.lo[node[:, j]]
+            hi[:, j] = domain.taxonomy.hi[node[:, j]]
+        return cls(lo, hi, node)
+
+    @property
+    def n_groups(self) -> int:
+        """Number of groups."""
+        return len(self.lo)
+
+    def relabel(self, new: Codes, n_groups: int) -> Boxes:
+        """The boxes after group ``g`` was renamed to ``new[g]`` (-1: dropped); groups that become one have one box."""
+        members = {j: _renamed(bits, new, n_groups) for j, bits in self.members.items()}
+        lo, hi, node = (_renamed(codes, new, n_groups) for codes in (self.lo, self.hi, self.node))
+        return Boxes(lo, hi, node, members)
+
+    def keys(self, domains: Sequence[Domain]) -> Codes:
+        """A number per group and quasi-identifier: the same where the same is published."""
+        out = np.empty_like(self.node)
+        for j, domain in enumerate(domains):
+            spread = self.publishes_range(j, domain)
+            low, high = np.where(spread, self.lo[:, j], 0), np.where(spread, self.hi[:, j], 0)
+            sizes = [domain.taxonomy.n_nodes, domain.size, domain.size]
+            out[:, j] = distinct_rows([self.node[:, j], low, high], sizes)[0]
+        return out
+
+    def publishes_range(self, j: int, domain: Domain) -> NDArray[np.bool_]:
+        """Which groups publish an interval of values, or a set of them, instead of a node."""
+        return (
+            domain.is_range[self.node[:, j]] & (self.lo[:, j] < self.hi[:, j]) & (not domain.sets or j in self.members)
+        )
+
+    def covered(self, j: int, domain: Domain) -> Counts:
+        """How many values of the domain each group's label stands for."""
+        leaves = domain.taxonomy.leaf_counts[self.node[:, j]].astype(np.int64)
+        in_range = self.publishes_range(j, domain)
+        if j in self.members:
+            return np.where(in_range, np.bitwise_count(self.members[j]), leaves)
+        return np.where(in_range, self.hi[:, j] - self.lo[:, j] + 1, leaves)
+
+    def extent(self, j: int, domain: Domain) -> Floats:
+        """``max - min`` of each group on a numeric scale; 0 where nothing is known."""
+        lo, hi = self.lo[:, j], self.hi[:, j]
+        known = lo <= hi
+        span = domain.positions[np.where(known, hi, 0)] - domain.positions[np.where(known, lo, 0)]
+        return np.where(known, span, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Centres:
+    """What each group publishes in place of its records' values: one value per quasi-identifier.
+
+    ``values[g, j]`` is a number where values have distances, else a code of the domain; NaN is the missing value.
+    `operators` says, per quasi-identifier, how it was found, such as ``mean``. `remarks` are numbers about each group
+    that only the publisher may see, such as how many of its records are far from what it publishes.
+    """
+
+    values: Floats
+    operators: tuple[str, ...]
+    remarks: Mapping[str, Floats] = field(default_factory=dict)
+
+    def relabel(self, new: Codes, n_groups: int) -> Centres:
+        """The centres after group ``g`` was renamed to ``new[g]`` (-1: dropped); groups that become one have one."""
+        remarks = {name: _renamed(numbers, new, n_groups) for name, numbers in self.remarks.items()}
+        return replace(self, values=_renamed(self.values, new, n_groups), remarks=remarks)
