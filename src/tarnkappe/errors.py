@@ -175,7 +175,7 @@ CODES: dict[str, str] = {
     "E405": "The header has a column name twice, or an empty name.",
     "E406": "A value cannot be read as the declared type.",
     "E407": "Missing values are present and the job does not say how a missing cell matches others.",
-    "E408": "The file format is not supported.",
+    "E408": "The format of the file, or the type of one of its columns, is not supported.",
     "E409": "The data frame is of a type Tarnkappe does not know.",
     "E410": "The job names a column that the data do not have.",
     "E411": "A public table should hold everybody in the data, but lacks some of them.",
@@ -198,4 +198,5 @@ CODES: dict[str, str] = {
     "W606": "Rows were suppressed.",
     "W607": "Missing cells were filled with their group's value (missing_rule: wildcard).",
     "W608": "A method of an imported configuration is not known; another algorithm takes its place.",
+    "W620": "The CSV file has texts that a spreadsheet would run as formulas when somebody opens it.",
 }

@@ -12,6 +12,7 @@ from tarnkappe.errors import DataError, Notice, RefusedError
 from tarnkappe.goal import Goal
 from tarnkappe.groups import GroupStats
 from tarnkappe.io import Source, is_text
+from tarnkappe.io.formulas import any_formula
 from tarnkappe.job import Job
 from tarnkappe.plan import Plan
 from tarnkappe.schema import Column, Schema
@@ -179,6 +180,25 @@ def notices_about_plan(job: Job, plan: Plan, schema: Schema) -> tuple[Notice, ..
                 )
             )
     return tuple(out)
+
+
+def notices_about_formulas(plan: Plan, schema: Schema, source: Source) -> tuple[Notice, ...]:
+    """A warning about texts that a spreadsheet would run when somebody opens the released CSV file with it."""
+    texts = {d.name: x.texts for d, x in zip(plan.tally.quasi_domains, plan.labels, strict=True)}
+    texts |= {d.name: d.taxonomy.leaves for d in plan.tally.sensitive_domains if d.name in schema.published}
+    risky = [name for name, known in texts.items() if any_formula(known)]
+    risky += source.with_formulas([c.name for c in schema.with_role("keep")])
+    named = [name for name in schema.published if any_formula([name])]
+    if not risky and not named:
+        return ()
+    columns = ", ".join(f"'{name}'" for name in schema.published if name in (*risky, *named))
+    return (
+        Notice(
+            "W620",
+            f"the CSV file has texts that a spreadsheet would run as formulas, in {columns}",
+            hint="output: {spreadsheet_safe: true}   writes an apostrophe before them.",
+        ),
+    )
 
 
 def _wildcard_cells(plan: Plan) -> int:

@@ -5,11 +5,10 @@ This is the only module that knows the order of things.
 
 from __future__ import annotations
 
-import json
 import secrets
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,13 +23,20 @@ from tarnkappe.engines.measures import measured
 from tarnkappe.errors import DataError, JobError, Notice
 from tarnkappe.fixes import Fix, setting
 from tarnkappe.goal import Goal
-from tarnkappe.guards import notices_about_data, notices_about_plan, refuse_identifiers, require_everybody
+from tarnkappe.guards import (
+    notices_about_data,
+    notices_about_formulas,
+    notices_about_plan,
+    refuse_identifiers,
+    require_everybody,
+)
 from tarnkappe.io import CsvDialect, Format, Source, Staging, TableWriter, like, open_source
 from tarnkappe.job import Job
 from tarnkappe.job.given import criteria_of, names_of, number_of, one_of
 from tarnkappe.job.mechanism import require_data_independence
 from tarnkappe.job.model import replace_job
 from tarnkappe.phases import Phases, Progress
+from tarnkappe.plain_json import to_json
 from tarnkappe.plan import Plan
 from tarnkappe.release import Release, describe, free_name, groups_table, population_table
 from tarnkappe.schema import Column, Schema
@@ -142,7 +148,7 @@ def anonymize(job: Job, data: Any, *, seed: int | None = None, progress: Progres
         run.plan,
         run.checked.schema,
         found.verdicts,
-        run.checked.notices + notices_about_plan(job, run.plan, run.checked.schema),
+        _notices(run, job),
         public={"records": run.plan.n_published},
         private=_private(run),
         table=like(data, table),
@@ -209,7 +215,9 @@ def _publish(
     # The release is written like its input, so that its numbers and gaps are read back as what they were.
     missing = job.data.missing or ("",)
     marker = "" if "" in missing else missing[0]
-    with run.engine.writer(path, format_, getattr(run.checked.source, "dialect", None), marker) as writer:
+    dialect = getattr(run.checked.source, "dialect", None) or CsvDialect()
+    dialect = replace(dialect, spreadsheet_safe=job.output.spreadsheet_safe)
+    with run.engine.writer(path, format_, dialect, marker) as writer:
         evidence = rewrite(writer)
     shown = f"{str(target).rstrip('/')}/{PUBLIC}/{name}"
     try:
@@ -226,7 +234,7 @@ def _publish(
         run.plan,
         run.checked.schema,
         found.verdicts,
-        run.checked.notices + notices_about_plan(job, run.plan, run.checked.schema),
+        _notices(run, job, format_),
         public={"file": name, "sha256": digest, "records": run.plan.n_published},
         private=_private(run),
         folder=Path(target),
@@ -345,6 +353,15 @@ def _private(run: _Run) -> dict[str, Any]:
     }
 
 
+def _notices(run: _Run, job: Job, format_: Format | None = None) -> tuple[Notice, ...]:
+    """All warnings about a release, also about the file if one was written."""
+    schema, source = run.checked.schema, run.checked.source
+    told = run.checked.notices + notices_about_plan(job, run.plan, schema)
+    if format_ == "csv" and not job.output.spreadsheet_safe:
+        told += notices_about_formulas(run.plan, schema, source)
+    return told
+
+
 def _about(source: Source) -> dict[str, str]:
     return {"name": source.name, "sha256": source.sha256, "description": source.description}
 
@@ -398,4 +415,4 @@ def _write_companions(
 
 
 def _write_json(path: Path, data: dict[str, Any]) -> None:
-    path.write_text(json.dumps(data, indent=2, ensure_ascii=False, default=str) + "\n", encoding="utf-8")
+    path.write_text(to_json(data) + "\n", encoding="utf-8")

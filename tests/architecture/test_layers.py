@@ -19,6 +19,8 @@ LAYERS = (
     "registry",
     "wording",
     "yaml_nodes",
+    "small_files",
+    "plain_json",
     "threads",
     "arrays",
     "kernels",

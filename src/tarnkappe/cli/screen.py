@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import math
 import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
@@ -181,19 +179,9 @@ def _short(text: str) -> str:
 
 
 def print_json(data: Any) -> None:
-    """Print one JSON document; what JSON has no word for becomes null or text."""
+    """Print one JSON document."""
     import typer
 
-    typer.echo(json.dumps(_plain(data), indent=2, allow_nan=False))
+    from tarnkappe.plain_json import to_json
 
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
-    if value is None or isinstance(value, (str, bool, int)):
-        return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    return str(value)
+    typer.echo(to_json(data, ascii_only=True))  # whatever the encoding of the terminal

@@ -14,6 +14,7 @@ import polars.selectors as cs
 
 from tarnkappe.errors import DataError, did_you_mean
 from tarnkappe.io.cells import BATCH, Cells, Counted, Step, count_rows
+from tarnkappe.io.formulas import meant, runs_in_spreadsheet
 from tarnkappe.io.numbers import as_numbers
 
 
@@ -31,6 +32,8 @@ class Source(ABC):
     n_rows: int
     #: Decimal sign of numbers written as text.
     decimal: str = "."
+    #: Whether texts that a spreadsheet would run are stored with an apostrophe before them.
+    spreadsheet_safe: bool = False
 
     def __init__(self, name: str, columns: Sequence[str], n_rows: int, missing: tuple[str, ...]) -> None:
         """Remember what is common to all sources; refuse tables without rows or without clear column names."""
@@ -85,8 +88,8 @@ class Source(ABC):
         """The columns as a lazy frame for streaming; missing markers are null, categories are text."""
         chosen = self._known(columns)
         frame = self._scan(chosen)
-        texts = [c for c, t in frame.collect_schema().items() if is_text(t)]
-        return frame.with_columns(without_markers(cs.by_name(c).cast(pl.String), self.missing) for c in texts)
+        texts = texts_of(frame.collect_schema())
+        return frame.with_columns(self._meant(cs.by_name(c).cast(pl.String)) for c in texts)
 
     def read(self, columns: Sequence[str]) -> pl.DataFrame:
         """The columns as a data frame; missing markers are null, categories stay categories unless one is a marker."""
@@ -96,7 +99,7 @@ class Source(ABC):
             raise self.unreadable() from None  # their own words may quote values
         if columns and frame.height != self.n_rows:
             raise self.unreadable()
-        return frame.with_columns(_clean(series, self.missing) for series in frame if is_text(series.dtype))
+        return frame.with_columns(self.cleaned(frame[c]) for c in texts_of(frame.schema))
 
     def batches(
         self, columns: Sequence[str], types: Mapping[str, pl.DataType], select: Sequence[pl.Expr]
@@ -127,6 +130,14 @@ class Source(ABC):
         """How many different values each column has, a missing one among them."""
         return self.scan(columns).select(pl.all().n_unique()).collect().row(0, named=True)
 
+    def with_formulas(self, columns: Sequence[str]) -> list[str]:
+        """Which of these columns have texts that a spreadsheet would run as formulas."""
+        texts = [name for name, t in self.types(columns).items() if is_text(t)]
+        if not texts:
+            return []
+        found = self.scan(texts).select(runs_in_spreadsheet(pl.col(name)).any() for name in texts)
+        return [name for name, risky in found.collect(engine="streaming").row(0, named=True).items() if risky]
+
     def types(self, columns: Sequence[str]) -> dict[str, pl.DataType]:
         """The types of the columns; categories are text."""
         schema = self._scan(self._known(columns)).collect_schema()
@@ -134,11 +145,21 @@ class Source(ABC):
 
     def shown(self, name: str, type_: pl.DataType) -> pl.Expr:
         """A column as `scan` shows it, of one that is as it is stored."""
-        return without_markers(pl.col(name).cast(pl.String), self.missing) if is_text(type_) else pl.col(name)
+        return self._meant(pl.col(name).cast(pl.String)) if is_text(type_) else pl.col(name)
 
     def cleaned(self, values: pl.Series) -> pl.Series:
         """Values as they are stored, with missing markers as null."""
-        return _clean(values, self.missing) if is_text(values.dtype) else values
+        if not is_text(values.dtype):
+            return values
+        if not isinstance(values.dtype, pl.String):  # categories become text only if they say something else as such
+            used = values.unique().cast(pl.String).drop_nulls()
+            if self.cleaned(used).equals(used, null_equal=True):
+                return values
+        return values.cast(pl.String).to_frame().select(self._meant(pl.first())).to_series()
+
+    def _meant(self, text: pl.Expr) -> pl.Expr:
+        """What stored texts stand for."""
+        return without_markers(meant(text) if self.spreadsheet_safe else text, self.missing)
 
     def numeric(self, series: pl.Series, column: str | None = None, *, distinct: bool = False) -> pl.Series:
         """The series as numbers: a column read from this source in full, or its `distinct` values; see `as_numbers`."""
@@ -170,9 +191,24 @@ class Source(ABC):
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.description}>"
 
+    @cached_property
+    def odd(self) -> dict[str, str]:
+        """What columns hold whose values cannot be compared one by one; such a column can only be left out."""
+        return {name: what for name, t in self._stored_types().items() if (what := _odd_kind(t)) is not None}
+
+    def _stored_types(self) -> Mapping[str, pl.DataType]:
+        return self._scan(list(self.columns)).collect_schema()
+
     def _known(self, columns: Sequence[str]) -> list[str]:
-        """The asked columns, each once, if the table has them all."""
+        """The asked columns, each once, if the table has them all and their values can be compared."""
         for column in columns:
+            if column in self.odd:
+                raise DataError(
+                    "E408",
+                    f"column '{column}' of '{self.name}' holds {self.odd[column]}, which Tarnkappe does not take",
+                    where=self.name,
+                    hint=f"{column}: {{role: drop}}   or make plain columns of it before:  texts, numbers or dates.",
+                )
             if column not in self.columns:
                 raise DataError(
                     "E410",
@@ -219,9 +255,35 @@ def _looks_like_pattern(column: str) -> bool:
     return column == "*" or (column.startswith("^") and column.endswith("$"))
 
 
+#: What cannot be compared, counted and written in every format, and what to call it.
+_ODD_KINDS: tuple[tuple[type[pl.DataType], str], ...] = (
+    (pl.List, "lists"),
+    (pl.Array, "lists"),
+    (pl.Struct, "structures"),
+    (pl.Duration, "durations"),
+    (pl.Binary, "bytes"),
+    (pl.Object, "objects"),
+    (pl.Int128, "whole numbers of more than 64 bits"),
+)
+
+
+def _odd_kind(dtype: pl.DataType) -> str | None:
+    return next((what for kind, what in _ODD_KINDS if isinstance(dtype, kind)), None)
+
+
+def on_the_clock(frame: pl.LazyFrame) -> pl.LazyFrame:
+    """The frame with moments as the clock of their time zone shows them: a day of birth is the day it was there."""
+    return frame.with_columns(cs.datetime(time_zone="*").dt.replace_time_zone(None))
+
+
 def is_text(dtype: pl.DataType) -> bool:
     """Whether a column holds text, plain or as categories."""
     return isinstance(dtype, (pl.String, pl.Categorical, pl.Enum))
+
+
+def texts_of(schema: Mapping[str, pl.DataType]) -> list[str]:
+    """The columns that hold text."""
+    return [name for name, dtype in schema.items() if is_text(dtype)]
 
 
 def without_markers(text: pl.Expr, missing: tuple[str, ...]) -> pl.Expr:
@@ -231,13 +293,3 @@ def without_markers(text: pl.Expr, missing: tuple[str, ...]) -> pl.Expr:
     if len(missing) == 1:
         return pl.when(text != missing[0]).then(text)
     return pl.when(~text.is_in(list(missing))).then(text)
-
-
-def _clean(series: pl.Series, missing: tuple[str, ...]) -> pl.Series:
-    """The text series with missing markers as null; categories become text only if a marker is among them."""
-    if not isinstance(series.dtype, pl.String):
-        used = series.unique().cast(pl.String).to_list()
-        if not set(missing).intersection(used):
-            return series
-        series = series.cast(pl.String)
-    return series.to_frame().select(without_markers(pl.first(), missing)).to_series()

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from tarnkappe.errors import DataError
 from tarnkappe.io.base import Source, check_columns
 from tarnkappe.io.dialect import SAMPLE_BYTES, CsvDialect, delimiter_name, detect_dialect
+from tarnkappe.io.formulas import each, meant
 from tarnkappe.io.mapped import let_go, line_parts, map_file
 from tarnkappe.io.transcode import TemporaryCopy, check_utf8
 from tarnkappe.threads import map_threads
@@ -47,6 +48,7 @@ class CsvSource(Source):
         self.dialect = detect_dialect(path, dialect)
         _refuse_binary(path, guessed=None if dialect and dialect.encoding else self.dialect.encoding)
         self.decimal = self.dialect.decimal or "."
+        self.spreadsheet_safe = self.dialect.spreadsheet_safe
         encoding = self.dialect.encoding or "utf-8"
         self._path = path
         self._copy = None if encoding == "utf-8" else TemporaryCopy(path, encoding)
@@ -101,6 +103,8 @@ class CsvSource(Source):
         head = _header(data, self._start, self._signs)
         self._refuse_fault(head, name)
         header = self._split(data[self._start : head.end].tobytes().decode("utf-8"))
+        if self.spreadsheet_safe:
+            header = each(header, meant)
         check_columns(header, name)
         self._header_lines = self._lines_before + head.lines
         self._body = (head.end, data.size)

@@ -47,6 +47,9 @@ class CsvDialect(Declared):
     encoding: str | None = param(None, doc="Text encoding, such as utf-8 or cp1252.")
     quote: str | None = param(None, doc="Sign around fields that contain a delimiter: \" or ' or the word none.")
     decimal: str | None = param(None, doc="Decimal sign of numbers: . or ,")
+    spreadsheet_safe: bool = param(
+        False, doc="Whether texts that a spreadsheet would run as formulas have an apostrophe before them."
+    )
 
     def __post_init__(self) -> None:
         """Accept signs and their names, and refuse what no CSV file can use."""
@@ -67,6 +70,16 @@ class CsvDialect(Declared):
             raise JobError("E110", f"'quote' must be \" or ' or none, got {self.quote!r}", hint="quote: '\"'")
         if self.decimal is not None and self.decimal not in _DECIMALS:
             raise JobError("E110", f"'decimal' must be . or , got {self.decimal!r}", hint="decimal: ','")
+
+    def released(self) -> CsvDialect:
+        """How a release is written whose input is written like this: always in UTF-8, and with a sign for quotes."""
+        return dataclasses.replace(
+            self,
+            delimiter=self.delimiter or ",",
+            encoding="utf-8",
+            quote="'" if self.quote == "'" else '"',
+            decimal=self.decimal or ".",
+        )
 
     def describe(self) -> str:
         """The dialect in one line for the screen; what is usual is not mentioned."""

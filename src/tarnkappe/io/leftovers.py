@@ -21,7 +21,8 @@ def temporary_tag() -> str:
 def abandoned(folder: Path, prefix: str) -> Iterator[Path]:
     """What killed processes of this machine left in `folder` under names of `prefix` and a `temporary_tag`.
 
-    What other machines made in a shared folder is left alone: from here nobody can know whether they still run.
+    What other machines and containers made in a shared folder is left alone: from here nobody can know whether they
+    still run.
     """
     try:
         entries = sorted(folder.iterdir())
@@ -34,8 +35,15 @@ def abandoned(folder: Path, prefix: str) -> Iterator[Path]:
 
 
 def _machine() -> str:
-    """A short hash of the machine's name: enough to tell two apart, not enough to name one."""
-    return hashlib.sha256(platform.node().encode()).hexdigest()[:6]
+    """A short hash of the machine and the process table we see: enough to tell two apart, not enough to name one.
+
+    In a container, numbers of processes mean something else than outside, even where the machine has the same name.
+    """
+    try:
+        processes = str(Path("/proc/self/ns/pid").readlink())
+    except OSError:  # not every system has name spaces
+        processes = ""
+    return hashlib.sha256(f"{platform.node()} {processes}".encode()).hexdigest()[:6]
 
 
 def _alive(pid: int) -> bool:

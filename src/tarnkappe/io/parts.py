@@ -10,7 +10,7 @@ from pathlib import Path
 import polars as pl
 
 from tarnkappe.errors import DataError
-from tarnkappe.io.base import Source
+from tarnkappe.io.base import Source, is_text
 
 
 def parts_of(folder: Path) -> list[Path]:
@@ -45,8 +45,25 @@ class PartsSource(Source):
                     where=str(folder / name),
                     hint=f"Columns of the first part: {', '.join(first.columns)}.",
                 )
+            self._refuse_other_types(folder, name, part)
         self.decimal = first.decimal
+        self.spreadsheet_safe = first.spreadsheet_safe
         super().__init__(folder.name, first.columns, sum(part.n_rows for _, part in self._parts), missing)
+
+    def _refuse_other_types(self, folder: Path, name: str, part: Source) -> None:
+        """Refuse a part in which a column is of another type, unless both are numbers or both are texts."""
+        wanted = self._parts[0][1]._stored_types()
+        for column, found in part._stored_types().items():
+            known = wanted[column]
+            alike = found == known or (found.is_numeric() and known.is_numeric()) or (is_text(found) and is_text(known))
+            if not alike:
+                raise DataError(
+                    "E408",
+                    f"column '{column}' is of type {found} in '{name}', but {known} in the first part of "
+                    f"'{folder.name}'",
+                    where=str(folder / name),
+                    hint="Write all parts with the same types.",
+                )
 
     @property
     def format(self) -> str:
@@ -63,7 +80,8 @@ class PartsSource(Source):
         return self._scan_as(columns, {})
 
     def _scan_as(self, columns: list[str], types: Mapping[str, pl.DataType]) -> pl.LazyFrame:
-        return pl.concat([part._scan_as(columns, types) if types else part._scan(columns) for _, part in self._parts])
+        frames = [part._scan_as(columns, types) if types else part._scan(columns) for _, part in self._parts]
+        return pl.concat(frames, how="vertical_relaxed")  # whole numbers in one part, fractions in another
 
     def close(self) -> None:
         """Close every part."""

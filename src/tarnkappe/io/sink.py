@@ -9,8 +9,10 @@ from typing import IO, TYPE_CHECKING, Literal, Self, cast, get_args
 import polars as pl
 
 from tarnkappe.errors import DataError, JobError
+from tarnkappe.io.base import texts_of
 from tarnkappe.io.dialect import CsvDialect
 from tarnkappe.io.failures import is_disk_full, translate_os_error
+from tarnkappe.io.formulas import each, neutralised
 from tarnkappe.io.staging import Staging, staged
 
 if TYPE_CHECKING:
@@ -43,14 +45,8 @@ class TableWriter:
         if format not in get_args(Format):
             raise JobError("E110", f"'format' must be csv or parquet, got {format!r}", hint="format: csv")
         self._path = Path(path)
-        given = dialect or CsvDialect()
         #: How the CSV file is written, for whoever reads it back.
-        self.dialect = CsvDialect(
-            delimiter=given.delimiter or ",",
-            encoding="utf-8",
-            quote="'" if given.quote == "'" else '"',
-            decimal=given.decimal or ".",
-        )
+        self.dialect = (dialect or CsvDialect()).released()
         self._missing = missing
         self._columns: list[str] | None = None
         self._parquet: ParquetFile | None = None
@@ -111,6 +107,9 @@ class TableWriter:
                     f"column '{column}' of type {dtype} cannot be written as CSV",
                     hint="Write Parquet instead:  format: parquet",
                 )
+        if self.dialect.spreadsheet_safe:
+            frame = frame.with_columns(neutralised(pl.col(c).cast(pl.String)) for c in texts_of(frame.schema))
+            frame.columns = each(frame.columns, neutralised)
         frame.write_csv(
             self._file,
             include_header=header,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Union
 import polars as pl
 
 from tarnkappe.errors import DataError, did_you_mean
-from tarnkappe.io.base import Source
+from tarnkappe.io.base import Source, on_the_clock
 from tarnkappe.io.csvfile import CsvSource
 from tarnkappe.io.dialect import CsvDialect
 from tarnkappe.io.frames import FrameSource
@@ -121,4 +121,4 @@ class ParquetSource(Source):
         return pl.scan_parquet(self._path, glob=False, hive_partitioning=False)
 
     def _scan(self, columns: list[str]) -> pl.LazyFrame:
-        return self._scan_all().select(columns)
+        return on_the_clock(self._scan_all().select(columns))

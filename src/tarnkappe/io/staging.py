@@ -69,12 +69,17 @@ class Staging:
         return self._folder
 
     def path(self, name: str, *, private: bool = False) -> Path:
-        """Where to write the file that will be called `name` in the release; only its owner may read a private one."""
+        """Where to write the file that will be called `name` in the release.
+
+        Only its owner may read a private one, or enter the folder inside the release that holds it.
+        """
         relative = Path(name)
         if relative.is_absolute() or ".." in relative.parts or not relative.parts:
             raise ValueError(f"{name!r} is not a name inside the release folder")
         path = self.folder / relative
         path.parent.mkdir(parents=True, exist_ok=True)
+        if private and path.parent != self.folder:
+            path.parent.chmod(_PRIVATE_FOLDER)
         self._staged[relative.as_posix()] = private
         return path
 
@@ -90,10 +95,10 @@ class Staging:
             self._check_target()
             folder = parent / f"{self._prefix('tmp')}{temporary_tag()}"
             self._made += [*_make_parents(parent), folder]
-            folder.mkdir()
+            folder.mkdir(_PRIVATE_FOLDER)  # at once: nobody else can look in for even a moment
+            folder.chmod(_PRIVATE_FOLDER)  # whatever the umask takes away from the owner
             self._folder = folder
-            self._mode = folder.stat().st_mode & 0o7777  # what the umask allows, for when it is published
-            folder.chmod(_PRIVATE_FOLDER)
+            self._mode = _usual_mode(folder)  # for when it is published
         except OSError as err:
             self._discard()
             raise translate_os_error(err, self.target) from err
@@ -289,6 +294,15 @@ def _make_parents(folder: Path) -> list[Path]:
             raise
         made.append(new)
     return made
+
+
+def _usual_mode(folder: Path) -> int:
+    """The mode that the umask gives to a new folder; it can be seen, but not asked for."""
+    probe = folder / "mode"
+    probe.mkdir()
+    mode = probe.stat().st_mode & 0o7777
+    probe.rmdir()
+    return mode
 
 
 def _is_release(folder: Path) -> bool:

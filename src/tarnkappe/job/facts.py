@@ -48,10 +48,14 @@ class ColumnFacts:
     #: How many characters every value has, if all have the same number.
     length: int | None
     look: Look
+    #: What it holds if that cannot be compared, such as lists.
+    odd: str | None = None
 
     @property
     def kind(self) -> str:
         """What the values are, in a word."""
+        if self.odd:
+            return self.odd
         return "date" if self.date_format else "number" if self.numeric else "text"
 
     @property
@@ -67,7 +71,8 @@ class ColumnFacts:
 
 def column_facts(source: Source) -> tuple[ColumnFacts, ...]:
     """Look at every column: at a sample to see what it may be, then at all rows to make sure."""
-    frame = source.scan(source.columns)
+    plain = [c for c in source.columns if c not in source.odd]
+    frame = source.scan(plain).select(pl.col(c) if c in plain else pl.lit(None).alias(c) for c in source.columns)
     sample = _collect(source, frame.head(SAMPLE))
     markers = _markers(source, frame, sample)
     floats = [c for c in source.columns if sample[c].dtype.is_float()]
@@ -106,6 +111,7 @@ def _facts(
         date_format=fitting[0] if fitting else None,
         length=lengths[0] if lengths[0] == lengths[1] else None,
         look=look,
+        odd=source.odd.get(name),
     )
 
 

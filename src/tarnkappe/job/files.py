@@ -69,6 +69,7 @@ class _Population(Declared):
     delimiter: str | None = param(None, doc="What separates fields; detected if not given.")
     quote: str | None = param(None, doc="What encloses fields; detected if not given.")
     decimal: str | None = param(None, doc="Decimal sign; detected if not given.")
+    spreadsheet_safe: bool = param(False, doc="Whether formulas have an apostrophe before them, as in safe releases.")
     missing: tuple[str, ...] = param(("",), doc="Texts that stand for a missing value.")
 
 
@@ -106,6 +107,9 @@ class _Output(Declared):
     folder: str | None = param(None, doc="Folder of the release, relative to the job file.")
     format: str | None = param(
         None, doc="Format of the table; that of the input if not given.", choices=("csv", "parquet")
+    )
+    spreadsheet_safe: bool = param(
+        False, doc="Put an apostrophe before texts of a CSV file that a spreadsheet would run as formulas."
     )
 
 
@@ -156,7 +160,7 @@ def job_from_data(raw: Mapping[str, Any], folder: Path) -> Job:
             title=top.title or "",
             purpose=top.purpose or "",
             data=DataSettings(*_reading(data, raw, "data", folder)),
-            output=OutputSettings(target, output.format),
+            output=OutputSettings(target, output.format, output.spreadsheet_safe),
             population=Population(*_reading(population, raw, "population", folder)) if "population" in raw else None,
             engine=engine,
         )
@@ -167,7 +171,7 @@ def _reading(
 ) -> tuple[str | None, CsvDialect, tuple[str, ...]]:
     """Where a table is and how to read it."""
     with _at(place(raw, key)):
-        dialect = CsvDialect(**{name: getattr(section, name) for name in ("encoding", "delimiter", "quote", "decimal")})
+        dialect = CsvDialect(**{p.name: getattr(section, p.name) for p in parameters(CsvDialect)})
     return _resolve(section.path, folder, place(_section(raw, key), "path")), dialect, section.missing
 
 
@@ -316,7 +320,13 @@ def job_to_yaml(job: Job, folder: str | Path | None = None) -> str:
     if job.goal.max_suppressed:
         data["limits"] = {"suppressed_rows": job.goal.max_suppressed}
     data["algorithm"] = {"name": job.algorithm.name, **_changed(job.algorithm)}
-    data["output"] = _without_none({"folder": _relative(job.output.folder, beside), "format": job.output.format})
+    data["output"] = _without_none(
+        {
+            "folder": _relative(job.output.folder, beside),
+            "format": job.output.format,
+            "spreadsheet_safe": job.output.spreadsheet_safe or None,
+        }
+    )
     if job.engine != EngineSettings():
         data |= _without_none({"engine": job.engine.name, "master": job.engine.master, "memory": job.engine.memory})
     if job.seed is not None:
@@ -325,7 +335,7 @@ def job_to_yaml(job: Job, folder: str | Path | None = None) -> str:
 
 
 def _reading_data(table: DataSettings, folder: Path | None) -> dict[str, Any]:
-    reading = {"path": _relative(table.path, folder), **table.dialect.get_params()}
+    reading = {"path": _relative(table.path, folder), **_changed(table.dialect)}
     if table.missing != ("",):
         reading["missing"] = list(table.missing)
     return _without_none(reading)

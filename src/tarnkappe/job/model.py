@@ -85,6 +85,8 @@ class OutputSettings:
 
     folder: str | None = None
     format: str | None = None
+    #: Whether texts that a spreadsheet would run as formulas get an apostrophe before them in a CSV file.
+    spreadsheet_safe: bool = False
 
 
 @dataclass(frozen=True, init=False, repr=False)

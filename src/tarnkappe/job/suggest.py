@@ -80,6 +80,8 @@ def _role(facts: ColumnFacts, meaning: Meaning | None) -> tuple[Role | None, str
     look = facts.look
     by_name = bool(look.identifier and look.identifier.startswith("its name"))
     mostly_unique = bool(look.identifier and "different texts" in look.identifier)
+    if facts.odd:
+        return certain("drop", f"holds {facts.odd}, which Tarnkappe does not take")
     if facts.distinct == 0:
         return certain("drop", "holds no values")
     if by_name or (look.identifier and not mostly_unique and not facts.date_format):

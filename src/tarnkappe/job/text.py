@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tarnkappe.errors import JobError, TarnkappeError, did_you_mean
+from tarnkappe.small_files import read_small
 from tarnkappe.yaml_nodes import Node, parse_yaml
 
 _INTEGER = re.compile(r"[-+]?(0|[1-9][0-9]*)")
@@ -61,7 +62,7 @@ def read_job_file(path: str | Path) -> PlacedDict:
     """Read a job file."""
     path = Path(path)
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = read_small(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise JobError("E100", "the job file is not UTF-8 text", where=str(path), hint="Save it as UTF-8.") from error
     except OSError as error:

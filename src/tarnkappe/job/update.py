@@ -11,6 +11,7 @@ from typing import Any
 from tarnkappe.errors import JobError
 from tarnkappe.job.suggest import Suggestion, column_lines
 from tarnkappe.job.text import read_job_text
+from tarnkappe.small_files import read_small
 
 _INDENT = "  "
 
@@ -102,7 +103,7 @@ def _next_line(text: str, index: int) -> int:
 def read_text(path: Path) -> str:
     """The text of a job file with its own line ends and byte order mark."""
     try:
-        return path.read_bytes().decode("utf-8")
+        return read_small(path).decode("utf-8")
     except UnicodeDecodeError as error:
         raise JobError("E100", "the job file is not UTF-8 text", where=str(path), hint="Save it as UTF-8.") from error
     except OSError as error:

@@ -25,6 +25,7 @@ from tarnkappe.criteria.t_closeness import TCloseness
 from tarnkappe.errors import JobError, Notice, TaxonomyError, did_you_mean
 from tarnkappe.job.model import DataSettings, Job, OutputSettings
 from tarnkappe.schema import Column, Kind, Role
+from tarnkappe.small_files import read_small
 from tarnkappe.taxonomy import from_file, read_taxonomies_xml, suppress
 
 _ROLES: dict[str, Role] = {
@@ -166,7 +167,7 @@ def _path(name: str | None, folder: Path) -> str | None:
 
 def _read(path: Path) -> _Config:
     try:
-        content = path.read_bytes()
+        content = read_small(path)
     except OSError as error:
         raise JobError(
             "E107",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
@@ -24,6 +23,7 @@ from tarnkappe.io import Format, Source, Staging, TableWriter, like, open_source
 from tarnkappe.multirelational.model import MultiJob, MultiRelease, Relation
 from tarnkappe.multirelational.search import EncodedTable, Levels, Search, Secret, View
 from tarnkappe.multirelational.verify import keys_of_persons, open_table, owners, verify_multirelational
+from tarnkappe.plain_json import to_json
 from tarnkappe.publish.labels import labels_of
 from tarnkappe.schema import Column, Schema
 from tarnkappe.tally import Domain
@@ -169,7 +169,7 @@ def run_multirelational(
             "persons": found.n_records,
             "suppressed": release.n_suppressed,
         }
-        text = json.dumps(facts, indent=2, ensure_ascii=False) + "\n"
+        text = to_json(facts) + "\n"
         stage.path("public/manifest.json").write_text(text, encoding="utf-8")
         for source in written.values():
             source.close()

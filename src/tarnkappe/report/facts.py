@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
 from tarnkappe.params import parameters
+from tarnkappe.plain_json import to_json
 from tarnkappe.release import Release
 
 
@@ -94,7 +94,7 @@ def made(release: Release) -> str | None:
 
 def manifest_text(manifest: dict[str, Any]) -> str:
     """A manifest as indented JSON."""
-    return json.dumps(manifest, indent=2, ensure_ascii=False, default=str)
+    return to_json(manifest)
 
 
 def without_seed(manifest: dict[str, Any]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tarnkappe.errors import TaxonomyError
+from tarnkappe.small_files import read_small
 
 
 @contextmanager
@@ -22,7 +23,7 @@ def naming(where: str | None) -> Iterator[None]:
 def read_bytes(path: Path) -> bytes:
     """The content of a file."""
     try:
-        return path.read_bytes()
+        return read_small(path)
     except (OSError, ValueError) as error:  # a path that holds the character NUL is a ValueError
         raise TaxonomyError(
             "E202",

@@ -97,8 +97,11 @@ class FileSystem:
         self._fs.delete(self._path(address), True)
 
     def upload(self, source: Path, address: str, *, private: bool = False) -> None:
-        """Copy a file of this machine; only its owner may read a private one."""
-        self._fs.mkdirs(self._path(address.rpartition("/")[0]))
+        """Copy a file of this machine; only its owner may read a private one, or enter the folder that holds it."""
+        folder = self._path(address.rpartition("/")[0])
+        self._fs.mkdirs(folder)
+        if private:
+            self._fs.setPermission(folder, self._permission("700"))
         self._fs.copyFromLocalFile(False, True, self._path(source.as_uri()), self._path(address))
         if private:
             self._fs.setPermission(self._path(address), self._permission("600"))

@@ -6,7 +6,7 @@ import csv
 import hashlib
 import io
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,9 +19,10 @@ from tarnkappe.engines.spark.progress import watched
 from tarnkappe.engines.spark.session import translated
 from tarnkappe.errors import DataError
 from tarnkappe.io import Cells, CsvDialect, Source, as_numbers, detect_dialect
-from tarnkappe.io.base import check_columns
+from tarnkappe.io.base import check_columns, is_text
 from tarnkappe.io.cells import Step
 from tarnkappe.io.dialect import SAMPLE_BYTES
+from tarnkappe.io.formulas import ESCAPED, HARMLESS, RUNS, each, meant
 from tarnkappe.io.parts import digest_of_parts
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ class SparkSource(Source):
         self.missing = missing
         self.dialect = dialect
         self.decimal = (dialect.decimal if dialect else None) or "."
+        self.spreadsheet_safe = dialect is not None and dialect.spreadsheet_safe
         self.files = tuple(files)
         self.frame = frame.select(*(self._cleaned(frame, j) for j in range(len(columns))))
         self._n_rows: int | None = None
@@ -70,6 +72,9 @@ class SparkSource(Source):
             return column
         if self.dialect is not None and "" not in self.missing:
             column = functions.coalesce(column, functions.lit(""))  # Spark reads an empty field without quotes as null
+        if self.spreadsheet_safe:
+            escaped = column.rlike(ESCAPED) & ~column.rlike(HARMLESS)
+            column = functions.when(escaped, functions.substr(column, functions.lit(2))).otherwise(column)
         if self.missing:
             column = functions.when(~column.isin(*self.missing), column)
         return column.alias(f"c{j}")
@@ -115,6 +120,30 @@ class SparkSource(Source):
         else:
             return fingerprint(self.files)
         return digest_of_parts(digests)
+
+    def with_formulas(self, columns: Sequence[str]) -> list[str]:
+        """Which of these columns have texts that a spreadsheet would run as formulas."""
+        from pyspark.sql import functions
+
+        texts = [name for name, t in self.types(columns).items() if is_text(t)]
+        if not texts:
+            return []
+        asked = [functions.col(self.inner(name)) for name in texts]
+        with translated(self.name):
+            found = self.frame.select(*(functions.max(c.rlike(RUNS) & ~c.rlike(HARMLESS)) for c in asked)).collect()
+        return [name for name, risky in zip(texts, found[0], strict=True) if risky]
+
+    def types(self, columns: Sequence[str]) -> dict[str, pl.DataType]:
+        """The types of the columns; nothing is read."""
+        known = self._stored_types()
+        return {name: known[name] for name in self._known(columns)}
+
+    def _stored_types(self) -> Mapping[str, pl.DataType]:
+        from pyspark.sql.pandas.types import to_arrow_schema
+
+        empty = pl.from_arrow(to_arrow_schema(self.frame.schema).empty_table())
+        assert isinstance(empty, pl.DataFrame)
+        return dict(zip(self.columns, empty.dtypes, strict=True))
 
     @property
     def _spark(self) -> SparkSession:
@@ -256,6 +285,7 @@ def _open_csv(
     header: list[str] = next(records, [])
     if not header:
         raise DataError("E402", f"'{name}' is empty", where=name, hint="Give data with a header and at least one row.")
+    header = each(header, meant) if dialect.spreadsheet_safe else header
     check_columns(header, name)
     further = list(records)
     quote = "" if dialect.quote == "none" else dialect.quote or '"'

@@ -13,6 +13,7 @@ from tarnkappe.engines.spark.progress import watched
 from tarnkappe.engines.spark.session import translated
 from tarnkappe.io import CsvDialect, Format
 from tarnkappe.io.cells import Step
+from tarnkappe.io.formulas import HARMLESS, TO_ESCAPE, each, neutralised
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -29,13 +30,8 @@ class FolderWriter:
         self, spark: SparkSession, path: str | Path, format_: Format, dialect: CsvDialect | None, missing: str
     ) -> None:
         """Say where; nothing is written yet."""
-        given = dialect or CsvDialect()
-        self.dialect = CsvDialect(
-            delimiter=given.delimiter or ",",
-            encoding="utf-8",
-            quote="'" if given.quote == "'" else '"',
-            decimal=given.decimal or ".",
-        )
+        #: How the CSV file is written, for whoever reads it back.
+        self.dialect = (dialect or CsvDialect()).released()
         self._spark = spark
         self._address = location(path)
         self._local = local_path(path)
@@ -79,18 +75,21 @@ class FolderWriter:
             self._tidy()
 
     def _as_text(self, frame: DataFrame) -> DataFrame:
-        """The frame with a decimal comma in its numbers, if the dialect has one."""
+        """The frame with a decimal comma in its numbers and an apostrophe before formulas, if the dialect has them."""
         from pyspark.sql import functions
-        from pyspark.sql.types import DecimalType, DoubleType, FloatType
+        from pyspark.sql.types import DecimalType, DoubleType, FloatType, StringType
 
-        if self.dialect.decimal != ",":
-            return frame
-        names = frame.columns
+        safe, comma = self.dialect.spreadsheet_safe, self.dialect.decimal == ","
+        names = each(frame.columns, neutralised) if safe else frame.columns
         frame = frame.toDF(*(f"c{j}" for j in range(len(names))))  # whatever signs are in the names
         for field in frame.schema.fields:
-            if isinstance(field.dataType, (DecimalType, DoubleType, FloatType)):
-                text = functions.col(field.name).cast("string")
-                frame = frame.withColumn(field.name, functions.translate(text, ".", ","))
+            column = functions.col(field.name)
+            if comma and isinstance(field.dataType, (DecimalType, DoubleType, FloatType)):
+                column = functions.translate(column.cast("string"), ".", ",")
+            elif safe and isinstance(field.dataType, StringType):
+                risky = column.rlike(TO_ESCAPE) & ~column.rlike(HARMLESS)
+                column = functions.when(risky, functions.concat(functions.lit("'"), column)).otherwise(column)
+            frame = frame.withColumn(field.name, column)
         return frame.toDF(*names)
 
     def _tidy(self) -> None:
