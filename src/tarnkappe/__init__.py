@@ -36,6 +36,7 @@ _HOMES = {
     "numeric": "job",
     "ordered": "taxonomy",
     "prefix": "taxonomy",
+    "quantiles": "taxonomy",
     "run_job": "pipeline",
     "suppress": "taxonomy",
     "tree": "taxonomy",

@@ -87,6 +87,7 @@ from tarnkappe.taxonomy import from_file as from_file
 from tarnkappe.taxonomy import intervals as intervals
 from tarnkappe.taxonomy import ordered as ordered
 from tarnkappe.taxonomy import prefix as prefix
+from tarnkappe.taxonomy import quantiles as quantiles
 from tarnkappe.taxonomy import suppress as suppress
 from tarnkappe.taxonomy import tree as tree
 from tarnkappe.taxonomy import value_set as value_set

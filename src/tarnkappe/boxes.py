@@ -43,10 +43,28 @@ class Boxes:
             hi[:, j] = domain.taxonomy.hi[node[:, j]]
         return cls(lo, hi, node)
 
+    @classmethod
+    def joined(cls, parts: Sequence[Boxes]) -> Boxes:
+        """The boxes of several sets of groups, one after the other."""
+        lo, hi, node = (np.concatenate([getattr(p, name) for p in parts]) for name in ("lo", "hi", "node"))
+        sets = {j for part in parts for j in part.members}
+        nothing = [np.zeros(p.n_groups, np.uint64) for p in parts]
+        members = {
+            j: np.concatenate([p.members.get(j, none) for p, none in zip(parts, nothing, strict=True)]) for j in sets
+        }
+        return cls(lo, hi, node, members)
+
     @property
     def n_groups(self) -> int:
         """Number of groups."""
         return len(self.lo)
+
+    def below_ceilings(self, domains: Sequence[Domain]) -> NDArray[np.bool_]:
+        """Which groups publish no column above the highest level it may have."""
+        ok = np.ones(self.n_groups, np.bool_)
+        for j, domain in enumerate(domains):
+            ok &= domain.below_ceiling[self.node[:, j]]
+        return ok
 
     def relabel(self, new: Codes, n_groups: int) -> Boxes:
         """The boxes after group ``g`` was renamed to ``new[g]`` (-1: dropped); groups that become one have one box."""
@@ -72,7 +90,7 @@ class Boxes:
 
     def covered(self, j: int, domain: Domain) -> Counts:
         """How many values of the domain each group's label stands for."""
-        leaves = domain.taxonomy.leaf_counts[self.node[:, j]].astype(np.int64)
+        leaves = domain.values_covered[self.node[:, j]]
         in_range = self.publishes_range(j, domain)
         if j in self.members:
             return np.where(in_range, np.bitwise_count(self.members[j]), leaves)
@@ -98,6 +116,12 @@ class Centres:
     values: Floats
     operators: tuple[str, ...]
     remarks: Mapping[str, Floats] = field(default_factory=dict)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Centres]) -> Centres:
+        """The centres of several sets of groups, one after the other."""
+        remarks = {name: np.concatenate([p.remarks[name] for p in parts]) for name in parts[0].remarks}
+        return cls(np.concatenate([p.values for p in parts]), parts[0].operators, remarks)
 
     def relabel(self, new: Codes, n_groups: int) -> Centres:
         """The centres after group ``g`` was renamed to ``new[g]`` (-1: dropped); groups that become one have one."""

@@ -154,8 +154,9 @@ class Goal:
         return tuple(c.verdict(stats if c.judges_empty_groups else inhabited) for c in self.criteria)
 
     def table_distributions(self, tally: Tally) -> dict[str, Counts]:
-        """The distribution of each needed sensitive column over the whole tally."""
+        """The distribution of each needed sensitive column over the whole table."""
         out = {}
+        tally = tally.whole or tally
         for name in self.columns:
             s = tally.sensitive_index(name)
             size = tally.sensitive_domains[s].size

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from tarnkappe.algorithms.ceilings import decide_below_ceilings
 from tarnkappe.algorithms.watch import Watch
 from tarnkappe.criteria import Criterion
 from tarnkappe.engines import engine_for
@@ -336,7 +337,8 @@ def _decide(job: Job, data: Any, seed: int | None, clock: Phases) -> _Run:
     clock.begin("decide")
     seed = next(s for s in (number_of(seed, "seed"), job.seed, secrets.randbits(_SEED_BITS)) if s is not None)
     rng = np.random.Generator(np.random.Philox(seed))
-    grouping = job.algorithm.watched(Watch(clock.step)).decide(checked.tally, job.goal, rng=rng)
+    algorithm = job.algorithm.watched(Watch(clock.step))
+    grouping = decide_below_ceilings(algorithm, checked.tally, job.goal, rng)
     plan = Plan.of(checked.tally, job.goal, grouping, job.data.missing)
     return _Run(checked, engine, plan, rng, seed, clock, digest)
 

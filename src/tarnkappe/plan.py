@@ -37,6 +37,8 @@ class Plan:
     def of(cls, tally: Tally, goal: Goal, grouping: Grouping, missing: Collection[str] = ()) -> Plan:
         """Pool groups that would look the same, and suppress what then violates the goal, within its limit.
 
+        What would be published above the highest level of a column is suppressed too.
+
         `missing` are texts that stand for a missing value: a label that reads like one of them is one.
         """
         grouping.require_whole(tally)
@@ -44,6 +46,9 @@ class Plan:
         same, first = distinct_rows([x.code + 1 for x in labels], [len(x.texts) + 1 for x in labels])
         pooled = grouping.relabel(same, len(first))
         keys = np.column_stack([x.code[first] + 1 for x in labels])
+        if any(d.max_level is not None for d in tally.quasi_domains):
+            allowed = pooled.boxes(tally).below_ceilings(tally.quasi_domains)
+            pooled, keys = pooled.without(~allowed), keys[allowed]
         settled = suppress_leftovers(tally, pooled, goal, keys)
         if settled is None:
             ok = goal.satisfied(goal.stats(tally, pooled, keys=keys))

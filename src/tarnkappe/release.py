@@ -234,13 +234,17 @@ def _method(plan: Plan, j: int) -> str:
     lo, hi, node = (values[:, j] for values in (plan.boxes.lo, plan.boxes.hi, plan.boxes.node))
     tree = domain.taxonomy
     if np.all(lo >= hi):
-        return "published unchanged: no group needed to coarsen it"
+        return (
+            f"generalised to its lowest level, {domain.floor} of {domain.floor + tree.height}, for everybody"
+            if domain.floor
+            else "published unchanged: no group needed to coarsen it"
+        )
     if plan.grouping.fixed is None:
         return "intervals [min max] per group" if domain.is_range.any() else "lowest common category per group"
     if np.all((lo == tree.lo[node]) & (hi == tree.hi[node])):
         levels = [i for i, nodes in enumerate(tree.ancestors) if np.array_equal(nodes[lo], node)]
         if levels:
-            return f"generalised to level {levels[0]} of {tree.height} for everybody"
+            return f"generalised to level {domain.floor + levels[0]} of {domain.floor + tree.height} for everybody"
     if _is_alike(plan, j):
         return f"{'cut into intervals' if domain.is_range.any() else 'generalised value by value'}, alike for everybody"
     return "generalised as far as each group needed it"

@@ -34,7 +34,8 @@ class Column:
     """One column: its role, how its values are read, and how they may be coarsened.
 
     A categorical quasi-identifier needs a taxonomy; a numeric one is generalised to ``[min max]`` unless it has one.
-    `min_level` and `max_level` are the lowest and highest level that full-domain generalisation may publish.
+    No algorithm publishes a quasi-identifier below `min_level` of its taxonomy, or above `max_level`. A numeric one
+    without a taxonomy then has the levels of `quantiles`.
     """
 
     name: str
@@ -67,6 +68,12 @@ class Column:
                 "E110",
                 f"'{self.name}' has levels, but only a quasi-identifier is generalised",
                 hint=f"{self.name}: {{role: quasi, …}}   or remove  min_level  and  max_level.",
+            )
+        if self.min_level and self.taxonomy is not None and self.taxonomy.admits_unknown:
+            raise JobError(
+                "E110",
+                f"'{self.name}' has a lowest level, but values that its taxonomy lacks have no levels",
+                hint="on_unknown: error   (and add the values to the taxonomy), or remove  min_level.",
             )
         if self.max_level is not None and self.min_level > self.max_level:
             raise JobError(

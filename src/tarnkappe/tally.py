@@ -18,6 +18,20 @@ _KEY_BITS = 63
 
 
 @dataclass(frozen=True, eq=False)
+class Hidden:
+    """What the floor of a column hides: nobody can tell apart what lies below a code, but it still counts as lost.
+
+    Per code: how many values it stands for, how many levels its records were raised on average, and how many bits
+    about its values they gave up on average.
+    """
+
+    levels: int
+    values: Counts
+    steps: Floats
+    bits: Floats
+
+
+@dataclass(frozen=True, eq=False)
 class Domain:
     """What the codes of one column mean: code ``i`` is leaf ``i`` of the taxonomy.
 
@@ -37,9 +51,10 @@ class Domain:
     wildcard: bool = False
     weight: float = 1.0
     sets: bool = False
-    #: The lowest and highest level that full-domain generalisation may publish (None: the root).
-    min_level: int = 0
+    #: The highest level of the taxonomy that may be published (None: the root).
     max_level: int | None = None
+    #: What lies below the codes, where the column has a floor.
+    hidden: Hidden | None = None
     #: Counted for a criterion or an algorithm but not a secret by itself: a person key, a target, a guarding node.
     aside: bool = False
 
@@ -47,6 +62,40 @@ class Domain:
     def size(self) -> int:
         """Number of codes."""
         return self.taxonomy.n_leaves
+
+    @cached_property
+    def n_values(self) -> int:
+        """Number of values, also those that a floor hides."""
+        return self.size if self.hidden is None else int(self.hidden.values.sum())
+
+    @cached_property
+    def values_covered(self) -> Counts:
+        """Per node, how many values it stands for."""
+        if self.hidden is None:
+            return self.taxonomy.leaf_counts.astype(np.int64)
+        before = np.append(0, np.cumsum(self.hidden.values))
+        covered: Counts = before[self.taxonomy.hi + 1] - before[self.taxonomy.lo]
+        return covered
+
+    @property
+    def floor(self) -> int:
+        """The level of the column's taxonomy that its codes are: what lies below was never distinguished."""
+        return 0 if self.hidden is None else self.hidden.levels
+
+    @cached_property
+    def below_ceiling(self) -> NDArray[np.bool_]:
+        """Per node, whether its level may be published; a value that hangs high in its tree always may."""
+        tree = self.taxonomy
+        ok: NDArray[np.bool_] = tree.depth >= tree.height - (tree.height if self.max_level is None else self.max_level)
+        ok[tree.leaf_nodes] = True
+        return ok
+
+    @cached_property
+    def ceiling_of(self) -> Codes:
+        """Per code, the highest node that may be published for it."""
+        tree = self.taxonomy
+        highest: Codes = tree.ancestors[tree.height if self.max_level is None else self.max_level]
+        return highest
 
     @cached_property
     def is_range(self) -> NDArray[np.bool_]:
@@ -126,7 +175,7 @@ class Domain:
 
         A range covers ``(max - min) / extent``, a node ``(leaves - 1) / (all leaves - 1)``.
         """
-        by_leaves = (self.taxonomy.leaf_counts[node] - 1) / max(self.size - 1, 1)
+        by_leaves = (self.values_covered[node] - 1) / max(self.n_values - 1, 1)
         if not self.is_range.any():
             return by_leaves
         known = lo <= hi
@@ -152,6 +201,8 @@ class Tally:
     quasi_domains: tuple[Domain, ...]
     sensitive_domains: tuple[Domain, ...]
     population: Counts | None = None
+    #: The tally that this one is a part of, if it is one: criteria compare groups with the whole table.
+    whole: Tally | None = None
 
     def __post_init__(self) -> None:
         for name in ("quasi", "sensitive"):  # all alike: kernels are compiled anew for arrays that can be changed

@@ -23,7 +23,7 @@ from tarnkappe.groups import GroupStats
 from tarnkappe.job import Job, numeric
 from tarnkappe.job.mechanism import require_data_independence
 from tarnkappe.schema import Column, Schema
-from tarnkappe.tally import Domain, Tally, count_cells
+from tarnkappe.tally import Domain, Hidden, Tally, count_cells
 from tarnkappe.taxonomy import frequency, intervals, ordered, suppress
 from tarnkappe.taxonomy.tree import Taxonomy
 from tarnkappe.testing import check_grouping
@@ -174,8 +174,14 @@ def test_shares_of_the_height():
         (Sdgs(levels={"x": 2}, share=0.0), [2, 0]),
     ):
         assert [algorithm._level(d) for d in domains] == expected
-    limited = Domain("x", domains[0].taxonomy, min_level=1, max_level=1)
-    assert [Sdgs(share=s)._level(limited) for s in (0.0, 1.0)] == [1, 1]
+    limited = Domain("x", domains[0].taxonomy, max_level=1)
+    assert [Sdgs(share=s)._level(limited) for s in (0.0, 1.0)] == [0, 1]
+    # Levels are those of the column's own taxonomy, of which the domain begins at the floor.
+    nothing = np.zeros(domains[0].size)
+    floored = Domain("x", domains[0].taxonomy, hidden=Hidden(1, nothing.astype(np.int64), nothing, nothing))
+    assert [Sdgs(levels={"x": level})._level(floored) for level in (1, 2, 3)] == [0, 1, 2]
+    with pytest.raises(JobError, match="has the levels 1 to 3, not 0"):
+        Sdgs(levels={"x": 0})._level(floored)
 
 
 def test_the_rarest_record_is_what_is_measured():

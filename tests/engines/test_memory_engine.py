@@ -95,7 +95,8 @@ def test_levels_reach_the_domains():
         job(None, quasi=None, columns=[*columns, Column("ward", "drop")], algorithm=tk.Datafly()), FRAME
     ).tally
     age, sex = tally.quasi_domains
-    assert (age.min_level, age.max_level, sex.min_level, sex.max_level) == (1, age.taxonomy.height, 0, 0)
+    assert (age.floor, age.max_level, sex.floor, sex.max_level) == (1, age.taxonomy.height, 0, 0)
+    assert all("-" in label for label in age.taxonomy.leaves)  # nothing below the floor has a code
 
 
 def public(frame: pl.DataFrame = FRAME, **changes: Any) -> tk.Job:

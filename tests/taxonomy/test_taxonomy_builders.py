@@ -222,7 +222,8 @@ class Placed(dict):
 
 def test_all_kinds_are_known():
     known = registered("tarnkappe.taxonomy", TaxonomyBuilder)
-    assert set(known) == {"dates", "file", "frequency", "intervals", "order", "prefix", "set", "suppress", "tree"}
+    kinds = {"dates", "file", "frequency", "intervals", "order", "prefix", "quantiles", "set", "suppress", "tree"}
+    assert set(known) == kinds
     assert all(cls.kind == name for name, cls in known.items())
 
 

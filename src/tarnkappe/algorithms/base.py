@@ -48,8 +48,6 @@ class Algorithm(Declared, ABC):
     handles_population: ClassVar[bool] = False
     #: Whether it generalises; otherwise a value is published as it is or not at all.
     generalises: ClassVar[bool] = True
-    #: Whether it respects the lowest and highest level of a column.
-    handles_levels: ClassVar[bool] = False
     #: Whether it can leave a missing cell open to any group (``missing_rule: wildcard``).
     handles_wildcards: ClassVar[bool] = False
 
@@ -63,6 +61,11 @@ class Algorithm(Declared, ABC):
     def watched(self, watch: Watch) -> Self:
         """The same algorithm under somebody's eyes."""
         return replace(self, watch=watch)
+
+    @property
+    def publishes_levels(self) -> bool:
+        """Whether it publishes every value of a column at the same level, so that it searches among the levels."""
+        return self.scheme == "full-domain"
 
     @property
     def takes_population(self) -> bool:
@@ -91,15 +94,6 @@ class Algorithm(Declared, ABC):
                 "E111",
                 f"{self.name}{settings} cannot work with a public table",
                 hint=say("Choose another algorithm:  {}", algorithm("flash")),
-            )
-        limited = [d.name for d in tally.quasi_domains if d.min_level > 0 or d.max_level is not None]
-        if limited and not self.handles_levels:
-            raise JobError(
-                "E111",
-                f"{self.name} knows no levels, so it cannot keep the limits of '{limited[0]}'",
-                hint=say(
-                    "Remove  min_level  and  max_level, or choose a full-domain algorithm:  {}", algorithm("flash")
-                ),
             )
         if not goal.monotone and not self.handles_non_monotone:
             names = ", ".join(c.name for c in goal.criteria if not c.is_monotone)

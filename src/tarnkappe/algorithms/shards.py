@@ -16,8 +16,9 @@ from typing import TypeVar
 import numpy as np
 
 from tarnkappe.arrays import Codes, Counts
+from tarnkappe.boxes import Boxes, Centres
 from tarnkappe.goal import Goal
-from tarnkappe.groups import Grouping, GroupStats
+from tarnkappe.groups import SUPPRESSED, Grouping, GroupStats
 from tarnkappe.kernels.histograms import group_order, pooled_counts
 from tarnkappe.tally import Domain, Tally, distinct_rows
 from tarnkappe.threads import map_threads
@@ -113,16 +114,25 @@ class Shards:
 def part_of(tally: Tally, cells: Codes, count: Counts | None = None) -> Shard:
     """Some cells of a tally as a shard, all their records or `count` of each."""
     records = tally.count[cells] if count is None else count
-    return Shard(replace(tally, quasi=tally.quasi[cells], sensitive=tally.sensitive[cells], count=records), cells)
+    people = None if tally.population is None else tally.population[cells]
+    quasi, sensitive = tally.quasi[cells], tally.sensitive[cells]
+    return Shard(replace(tally, quasi=quasi, sensitive=sensitive, count=records, population=people), cells)
 
 
 def joined(groupings: Sequence[Grouping], parts: Sequence[Shard]) -> Grouping:
     """The groups of several parts of a table as one grouping of the whole, with whole cells or pieces of them."""
     before = np.cumsum([0, *(g.n_groups for g in groupings)]).astype(np.int32)
     cell = np.concatenate([p.cells[g.cell] for g, p in zip(groupings, parts, strict=True)])
-    group = np.concatenate([g.group + first for g, first in zip(groupings, before[:-1], strict=True)])
+    shift = zip(groupings, before[:-1], strict=True)
+    group = np.concatenate([np.where(g.group == SUPPRESSED, SUPPRESSED, g.group + first) for g, first in shift])
     quota = np.concatenate([g.quota for g in groupings])
-    return Grouping.sorted_by_cell(cell, group, quota, int(before[-1]))
+    fixed = [g.fixed for g in groupings if g.fixed is not None]
+    centres = [g.centres for g in groupings if g.centres is not None]
+    return replace(
+        Grouping.sorted_by_cell(cell, group, quota, int(before[-1])),
+        fixed=Boxes.joined(fixed) if fixed else None,
+        centres=Centres.joined(centres) if centres else None,
+    )
 
 
 class Secrets:

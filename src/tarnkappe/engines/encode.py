@@ -13,7 +13,7 @@ from tarnkappe.errors import DataError, JobError
 from tarnkappe.fixes import setting
 from tarnkappe.io import Source
 from tarnkappe.schema import Column, MissingRule
-from tarnkappe.tally import Domain
+from tarnkappe.tally import Domain, Hidden
 from tarnkappe.taxonomy import Taxonomy
 from tarnkappe.taxonomy.labels import number_labels
 
@@ -98,16 +98,10 @@ def encode_quasi(
             ],
             hint=setting("Add under 'data':  missing_rule: own-value", "missing_rule", "own-value"),
         )
-    codes, domain = _encode(values, column, others, weight=column.weight, wildcard=rule == "wildcard")
-    if column.min_level > domain.taxonomy.height:
-        raise JobError(
-            "E110",
-            f"the taxonomy of '{column.name}' has no level {column.min_level}, its highest is {domain.taxonomy.height}",
-            where=where,
-            hint=f"min_level: {domain.taxonomy.height}",
-        )
-    highest = None if column.max_level is None else min(column.max_level, domain.taxonomy.height)
-    return codes, replace(domain, min_level=column.min_level, max_level=highest)
+    codes, domain = _encode(values, column, others, weight=column.weight, wildcard=rule == "wildcard", where=where)
+    if column.max_level is None:
+        return codes, domain
+    return codes, replace(domain, max_level=min(column.max_level - domain.floor, domain.taxonomy.height))
 
 
 def encode_sensitive(
@@ -141,6 +135,7 @@ def _encode(
     others: dict[str, list[str]],
     weight: float = 1.0,
     wildcard: bool = False,
+    where: str | None = None,
 ) -> tuple[NDArray[Any], Domain]:
     numeric = column.kind == "numeric"
     texts = _leaf_texts(values, column)
@@ -156,6 +151,10 @@ def _encode(
         place = np.array([leaf[t] for t in texts], np.int32)
         if tree.ranges[0] and numeric:
             positions = np.array([float(t) for t in tree.leaves])
+    hidden = None
+    if column.min_level and texts:
+        tree, place, hidden = _floored(tree, place, values.counts, column, where)
+        positions = None
     missing = -1
     if values.n_missing:
         missing = tree.n_leaves
@@ -165,8 +164,47 @@ def _encode(
         tree = tree.with_missing(label)
         place = np.append(place, np.int32(missing)).astype(np.int32)
         positions = None if positions is None else np.append(positions, np.nan)
+        hidden = None if hidden is None else _with_one_more(hidden)
     sets = column.taxonomy is not None and column.taxonomy.sets and bool(texts)
-    domain = Domain(column.name, tree, positions, missing, wildcard and missing >= 0, weight, sets)
+    domain = Domain(
+        column.name, tree, positions, missing, wildcard and missing >= 0, weight, sets and hidden is None, hidden=hidden
+    )
     unchanged = bool(np.array_equal(place, np.arange(len(place))))
     # A list of distinct values may begin with a missing one that no record has; its code means nothing.
     return (values.code if unchanged else place[np.minimum(values.code, len(place) - 1)]), domain
+
+
+def _floored(
+    tree: Taxonomy, place: NDArray[np.int32], counts: NDArray[np.int64], column: Column, where: str | None
+) -> tuple[Taxonomy, NDArray[np.int32], Hidden]:
+    """The taxonomy cut off below the lowest level of a column, where each value went, and what that hides.
+
+    This is what makes a floor hold for every algorithm: values below it have the same code, so nobody can tell them
+    apart, and no label below it exists.
+    """
+    level = column.min_level
+    if level > tree.height:
+        raise JobError(
+            "E110",
+            f"the taxonomy of '{column.name}' has no level {level}, its highest is {tree.height}",
+            where=where,
+            hint=f"min_level: {tree.height}",
+        )
+    raised, leaf = tree.raised(level)
+    code, size = leaf[place], raised.n_leaves
+    records = np.bincount(code, counts, size)
+    steps = tree.depth[tree.leaf_nodes[place]] - raised.depth[raised.leaf_nodes[code]]
+    bits = np.log2(np.maximum(records[code], 1)) - np.log2(np.maximum(counts, 1))
+    some = np.maximum(records, 1)
+    hidden = Hidden(
+        level,
+        np.bincount(leaf, minlength=size).astype(np.int64),
+        np.bincount(code, counts * steps, size) / some,
+        np.bincount(code, counts * bits, size) / some,
+    )
+    return raised, code, hidden
+
+
+def _with_one_more(hidden: Hidden) -> Hidden:
+    """With a code for the missing value, below which there is nothing."""
+    return Hidden(hidden.levels, np.append(hidden.values, 1), np.append(hidden.steps, 0.0), np.append(hidden.bits, 0.0))

@@ -88,8 +88,8 @@ class _Column(Declared):
     type: str = param("categorical", doc="Whether values are names or numbers.", choices=KINDS)
     taxonomy: Any = param(None, doc="Name of a taxonomy, or its declaration; 'suppress' needs none.")
     weight: float = param(1.0, doc="How much detail of this column matters.", gt=0)
-    min_level: int = param(0, doc="Lowest level of the taxonomy that full-domain generalisation may publish.", ge=0)
-    max_level: int | None = param(None, doc="Highest level that it may publish; the root if not given.", ge=0)
+    min_level: int = param(0, doc="Lowest level of the taxonomy that may be published; 0 are the values.", ge=0)
+    max_level: int | None = param(None, doc="Highest level that may be published; the root if not given.", ge=0)
     because: str | None = param(None, doc="Why the column has this role.")
 
 

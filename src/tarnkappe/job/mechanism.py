@@ -5,7 +5,7 @@ from __future__ import annotations
 from tarnkappe.errors import JobError
 from tarnkappe.goal import Goal
 from tarnkappe.schema import Column, Schema
-from tarnkappe.taxonomy.builders import Frequency, Order
+from tarnkappe.taxonomy.builders import Order
 
 
 def require_data_independence(schema: Schema, goal: Goal) -> None:
@@ -36,4 +36,4 @@ def require_data_independence(schema: Schema, goal: Goal) -> None:
 def _depends_on_data(column: Column) -> bool:
     """Whether other records decide how a value of the column looks when it is generalised."""
     builder = column.taxonomy
-    return isinstance(builder, Frequency) or (isinstance(builder, Order) and builder.values is None)
+    return builder is not None and (builder.follows_data or (isinstance(builder, Order) and builder.values is None))

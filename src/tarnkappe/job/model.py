@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +30,7 @@ from tarnkappe.job.given import (
 )
 from tarnkappe.schema import MISSING_RULES, Column, MissingRule, Role, Schema
 from tarnkappe.taxonomy import Taxonomy, TaxonomyBuilder, tree
+from tarnkappe.taxonomy.quantiles import Quantiles
 
 if TYPE_CHECKING:
     from tarnkappe.io import Data
@@ -199,11 +200,17 @@ class Job:
         if self.rest is not None:
             everything.update({name: Column(name, self.rest) for name in present if name not in known})
         Schema(everything.values()).require_match(present, where)
-        schema = Schema((everything[name] for name in present), self.missing_rule)
+        schema = Schema((self._with_levels(everything[name]) for name in present), self.missing_rule)
         for criterion in self.goal.criteria:
             require_column(criterion, schema)
         require_target(self.algorithm, schema)
         return schema
+
+    def _with_levels(self, column: Column) -> Column:
+        """The column, with levels that follow its distribution if it needs some and nobody said which."""
+        plain = column.role == "quasi" and column.kind == "numeric" and column.taxonomy is None
+        needed = self.algorithm.publishes_levels or column.min_level > 0 or column.max_level is not None
+        return replace(column, taxonomy=Quantiles()) if plain and needed and not self.goal.is_mechanism else column
 
     def aside(self, schema: Schema) -> tuple[Column, ...]:
         """The columns that must be counted although they are no secrets: a person key, a target."""

@@ -31,5 +31,5 @@ class ILoss(CellLoss):
 
     def cell_loss(self, boxes: Boxes, j: int, domain: Domain) -> Floats:
         """``(|v| - 1) / |D|`` of each group."""
-        by_count = (boxes.covered(j, domain) - 1) / domain.size
+        by_count = (boxes.covered(j, domain) - 1) / domain.n_values
         return self.measured(boxes, j, domain, by_count, unit=1.0 if domain.is_integer else 0.0)

@@ -29,5 +29,5 @@ class LossMetric(CellLoss):
 
     def cell_loss(self, boxes: Boxes, j: int, domain: Domain) -> Floats:
         """The loss of each group, between 0 and 1."""
-        by_count = (boxes.covered(j, domain) - 1) / max(domain.size - 1, 1)
+        by_count = (boxes.covered(j, domain) - 1) / max(domain.n_values - 1, 1)
         return self.measured(boxes, j, domain, by_count)

@@ -34,5 +34,5 @@ class GlobalCertaintyPenalty(CellLoss):
     def cell_loss(self, boxes: Boxes, j: int, domain: Domain) -> Floats:
         """The normalised certainty penalty of each group."""
         covered = boxes.covered(j, domain)
-        by_count = np.where(covered > 1, covered / domain.size, 0.0)
+        by_count = np.where(covered > 1, covered / domain.n_values, 0.0)
         return self.measured(boxes, j, domain, by_count)

@@ -38,16 +38,21 @@ class NonUniformEntropy(ColumnLoss):
         """``-log2(part / whole)``; a value that nobody has costs nobody anything."""
         return np.log2(np.maximum(whole, 1.0)) - np.log2(np.maximum(part, 1.0))
 
+    @staticmethod
+    def _hidden(domain: Domain) -> Floats:
+        """The bits that a record of each leaf lost below the floor of its column."""
+        return np.zeros(domain.size) if domain.hidden is None else domain.hidden.bits
+
     def leaf_costs(self, domain: Domain, node: Codes, counts: Counts) -> Floats:
         """The bits that a record of each leaf loses if it is published as a node."""
         before = np.append(0, np.cumsum(counts))
         tree = domain.taxonomy
         inside = before[tree.hi[node] + 1] - before[tree.lo[node]]
-        return self._bits(counts.astype(np.float64), inside.astype(np.float64))
+        return self._hidden(domain) + self._bits(counts.astype(np.float64), inside.astype(np.float64))
 
     def suppressed_costs(self, domain: Domain, counts: Counts) -> Floats:
         """All bits."""
-        return self._bits(counts.astype(np.float64), np.full(len(counts), float(counts.sum())))
+        return self._hidden(domain) + self._bits(counts.astype(np.float64), np.full(len(counts), float(counts.sum())))
 
     def combine(self, sums: Floats, tally: Tally) -> Floats:
         """The weighted sum of the columns."""
@@ -69,6 +74,6 @@ class NonUniformEntropy(ColumnLoss):
                 has = (plan.boxes.members[j][:, None] >> np.arange(domain.size, dtype=np.uint64)) & np.uint64(1)
                 inside = np.where(spread, has.astype(np.float64) @ counts, inside)
             pieces = (tally.quasi, j, grouping.cell, grouping.group, grouping.quota)
-            bits = np.log2(np.maximum(counts, 1.0))
+            bits = np.log2(np.maximum(counts, 1.0)) - self._hidden(domain)
             sums.append(sum_leaf_node_costs(*pieces, bits, np.log2(np.append(inside, tally.n_records))))
         return float(self.combine(np.array(sums), tally))

@@ -15,6 +15,7 @@ from tarnkappe.taxonomy.builders import File, Frequency, Order, Set, Suppress, T
 from tarnkappe.taxonomy.computed import Dates, Intervals, Prefix
 from tarnkappe.taxonomy.coverage import check_coverage
 from tarnkappe.taxonomy.files import read_taxonomies_xml, read_taxonomy, write_taxonomy
+from tarnkappe.taxonomy.quantiles import Quantiles
 from tarnkappe.taxonomy.show import draw, level_table
 from tarnkappe.taxonomy.tree import ANY, Taxonomy
 
@@ -32,6 +33,7 @@ __all__ = [
     "level_table",
     "ordered",
     "prefix",
+    "quantiles",
     "read_taxonomies_xml",
     "read_taxonomy",
     "suppress",
@@ -50,6 +52,15 @@ def intervals(
     ('*', '20-29', '20-24', '21', '30-39', '30-34', '33')
     """
     return Intervals(widths=widths, start=start, bottom=bottom, top=top)
+
+
+def quantiles(*parts: int) -> Quantiles:
+    """Numbers in intervals that hold about as many records each, so many per level: 16, 8, 4 and 2 if none are given.
+
+    >>> quantiles(2).build([1, 2, 3, 4], "x", [1, 1, 1, 1]).labels
+    ('*', '<3', '1', '2', '≥3', '3', '4')
+    """
+    return Quantiles(parts=parts) if parts else Quantiles()
 
 
 def value_set(*values: str) -> Set:

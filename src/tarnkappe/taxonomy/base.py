@@ -29,8 +29,15 @@ class TaxonomyBuilder(Declared, ABC):
     numeric: ClassVar[bool] = False
     #: Whether the leaves stand in an order that means something: one is more than another.
     ordered: ClassVar[bool] = False
+    #: Whether other records decide how a value looks when it is generalised.
+    follows_data: ClassVar[bool] = False
     #: Whether groups publish the set of their values instead of a range.
     sets: ClassVar[bool] = False
+
+    @property
+    def admits_unknown(self) -> bool:
+        """Whether values that the taxonomy lacks are let in, below its root."""
+        return False
 
     @abstractmethod
     def build(

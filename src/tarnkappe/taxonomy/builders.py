@@ -66,6 +66,11 @@ class Tree(TaxonomyBuilder):
         """The leaf that stands for each value, as a text."""
         return _trimmed(values, self.trim)
 
+    @property
+    def admits_unknown(self) -> bool:
+        """Whether values that the taxonomy lacks are let in, below its root."""
+        return self.on_unknown == "top"
+
 
 @dataclass(frozen=True)
 class File(TaxonomyBuilder):
@@ -95,6 +100,11 @@ class File(TaxonomyBuilder):
     def published(self, values: Values) -> list[str]:
         """The leaf that stands for each value, as a text."""
         return _trimmed(values, self.trim)
+
+    @property
+    def admits_unknown(self) -> bool:
+        """Whether values that the taxonomy lacks are let in, below its root."""
+        return self.on_unknown == "top"
 
 
 def _trimmed(values: Values, trim: bool) -> list[str]:
@@ -273,6 +283,7 @@ class Frequency(TaxonomyBuilder):
 
     kind: ClassVar[str] = "frequency"
     name: ClassVar[str] = kind
+    follows_data: ClassVar[bool] = True
 
     keep: tuple[float, ...] = param(
         (), doc="Per level, the share of records a value needs to stay, increasing.", gt=0.0, le=1.0

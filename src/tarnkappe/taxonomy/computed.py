@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 from typing import ClassVar
 
 from tarnkappe.errors import TaxonomyError
@@ -65,26 +66,11 @@ class Intervals(TaxonomyBuilder):
         others: Mapping[str, Sequence[str]] | None = None,
     ) -> Taxonomy:
         """The values in numeric order, below the intervals that hold them."""
-        texts = texts_of(values, column)
-        parsed = [as_decimal(text) for text in texts]
-        unknown = [i for i, number in enumerate(parsed) if number is None]
-        if unknown:
-            examples = ", ".join(shown(texts[i]) for i in unknown[:MOST_EXAMPLES])
-            raise not_covered(
-                column,
-                texts,
-                unknown,
-                counts,
-                reason=lambda _: "not a number",
-                what="the interval taxonomy",
-                hint=f"If they stand for a missing value, write under 'data':  missing: [{examples}]",
-            )
         settings = [written_decimal(s) for s in (*self.widths, self.start or 0.0, self.bottom or 0.0, self.top or 0.0)]
-        numbers = [number for number in parsed if number is not None]
-        scaled, places = scaled_integers([*settings, *numbers])
+        texts, scaled, places = exact_numbers(values, column, counts, settings)
         widths = scaled[: len(self.widths)]
         start, bottom, top = scaled[len(widths) : len(settings)]
-        cut = _Cut(start, None if self.bottom is None else bottom, None if self.top is None else top, places)
+        cut = Scale(start, None if self.bottom is None else bottom, None if self.top is None else top, places)
         exact = scaled[len(settings) :]
         order = sorted(range(len(texts)), key=lambda i: (exact[i], texts[i]))
         bounds = [[cut.interval(exact[i], width) for width in widths] for i in order]
@@ -93,8 +79,29 @@ class Intervals(TaxonomyBuilder):
         return Taxonomy.from_paths((texts[i], *(names[interval] for interval in row), ANY) for i, row in rows)
 
 
+def exact_numbers(
+    values: Values, column: str, counts: Counts | None, settings: Sequence[Decimal] = ()
+) -> tuple[list[str], list[int], int]:
+    """The texts of a column's values; `settings` and values as integers in units of ``10**-places``; and `places`."""
+    texts = texts_of(values, column)
+    parsed = [as_decimal(text) for text in texts]
+    unknown = [i for i, number in enumerate(parsed) if number is None]
+    if unknown:
+        examples = ", ".join(shown(texts[i]) for i in unknown[:MOST_EXAMPLES])
+        raise not_covered(
+            column,
+            texts,
+            unknown,
+            counts,
+            reason=lambda _: "not a number",
+            what="the interval taxonomy",
+            hint=f"If they stand for a missing value, write under 'data':  missing: [{examples}]",
+        )
+    return texts, *scaled_integers([*settings, *(number for number in parsed if number is not None)])
+
+
 @dataclass(frozen=True)
-class _Cut:
+class Scale:
     """Cuts a scale of exact numbers (integers in units of ``10**-places``) into intervals and names them."""
 
     start: int

@@ -179,6 +179,27 @@ class Taxonomy:
             ranges = [r + 1 for r in ranges]
         return Taxonomy.from_parents([*labels, label], [*parents, 0], ranges)
 
+    def raised(self, level: int) -> tuple[Taxonomy, Codes]:
+        """The tree without what lies below a level, and the leaf of it that stands for each leaf of this one.
+
+        >>> zips = Taxonomy.from_paths([("20246", "20***", "*"), ("20357", "20***", "*"), ("8001", "80***", "*")])
+        >>> tree, leaf = zips.raised(1)
+        >>> tree.leaves, leaf.tolist()
+        (('20***', '80***'), [0, 0, 1])
+        """
+        lowest, leaf = np.unique(self.ancestors[level], return_inverse=True)
+        kept = np.zeros(self.n_nodes, np.bool_)
+        kept[lowest] = True
+        for v in range(self.n_nodes - 1, 0, -1):  # children come after their parent
+            kept[self.parent[v]] |= kept[v]
+        number = np.cumsum(kept) - 1
+        nodes = np.flatnonzero(kept)
+        parents = [int(number[up]) if up >= 0 else -1 for up in self.parent[nodes]]
+        open_ranges = self.ranges.copy()
+        open_ranges[lowest] = False  # a leaf is published as it is called
+        ranges = number[np.flatnonzero(kept & open_ranges)].tolist()
+        return Taxonomy.from_parents([self.labels[v] for v in nodes], parents, ranges), leaf.astype(np.int32)
+
     def _require_clear_labels(self) -> None:
         """Refuse a label that stands for unrelated nodes; a node may only repeat the label of an ancestor.
 

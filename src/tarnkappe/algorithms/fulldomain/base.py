@@ -32,7 +32,6 @@ class FullDomainSearch(Algorithm):
     scheme: ClassVar = "full-domain"
     handles_non_monotone: ClassVar = True
     handles_population: ClassVar = True
-    handles_levels: ClassVar = True
     scopes: ClassVar[frozenset[Scope]] = frozenset({"group", "projection", "table"})
 
     metric: str = param("loss", doc="The loss metric to optimise, such as loss, precision, aecs or gcp.")

@@ -24,7 +24,7 @@ class Datafly(Algorithm):
     the result is not minimal: the simple baseline. O(sum of heights · cells).
 
     Differs from the paper in: the limit is a share of all records instead of k records, and any criterion may be asked
-    for, not only k-anonymity. A quasi-identifier without a taxonomy has two levels: its value and the whole range.
+    for, not only k-anonymity.
 
     References
     ----------
@@ -37,14 +37,13 @@ class Datafly(Algorithm):
     summary: ClassVar = "Greedy full-domain generalisation; every value of a column gets the same level."
     scopes: ClassVar = frozenset({"group", "projection", "table"})
     handles_population: ClassVar = True
-    handles_levels: ClassVar = True
 
     def decide(self, tally: Tally, goal: Goal, *, rng: np.random.Generator) -> Grouping:
         """Generalise until the leftovers fit into the suppression limit."""
         self.require_supported(tally, goal)
         if tally.n_records == 0:
             raise goal.infeasible(tally)
-        level = [d.min_level for d in tally.quasi_domains]
+        level = [0] * len(tally.quasi_domains)
         highest = [d.taxonomy.height if d.max_level is None else d.max_level for d in tally.quasi_domains]
         while True:
             cuts = [Cut.at_level(d, at) for d, at in zip(tally.quasi_domains, level, strict=True)]

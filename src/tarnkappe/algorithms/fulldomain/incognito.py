@@ -10,7 +10,7 @@ import numpy as np
 
 from tarnkappe.algorithms.fulldomain.base import FullDomainSearch
 from tarnkappe.algorithms.fulldomain.lattice import Node
-from tarnkappe.algorithms.fulldomain.search import Search, Tags, listed
+from tarnkappe.algorithms.fulldomain.search import Search, Tags
 from tarnkappe.groups import Note
 from tarnkappe.tally import Tally
 
@@ -61,7 +61,7 @@ class Incognito(FullDomainSearch):
         minimal = tags.minimal_nodes()
         tags.check_open()
         satisfying = int(tags.good.sum())
-        return {"optimal": True, "satisfying nodes": satisfying, "minimal nodes": listed(minimal)}
+        return {"optimal": True, "satisfying nodes": satisfying, "minimal nodes": search.listed(minimal)}
 
     def _survivors(self, search: Search) -> _Alive:
         """The nodes of the whole lattice whose parts all survived."""

@@ -45,7 +45,7 @@ class Lattice:
     def of(cls, domains: Sequence[Domain]) -> Lattice:
         """The lattice that the levels of the columns span."""
         high = (d.taxonomy.height if d.max_level is None else min(d.max_level, d.taxonomy.height) for d in domains)
-        return cls(tuple(min(d.min_level, d.taxonomy.height) for d in domains), tuple(high))
+        return cls((0,) * len(domains), tuple(high))
 
     @cached_property
     def shape(self) -> tuple[int, ...]:

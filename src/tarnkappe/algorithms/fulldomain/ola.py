@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from tarnkappe.algorithms.fulldomain.base import FullDomainSearch
-from tarnkappe.algorithms.fulldomain.search import Search, Tags, listed
+from tarnkappe.algorithms.fulldomain.search import Search, Tags
 from tarnkappe.groups import Note
 from tarnkappe.params import param
 
@@ -57,7 +57,7 @@ class OLA(FullDomainSearch):
             tags.check_open()
         else:
             search.best = min(map(search.check, minimal), key=Search.rank, default=None)
-        return {"optimal": self.optimal, "minimal nodes": listed(minimal)}
+        return {"optimal": self.optimal, "minimal nodes": search.listed(minimal)}
 
     @staticmethod
     def _tag_all(tags: Tags) -> None:

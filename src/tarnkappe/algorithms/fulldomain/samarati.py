@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from tarnkappe.algorithms.fulldomain.base import FullDomainSearch
-from tarnkappe.algorithms.fulldomain.search import Checked, Search, listed
+from tarnkappe.algorithms.fulldomain.search import Checked, Search
 from tarnkappe.groups import Note
 
 
@@ -49,7 +49,10 @@ class Samarati(FullDomainSearch):
         found = [c for c in map(search.check, self._at(search, lowest)) if c.ok]
         search.best = min(found, key=Search.rank, default=None)
         minimal = sorted(c.node for c in found)
-        return {"height": lowest, "minimal nodes": listed(minimal)}
+        return {
+            "height": lowest + sum(d.floor for d in search.tally.quasi_domains),
+            "minimal nodes": search.listed(minimal),
+        }
 
     @staticmethod
     def _at(search: Search, height: int) -> list[tuple[int, ...]]:

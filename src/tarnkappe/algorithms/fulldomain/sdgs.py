@@ -54,7 +54,6 @@ class Sdgs(Algorithm):
     scheme: ClassVar = "full-domain"
     summary: ClassVar = "Random sample at levels fixed in advance, rare records suppressed: differential privacy."
     scopes: ClassVar[frozenset[Scope]] = frozenset({"mechanism"})
-    handles_levels: ClassVar = True
 
     levels: Mapping[str, float] = param(
         {}, doc="Level per quasi-identifier: a whole number, or a share of the height such as 0.5."
@@ -113,19 +112,19 @@ class Sdgs(Algorithm):
 
     def _level(self, domain: Domain) -> int:
         """The level of one quasi-identifier."""
-        height = domain.taxonomy.height
-        highest = height if domain.max_level is None else min(domain.max_level, height)
+        lowest, height = domain.floor, domain.floor + domain.taxonomy.height
+        highest = height if domain.max_level is None else lowest + domain.max_level
         if domain.name not in self.levels:
-            return min(max(_part(self.share, height), domain.min_level), highest)
+            return min(max(_part(self.share, height), lowest), highest) - lowest
         given = self.levels[domain.name]
         level = _part(given, height) if given < 1 else int(given)
-        if not domain.min_level <= level <= highest:
+        if not lowest <= level <= highest:
             raise JobError(
                 "E110",
-                f"'{domain.name}' has the levels {domain.min_level} to {highest}, not {level}",
+                f"'{domain.name}' has the levels {lowest} to {highest}, not {level}",
                 hint=f"levels: {{{domain.name}: {highest}}}",
             )
-        return level
+        return level - lowest
 
 
 def thin(count: Counts, beta: float, rng: np.random.Generator) -> Counts:

@@ -271,7 +271,7 @@ class Search:
         settled = suppress_leftovers(self.tally, recode(self.tally, cuts_at(self.tally, best.node)), self.goal)
         assert settled is not None, "a node that satisfied the goal does so again"
         facts: dict[str, Note] = {
-            "levels": ", ".join(map(str, best.node)),
+            "levels": ", ".join(map(str, self.levels(best.node))),
             "metric": self.metric.name,
             "score": self.scoring.sign * best.score,
             "nodes in the lattice": self.lattice.n_nodes,
@@ -279,6 +279,15 @@ class Search:
             **notes,
         }
         return Grouping(settled.cell, settled.group, settled.quota, settled.n_groups, settled.fixed, facts)
+
+    def levels(self, node: Node) -> Node:
+        """The levels of the columns' taxonomies at a node, which counts from their floors."""
+        return tuple(d.floor + level for d, level in zip(self.tally.quasi_domains, node, strict=True))
+
+    def listed(self, nodes: list[Node]) -> str:
+        """Nodes as text, the first hundred of them."""
+        shown = [f"({', '.join(map(str, self.levels(node)))})" for node in nodes[:_MOST_LISTED]]
+        return " ".join(shown) + (f" and {len(nodes) - _MOST_LISTED} more" if len(nodes) > _MOST_LISTED else "")
 
     def infeasible(self) -> InfeasibleError:
         """That no node satisfies the goal."""
@@ -353,9 +362,3 @@ class Tags:
             moved = np.moveaxis(covered, axis, 0)
             moved[1:] |= np.moveaxis(grid, axis, 0)[:-1]
         return [self.search.lattice.node(int(i)) for i in np.flatnonzero(grid & ~covered)]
-
-
-def listed(nodes: list[Node]) -> str:
-    """Nodes as text, the first hundred of them."""
-    shown = [f"({', '.join(map(str, node))})" for node in nodes[:_MOST_LISTED]]
-    return " ".join(shown) + (f" and {len(nodes) - _MOST_LISTED} more" if len(nodes) > _MOST_LISTED else "")
