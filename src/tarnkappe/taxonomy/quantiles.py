@@ -34,6 +34,7 @@ class Quantiles(TaxonomyBuilder):
     kind: ClassVar[str] = "quantiles"
     name: ClassVar[str] = kind
     numeric: ClassVar[bool] = True
+    ordered: ClassVar[bool] = True
     follows_data: ClassVar[bool] = True
 
     parts: tuple[int, ...] = param(
