@@ -41,7 +41,7 @@ _HOMES = {
     "suppress": "taxonomy",
     "tree": "taxonomy",
     "value_set": "taxonomy",
-    "verify": "pipeline",
+    "verify": "audit",
 }
 
 #: The rooms whose classes are offered, all of them.

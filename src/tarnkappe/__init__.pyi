@@ -53,6 +53,7 @@ from tarnkappe.algorithms.subtree.mu_argus import MuArgus as MuArgus
 from tarnkappe.algorithms.subtree.tdd import TopDownDisclosure as TopDownDisclosure
 from tarnkappe.algorithms.subtree.tds import TopDownSpecialization as TopDownSpecialization
 from tarnkappe.algorithms.subtree.tds_cluster import TdsForClusters as TdsForClusters
+from tarnkappe.audit import verify as verify
 from tarnkappe.criteria.alpha_k_anonymity import AlphaKAnonymity as AlphaKAnonymity
 from tarnkappe.criteria.average_risk import AverageRisk as AverageRisk
 from tarnkappe.criteria.beta_likeness import BetaLikeness as BetaLikeness
@@ -78,7 +79,6 @@ from tarnkappe.criteria.xy_privacy import XYPrivacy as XYPrivacy
 from tarnkappe.job import Job as Job
 from tarnkappe.job import numeric as numeric
 from tarnkappe.pipeline import run_job as run_job
-from tarnkappe.pipeline import verify as verify
 from tarnkappe.release import Release as Release
 from tarnkappe.taxonomy import Taxonomy as Taxonomy
 from tarnkappe.taxonomy import dates as dates

@@ -17,13 +17,11 @@ import polars as pl
 
 from tarnkappe.algorithms.ceilings import decide_below_ceilings
 from tarnkappe.algorithms.watch import Watch
-from tarnkappe.criteria import Criterion
 from tarnkappe.engines import engine_for
 from tarnkappe.engines.base import Engine, Writer
 from tarnkappe.engines.measures import measured
 from tarnkappe.errors import DataError, JobError, Notice
 from tarnkappe.fixes import Fix, setting
-from tarnkappe.goal import Goal
 from tarnkappe.guards import (
     notices_about_data,
     notices_about_formulas,
@@ -32,15 +30,16 @@ from tarnkappe.guards import (
     require_everybody,
 )
 from tarnkappe.io import CsvDialect, Format, Source, Staging, TableWriter, like, open_source
+from tarnkappe.io.folders import GROUPS, INTERNAL, JOB, MANIFEST, POPULATION, PUBLIC, REPORT, WITNESS
 from tarnkappe.job import Job
-from tarnkappe.job.given import criteria_of, names_of, number_of, one_of
+from tarnkappe.job.given import number_of, one_of
 from tarnkappe.job.mechanism import require_data_independence
 from tarnkappe.job.model import replace_job
 from tarnkappe.phases import Phases, Progress
 from tarnkappe.plain_json import to_json
 from tarnkappe.plan import Plan
-from tarnkappe.release import Release, describe, free_name, groups_table, population_table
-from tarnkappe.schema import Column, Schema
+from tarnkappe.release import Release, describe, groups_table, population_table
+from tarnkappe.schema import Schema
 from tarnkappe.tally import Tally
 from tarnkappe.taxonomy.builders import File
 from tarnkappe.threads import in_background
@@ -48,12 +47,6 @@ from tarnkappe.verification import Evidence, Verification, require_release, unre
 
 if TYPE_CHECKING:
     from tarnkappe.engines.spark.staging import RemoteStaging
-
-#: What a release folder holds: one folder to share, one to keep.
-PUBLIC, INTERNAL = "public", "internal"
-
-#: Tables of the internal folder: the groups, and what verification needs besides the published table.
-GROUPS, WITNESS, POPULATION = "groups.parquet", "witness.parquet", "population.parquet"
 
 _SEED_BITS = 128
 
@@ -103,13 +96,17 @@ class _Run:
     def verify(self, written: Source, where: str, evidence: Evidence) -> Verification:
         """Read back what was written; an exception unless it is what was promised."""
         self.clock.begin("verify")
+        found = self.recount(written, evidence)
+        require_release(found, self.checked.schema.published, self.plan.sizes, where, self.checked.population)
+        return found
+
+    def recount(self, written: Source, evidence: Evidence) -> Verification:
+        """What a table holds that should be the one that was planned."""
         schema, goal = self.checked.schema, self.plan.goal
         domains = {d.name: d for d in self.plan.tally.sensitive_domains}
         columns = [c for c in schema.columns if c.name in domains]
         names = [c.name for c in schema.quasi]
-        found = verify_table(written, names, columns, goal, domains, evidence, self.clock.step)
-        require_release(found, schema.published, self.plan.sizes, where, self.checked.population)
-        return found
+        return verify_table(written, names, columns, goal, domains, evidence, self.clock.step)
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,8 +120,8 @@ class Draft:
     evidence: Evidence
 
     def verify(self, table: Any) -> Verification:
-        """Check the table again, as it is now; an exception unless it is what was promised."""
-        return self.run.verify(open_source(table, missing=()), "the release", self.evidence)
+        """Recount a table that should be this one, as it is now."""
+        return self.run.recount(open_source(table, missing=()), self.evidence)
 
 
 def check(job: Job, data: Any) -> Checked:
@@ -242,45 +239,8 @@ def _publish(
     )
     _write_companions(stage, release, run.plan, evidence, None if _is_address(target) else Path(target))
     run.clock.begin(None)
-    _write_json(stage.path(f"{INTERNAL}/manifest.json", private=True), release.private_manifest)
+    _write_json(stage.path(f"{INTERNAL}/{MANIFEST}", private=True), release.private_manifest)
     return release
-
-
-def verify(
-    data: Any,
-    criteria: Iterable[Criterion] | Criterion,
-    quasi: Iterable[str],
-    sensitive: Iterable[Column | str] = (),
-    *,
-    witness: Any = None,
-    population: Any = None,
-) -> Verification:
-    """Check any table, ours or not, against criteria: groups are rows with the same texts in `quasi`.
-
-    `witness` is a table of columns that criteria look at but that are not published, row by row as in `data`.
-    `population` is a public table generalised in the same way, one row per person.
-
-    >>> from tarnkappe.criteria.k_anonymity import KAnonymity
-    >>> found = verify(pl.DataFrame({"age": ["3*", "3*", "4*"]}), [KAnonymity(2)], ["age"])
-    >>> found.ok, found.verdicts[0].reached
-    (False, 1.0)
-    """
-    goal, names = Goal(criteria_of(criteria)), names_of(quasi, "quasi")
-    secret = names_of(sensitive, "sensitive") if isinstance(sensitive, str) else sensitive
-    columns = [c if isinstance(c, Column) else Column(c, "sensitive") for c in secret]
-    known = {c.name for c in columns}
-    columns += [Column(name, "drop") for name in goal.columns if name not in known]
-    source = data if isinstance(data, Source) else open_source(data)
-    hidden = None
-    if witness is not None:
-        with open_source(witness) as opened:
-            hidden = opened.read(opened.columns)
-    people = None
-    if population is not None:
-        with open_source(population) as opened:
-            public = opened.read(names)
-            people = public.select(pl.lit(1, pl.Int64).alias(free_name("people", names)), *names)
-    return verify_table(source, names, columns, goal, evidence=Evidence(hidden, people))
 
 
 def _count(job: Job, data: Any, clock: Phases) -> tuple[Checked, Engine]:
@@ -402,13 +362,13 @@ def _write_companions(
 ) -> None:
     from tarnkappe.report import render_report
 
-    _write_json(stage.path(f"{PUBLIC}/manifest.json"), release.public_manifest)
+    _write_json(stage.path(f"{PUBLIC}/{MANIFEST}"), release.public_manifest)
     if release.has_public_report:
-        stage.path(f"{PUBLIC}/report.html").write_text(render_report(release), encoding="utf-8")
+        stage.path(f"{PUBLIC}/{REPORT}").write_text(render_report(release), encoding="utf-8")
     internal = render_report(release, audience="internal")
-    stage.path(f"{INTERNAL}/report.html", private=True).write_text(internal, encoding="utf-8")
+    stage.path(f"{INTERNAL}/{REPORT}", private=True).write_text(internal, encoding="utf-8")
     job = release.job.to_yaml(None if target is None else target / INTERNAL)
-    stage.path(f"{INTERNAL}/job.yaml", private=True).write_text(job, encoding="utf-8")
+    stage.path(f"{INTERNAL}/{JOB}", private=True).write_text(job, encoding="utf-8")
     tables = {GROUPS: groups_table(plan), WITNESS: evidence.witness, POPULATION: evidence.population}
     for name, table in tables.items():
         if table is not None:

@@ -26,7 +26,9 @@ from tarnkappe.publish.labels import Labels
 from tarnkappe.schema import Schema
 
 if TYPE_CHECKING:
+    from tarnkappe.audit import Audit
     from tarnkappe.pipeline import Draft
+    from tarnkappe.verification import Verification
 
 #: How suppressed records are counted everywhere, in one sentence.
 SUPPRESSION_CONVENTION = (
@@ -171,6 +173,14 @@ class Release:
                 hint=f'shutil.copytree("{self.folder}", "{folder}")',
             )
         return save(self.draft, folder, overwrite=overwrite)
+
+    def verify(self) -> Audit | Verification:
+        """Check the release again, as it is now: the files in its folder, or the table in memory; see ``ok``."""
+        from tarnkappe.audit import audit
+
+        if self.draft is None:
+            return audit(str(self.folder))
+        return self.draft.verify(self.table)
 
     def __str__(self) -> str:
         from tarnkappe.summary import as_text, release_rows

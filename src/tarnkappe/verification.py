@@ -36,6 +36,11 @@ class Verification:
     verdicts: tuple[Verdict, ...]
     #: People of the public table, if there is one.
     n_people: int = 0
+    #: What was counted in each group, and the labels of the groups in the same order.
+    stats: GroupStats | None = None
+    labels: pl.DataFrame | None = None
+    #: Records that were left out because they say nothing but that they are suppressed.
+    n_suppressed: int = 0
 
     @property
     def ok(self) -> bool:
@@ -72,12 +77,16 @@ def verify_table(
     domains: Mapping[str, Domain] | None = None,
     evidence: Evidence | None = None,
     step: Step | None = None,
+    *,
+    wildcard: bool = False,
+    suppressed: str | None = None,
 ) -> Verification:
     """Regroup a table by the values of its quasi-identifiers and check every criterion of the goal.
 
     `columns` are those that criteria look at. A missing cell is a value of its own here: whoever reads the table sees
-    that it is empty. `domains` are those of the input, if it is known: they fix the taxonomies, and no other value may
-    have appeared.
+    that it is empty. With `wildcard` it may be any value, so that a group is everybody who could have its labels;
+    groups then overlap. Records with the text `suppressed` in every quasi-identifier are left out. `domains` are those
+    of the input, if it is known: they fix the taxonomies, and no other value may have appeared.
     """
     evidence = evidence or Evidence()
     needed = [c for c in columns if c.name in goal.columns or (goal.joint and c.role == "sensitive")]
@@ -92,6 +101,10 @@ def verify_table(
     else:
         cells = source.cells(shown, step)
         frame, records = cells.frame(), cells.count
+    n_records = int(records.sum())
+    if suppressed is not None:
+        said = frame.select(pl.any_horizontal(pl.col(q).cast(pl.String).ne_missing(suppressed) for q in quasi))
+        frame, records = frame.filter(said.to_series()), records[said.to_series().to_numpy()]
     keys = pl.DataFrame(map_threads(lambda name: _compact(frame[name]), quasi))
     counted: dict[str, tuple[Codes, Domain]] = {}
     for column in needed:
@@ -103,10 +116,11 @@ def verify_table(
         if codes.min(initial=0) < 0:
             raise _failed(source.name, [f"'{column.name}' has values that the input does not have"])
         counted[column.name] = codes, domains[column.name]
-    stats = _recount(keys, records, counted, goal, evidence.population, quasi)
+    stats, labels = _recount(keys, records, counted, goal, evidence.population, quasi, wildcard)
     people = 0 if stats.population is None else int(stats.population.sum())
     sizes = stats.size[stats.size > 0]
-    return Verification(source.columns, int(records.sum()), sizes, goal.verdicts(stats), people)
+    left_out = n_records - int(records.sum())
+    return Verification(source.columns, n_records, sizes, goal.verdicts(stats), people, stats, labels, left_out)
 
 
 def _rows_of(evidence: Evidence, hidden: list[str], n: int, where: str) -> pl.DataFrame:
@@ -137,8 +151,12 @@ def _recount(
     goal: Goal,
     population: pl.DataFrame | None,
     names: Sequence[str],
-) -> GroupStats:
-    """Number the groups, and gather the rows of each: row ``i`` of `keys` stands for ``records[i]`` records."""
+    wildcard: bool = False,
+) -> tuple[GroupStats, pl.DataFrame]:
+    """Number the groups, and gather the rows of each: row ``i`` of `keys` stands for ``records[i]`` records.
+
+    Returns what was counted and the labels of the groups.
+    """
     quasi = [f"_quasi{j}" for j in range(keys.width)]  # names of our own, whatever the columns are called
     keys.columns = quasi
     labels = keys.unique(maintain_order=True)
@@ -146,6 +164,9 @@ def _recount(
     found = keys.join(numbered, on=quasi, how="left", nulls_equal=True, maintain_order="left")["_group"]
     group = found.to_numpy().astype(np.int32)
     codes = {name: values.astype(np.int32) for name, (values, _) in counted.items()}
+    if wildcard:
+        row, group = _could_be(labels, group)
+        records, codes = records[row], {name: values[row] for name, values in codes.items()}
     people = None
     if population is not None:
         n_groups = labels.height
@@ -163,7 +184,41 @@ def _recount(
         combined = tuple(domains.values()), code.reshape(-1).astype(np.int32), distinct.astype(np.int32)
     numbers = np.column_stack([_numbers(labels[q]) for q in quasi]) if "projection" in goal.scopes else None
     sensitive = {name: (codes[name], domains[name]) for name in domains}
-    return GroupStats.from_cells(group, records, sensitive, combined, None, people, numbers, names)
+    stats = GroupStats.from_cells(group, records, sensitive, combined, None, people, numbers, names)
+    return stats, labels.rename(dict(zip(quasi, names, strict=True)))
+
+
+def _could_be(labels: pl.DataFrame, group: Codes) -> tuple[Codes, Codes]:
+    """Which rows could belong to which groups if a missing label may be any: row and group of every such pair.
+
+    Labels are joined pattern by pattern, a pattern being the columns that are missing; there are few of them.
+    """
+    numbered = labels.with_row_index("_group")
+    patterns = _by_pattern(numbered, labels.columns)
+    pairs = []
+    for missing, some in patterns:
+        for also_missing, others in patterns:
+            on = [q for q in labels.columns if q not in missing and q not in also_missing]
+            there = others.select(pl.col("_group").alias("_could"), *on)
+            joined = some.join(there, on=on) if on else some.join(there, how="cross")
+            pairs.append(joined.select("_group", "_could"))
+    could = pl.concat(pairs).sort("_group", "_could")
+    rows = pl.DataFrame({"_row": np.arange(len(group), dtype=np.int64), "_group": group.astype(np.uint32)})
+    matched = rows.join(could, on="_group")
+    return matched["_row"].to_numpy(), matched["_could"].to_numpy().astype(np.int32)
+
+
+def _by_pattern(numbered: pl.DataFrame, columns: Sequence[str]) -> list[tuple[list[str], pl.DataFrame]]:
+    """The rows in parts that lack the same columns, with those columns."""
+    lacking = numbered.select(pl.concat_list(pl.col(q).is_null() for q in columns)).to_series()
+    parts = []
+    for pattern in lacking.unique().to_list():
+        missing = [q for q, is_null in zip(columns, pattern, strict=True) if is_null]
+        alike = numbered.filter(
+            pl.all_horizontal(pl.col(q).is_null() if q in missing else pl.col(q).is_not_null() for q in columns)
+        )
+        parts.append((missing, alike))
+    return parts
 
 
 def _people(labels: pl.DataFrame, population: pl.DataFrame, names: Sequence[str]) -> tuple[pl.DataFrame, Counts]:

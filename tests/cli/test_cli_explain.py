@@ -6,9 +6,8 @@ import json
 
 import pytest
 
+from tarnkappe.advice import ADVICE
 from tarnkappe.algorithms import all_algorithms
-from tarnkappe.cli.advice import ADVICE
-from tarnkappe.cli.topics import GROUPS, all_topics
 from tarnkappe.criteria import all_criteria
 from tarnkappe.errors import CODES
 from tarnkappe.job.files import job_json_schema
@@ -16,6 +15,7 @@ from tarnkappe.metrics import all_metrics
 from tarnkappe.registry import registered
 from tarnkappe.schema import MISSING_RULES, ROLES
 from tarnkappe.taxonomy import TaxonomyBuilder
+from tarnkappe.topics import GROUPS, all_topics
 
 
 def test_everything_registered_has_a_topic_and_every_code_an_advice() -> None:

@@ -27,7 +27,7 @@ def explain(
 
     [bold]Example:[/bold]  tarnkappe explain l-diversity
     """
-    from tarnkappe.cli.topics import GROUPS, all_topics, topic
+    from tarnkappe.topics import GROUPS, all_topics, topic
 
     console = screen.stdout()
     if not word:

@@ -13,7 +13,7 @@ START, CONFIGURE, ANONYMISE, TRUST, TOOLS = "Start", "Configure", "Anonymise", "
 
 def complete_topics(incomplete: str) -> list[str]:
     """Words that `tarnkappe explain` knows."""
-    from tarnkappe.cli.topics import all_topics
+    from tarnkappe.topics import all_topics
 
     return [name for name in all_topics() if name.casefold().startswith(incomplete.casefold())]
 

@@ -78,6 +78,6 @@ def run(
 
 def _own(job: Path) -> list[Path]:
     """The job file, which no release may replace; the one that is part of a release comes back with the next."""
-    from tarnkappe.pipeline import INTERNAL
+    from tarnkappe.io.folders import INTERNAL
 
     return [] if job.resolve().parent.name == INTERNAL else [job]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import errno
-import json
 import os
 import shutil
 import sys
@@ -17,11 +16,8 @@ from typing import Self
 
 from tarnkappe.errors import RefusedError, TarnkappeError
 from tarnkappe.io.failures import is_disk_full, translate_os_error
+from tarnkappe.io.folders import ReleaseFolder, read_manifest
 from tarnkappe.io.leftovers import abandoned, temporary_tag
-
-#: The file, and the key in it, by which a folder is known to be one of our releases.
-MANIFEST = "public/manifest.json"
-MANIFEST_KEY = "tarnkappe"
 
 _PRIVATE_FILE = 0o600
 _PRIVATE_FOLDER = 0o700
@@ -36,8 +32,8 @@ class Staging:
     ends well, the hidden folder takes the target's name by one rename; when it ends by any exception, it is removed.
     What a killed run left behind is removed by the next one.
 
-    An existing folder is only replaced if `overwrite` is set and it is an earlier release: its `MANIFEST` has the key
-    ``tarnkappe``. An existing empty folder counts as absent. `inputs` are files that must not lie in
+    An existing folder is only replaced if `overwrite` is set and it is an earlier release: its public manifest has the
+    key ``tarnkappe``. An existing empty folder counts as absent. `inputs` are files that must not lie in
     the folder.
 
     >>> import tempfile
@@ -307,11 +303,7 @@ def _usual_mode(folder: Path) -> int:
 
 def _is_release(folder: Path) -> bool:
     """Whether the folder has a manifest that we wrote."""
-    try:
-        manifest = json.loads((folder / MANIFEST).read_text("utf-8"))
-    except (OSError, ValueError):
-        return False
-    return isinstance(manifest, dict) and MANIFEST_KEY in manifest
+    return read_manifest(ReleaseFolder(folder).manifest) is not None
 
 
 def _flush_to_disk(path: Path) -> None:

@@ -11,8 +11,8 @@ from typing import Self
 from tarnkappe.engines.spark.files import FileSystem
 from tarnkappe.engines.spark.session import session, translated
 from tarnkappe.errors import RefusedError
+from tarnkappe.io.folders import MANIFEST, MANIFEST_KEY, PUBLIC
 from tarnkappe.io.leftovers import temporary_tag
-from tarnkappe.io.staging import MANIFEST, MANIFEST_KEY
 
 
 class RemoteStaging:
@@ -75,7 +75,7 @@ class RemoteStaging:
         if not self._system.exists(self.target) or self._system.is_empty(self.target):
             return
         name = self.target.rpartition("/")[2]
-        manifest = f"{self.target}/{MANIFEST}"
+        manifest = f"{self.target}/{PUBLIC}/{MANIFEST}"
         ours = self._system.exists(manifest) and f'"{MANIFEST_KEY}"'.encode() in self._system.head(manifest, 1 << 16)
         if ours and self.overwrite:
             return

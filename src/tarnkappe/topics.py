@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from tarnkappe.cli.advice import ADVICE
+from tarnkappe.advice import ADVICE
 from tarnkappe.errors import CODES, JobError, did_you_mean
 
 #: Groups of topics in the order in which they are listed.

@@ -1,0 +1,412 @@
+"""Check any table, ours or not: who promised what about it, what it reaches, and which groups break the promise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any, get_origin
+
+import numpy as np
+import polars as pl
+
+from tarnkappe.criteria import Criterion, criterion_class
+from tarnkappe.criteria.k_anonymity import KAnonymity
+from tarnkappe.criteria.l_diversity import LDiversity
+from tarnkappe.criteria.t_closeness import TCloseness
+from tarnkappe.engines.measures import measured
+from tarnkappe.errors import JobError
+from tarnkappe.goal import Goal
+from tarnkappe.io import CsvDialect, Source, open_source
+from tarnkappe.io.folders import MANIFEST, POPULATION, PUBLIC, WITNESS, ReleaseFolder, manifest_of
+from tarnkappe.job import Job
+from tarnkappe.job.files import load_job
+from tarnkappe.job.given import criteria_of, names_of
+from tarnkappe.job.text import PlacedDict, scalar
+from tarnkappe.params import bind, parameters
+from tarnkappe.release import free_name
+from tarnkappe.schema import Column, MissingRule
+from tarnkappe.taxonomy import suppress
+from tarnkappe.verification import Evidence, Verification, verify_table
+
+#: What stands in a cell that says nothing, here and in most other tools.
+STAR = "*"
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a table is to be read, and what its empty and suppressed cells mean; what is not said is detected."""
+
+    dialect: CsvDialect = field(default_factory=CsvDialect)
+    missing_rule: MissingRule = "own-value"
+    #: The text that stands in every quasi-identifier of a record that is suppressed but not removed.
+    suppressed: str | None = None
+
+
+@dataclass(frozen=True)
+class Violation:
+    """A group that breaks a criterion: how many records it has, what it reaches, and what it publishes."""
+
+    criterion: str
+    column: str | None
+    records: int
+    reached: float
+    labels: dict[str, str | None]
+
+
+@dataclass(frozen=True, eq=False)
+class Audit:
+    """What was asked about a table, and what was found."""
+
+    file: str
+    description: str
+    quasi: tuple[str, ...]
+    origin: str | None
+    goal: Goal
+    found: Verification
+    reading: Reading
+    #: Criteria that cannot be checked, and what that would need.
+    unchecked: tuple[tuple[Criterion, str], ...] = ()
+    sha256: str | None = None
+    same_as_manifest: bool | None = None
+
+    @property
+    def asks(self) -> bool:
+        """Whether anything was promised; otherwise the verdicts only say what is reached."""
+        return self.origin is not None
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether something that was checked does not hold."""
+        return self.same_as_manifest is False or (self.asks and not self.found.ok)
+
+    @property
+    def ok(self) -> bool:
+        """Whether all that was promised was checked, and holds."""
+        return not self.is_broken and not self.unchecked
+
+    @property
+    def smallest_group(self) -> int:
+        """Records in the smallest group; none if all records are suppressed."""
+        return int(self.found.sizes.min()) if len(self.found.sizes) else 0
+
+    @property
+    def n_starred(self) -> int:
+        """Records with nothing but a star in every quasi-identifier, which count as a group like any other."""
+        stats, labels = self.found.stats, self.found.labels
+        if stats is None or labels is None:
+            return 0
+        stars = labels.select(pl.all_horizontal(pl.all().cast(pl.String) == STAR)).to_series().fill_null(value=False)
+        return int(stats.size[stars.to_numpy()].sum())
+
+    @property
+    def reached(self) -> dict[str, float]:
+        """What the worst group reaches, by the letter of the criterion and the column, if nothing was asked."""
+        letters = {KAnonymity.name: "k", LDiversity.name: "l", TCloseness.name: "t"}
+        out = {}
+        for criterion, verdict in zip(self.goal.criteria, self.found.verdicts, strict=True):
+            of = f" of {verdict.column}" if verdict.column else ""
+            by = " by order" if criterion.measured_by == "order" else ""
+            out[f"{letters.get(criterion.name, criterion.name)}{of}{by}"] = verdict.reached
+        return out
+
+    def violations(self, most: int) -> list[Violation]:
+        """The worst groups that break a criterion, at most so many of each, worst first."""
+        stats, labels = self.found.stats, self.found.labels
+        if stats is None or labels is None or not self.asks:
+            return []
+        out = []
+        for criterion in self.goal.criteria:
+            broken = np.flatnonzero(~criterion.satisfied(stats) & (stats.size > 0))
+            level = criterion.level(stats)[broken] if not criterion.others_known else np.zeros(len(broken))
+            worst = np.argsort(level if criterion.sense == "at least" else -level, kind="stable")[:most]
+            for at in worst.tolist():
+                texts = labels.select(pl.all().cast(pl.String)).row(int(broken[at]), named=True)
+                size = int(stats.size[broken[at]])
+                out.append(Violation(criterion.name, criterion.sensitive_column, size, float(level[at]), texts))
+        return out
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it as plain data, for ``--json``; without labels."""
+        return {
+            "ok": self.ok,
+            "file": self.file,
+            "criteria_from": self.origin,
+            "quasi_identifiers": list(self.quasi),
+            "records": self.found.n_records,
+            "suppressed": self.found.n_suppressed,
+            "missing_rule": self.reading.missing_rule,
+            "groups": len(self.found.sizes),
+            "smallest_group": self.smallest_group,
+            "reached": self.reached,
+            "verdicts": [asdict(v) for v in self.found.verdicts],
+            "unchecked": [{"criterion": c.name, "asked": c.asked, "needs": what} for c, what in self.unchecked],
+            "sha256": self.sha256,
+            "sha256_matches_manifest": self.same_as_manifest,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class _Asked:
+    """What is to be checked, and who said so."""
+
+    source: Source
+    goal: Goal
+    quasi: list[str]
+    columns: list[Column]
+    origin: str | None
+
+    @classmethod
+    def by(cls, job: Job, source: Source, origin: str | None) -> _Asked:
+        """What a job asks for; it knows the columns that criteria look at."""
+        needed = [c for c in job.columns if c.role == "sensitive" or c.name in job.goal.columns]
+        known = [c.name for c in needed]
+        needed += [Column(name, "drop") for name in job.goal.columns if name not in known]
+        return cls(source, job.goal, [c.name for c in job.columns if c.role == "quasi"], needed, origin)
+
+
+def audit(
+    file: str | Path,
+    *,
+    job: str | Path | None = None,
+    quasi: Sequence[str] = (),
+    criteria: Sequence[Criterion] = (),
+    sensitive: Sequence[str] = (),
+    settings: Iterable[str] = (),
+    reading: Reading | None = None,
+) -> Audit:
+    """Check a file or a release folder.
+
+    What it must satisfy is said by `job` (a job file), by `criteria`, or by the manifest beside the file. If only
+    `quasi` is given, nothing is asked: the verdicts say which k the file reaches, and which l and t for each column of
+    `sensitive`. If there is a manifest, the file must also be the one it describes.
+    """
+    reading = reading or Reading()
+    path = Path(file)
+    if path.is_dir() and not any(path.glob("part-*")):
+        path, kept = _released(ReleaseFolder(path))
+        job = kept if job is None and not criteria and not quasi else job
+    manifest = manifest_of(path)
+    asked = _asked(path, job, list(quasi), list(criteria), list(sensitive), settings, manifest, reading)
+    with asked.source as source:
+        evidence = _evidence(path)
+        goal, unchecked = _checkable(asked, evidence)
+        found = verify_table(
+            source,
+            asked.quasi,
+            asked.columns,
+            goal,
+            evidence=evidence,
+            wildcard=reading.missing_rule == "wildcard",
+            suppressed=reading.suppressed,
+        )
+        digest = source.sha256 if manifest else None
+    stated = None if manifest is None else manifest.get("sha256")
+    return Audit(
+        file=str(path),
+        description=source.description,
+        quasi=tuple(asked.quasi),
+        origin=asked.origin,
+        goal=goal,
+        found=found,
+        reading=reading,
+        unchecked=tuple(unchecked),
+        sha256=digest,
+        same_as_manifest=None if stated is None else stated == digest,
+    )
+
+
+def _released(folder: ReleaseFolder) -> tuple[Path, Path | None]:
+    """The table of a release folder, and the job that the publisher keeps beside it."""
+    table = folder.table
+    if table is None:
+        raise JobError(
+            "E108",
+            f"'{folder.path}' is no release folder: it has no {PUBLIC}/{MANIFEST} that names a file",
+            hint=f"tarnkappe verify {folder.path}/FILE.csv --quasi age,sex --k 5",
+        )
+    return table, folder.job
+
+
+def _evidence(file: Path) -> Evidence:
+    """What the internal folder of a release holds for its verification, if it is there."""
+    folder = ReleaseFolder.around(file)
+    return Evidence() if folder is None else Evidence(folder.kept(WITNESS), folder.kept(POPULATION))
+
+
+def _checkable(asked: _Asked, evidence: Evidence) -> tuple[Goal, list[tuple[Criterion, str]]]:
+    """The criteria that can be checked, and the others with what that would need."""
+    secret = [c.name for c in asked.columns if c.role == "sensitive"]  # these are published, or it is an error
+    lacks = {c: evidence.lacks(c, [*asked.source.columns, *secret]) for c in asked.goal.criteria}
+    lacking = [(c, what) for c, what in lacks.items() if what is not None]
+    if len(lacking) == len(lacks):
+        raise JobError(
+            "E108",
+            f"{lacking[0][0].name} cannot be checked without {lacking[0][1]}",
+            where=asked.source.name,
+            hint="Check the release folder, with its internal folder:  tarnkappe verify FOLDER",
+        )
+    return Goal([c for c, what in lacks.items() if what is None]), lacking
+
+
+def _asked(
+    file: Path,
+    job_file: str | Path | None,
+    quasi: list[str],
+    criteria: list[Criterion],
+    sensitive: list[str],
+    settings: Iterable[str],
+    manifest: dict[str, Any] | None,
+    reading: Reading,
+) -> _Asked:
+    if job_file is not None:
+        job = load_job(job_file, settings)
+        # The release is written like the data of the job, but may have been converted since.
+        missing = (*job.data.missing, "") if "" not in job.data.missing else job.data.missing
+        decimal = reading.dialect.decimal or job.data.dialect.decimal
+        source = open_source(file, replace(reading.dialect, decimal=decimal), missing)
+        return _Asked.by(job, source, str(job_file))
+    source = open_source(file, reading.dialect)
+    if criteria:
+        if not quasi:
+            raise JobError(
+                "E108",
+                "a criterion needs --quasi: the columns that form the groups",
+                hint="--quasi age,sex   (the columns that others may know)",
+            )
+        return _Asked.by(_job(source, quasi, criteria), source, "the command line")
+    if manifest is None and quasi:
+        return _Asked.by(_job(source, quasi, _measuring(source, sensitive)), source, None)
+    if manifest is None:
+        raise JobError(
+            "E108",
+            "nothing says what to check: no --job, no --quasi, and no manifest.json beside the file",
+            hint=f"tarnkappe verify {file} --quasi age,sex --k 5",
+        )
+    stated, promised = _stated(manifest, file)
+    return _Asked.by(_job(source, quasi or stated, promised), source, MANIFEST)
+
+
+def _measuring(source: Source, sensitive: Iterable[str]) -> list[Criterion]:
+    """Criteria that any table satisfies: what they reach is what was to be known."""
+    out: list[Criterion] = [KAnonymity(1)]
+    for name in sensitive:
+        out += [LDiversity(name, l=1), TCloseness(name, t=1.0)]
+        ordered = TCloseness(name, t=1.0, distance="ordered")
+        if _has_an_order(source, name, ordered):
+            out.append(ordered)
+    return out
+
+
+def _has_an_order(source: Source, name: str, criterion: Criterion) -> bool:
+    """Whether the values of a column have an order that a criterion can measure by."""
+    try:
+        measured([Column(name, "sensitive")], Goal([criterion]), source)
+    except JobError:
+        return False
+    return True
+
+
+def _job(source: Source, quasi: list[str], criteria: list[Criterion]) -> Job:
+    """A job that only says what to check, so that criteria are checked against columns as everywhere else."""
+    sensitive = list(dict.fromkeys(c.sensitive_column for c in criteria if c.sensitive_column))
+    return Job(
+        quasi={name: suppress() for name in quasi},
+        columns=measured([Column(name, "sensitive") for name in sensitive], Goal(criteria), source),
+        keep="rest",
+        criteria=criteria,
+    )
+
+
+def criterion_from(text: str, where: str = "--criterion") -> Criterion:
+    """A criterion written as ``name:key=value,key=value``.
+
+    ``key.name=value`` is an entry of a mapping, and a list is one ``key=value`` for each of its values.
+
+    >>> criterion_from("l-diversity:column=illness,l=2").asked
+    'l-diversity ≥ 2'
+    """
+    name, _, rest = text.partition(":")
+    cls = criterion_class(name.strip(), where)
+    words = {p.name for p in parameters(cls) if p.type in (str, str | None)}
+    lists = {p.name for p in parameters(cls) if get_origin(p.type) is tuple}
+    given = PlacedDict(where)
+    for part in filter(None, rest.split(",")):
+        path, equals, value = part.partition("=")
+        key, _, entry = path.strip().partition(".")
+        if not equals:
+            raise JobError(
+                "E108",
+                f"'{part}' is not of the form key=value",
+                where=where,
+                hint=f"{where} l-diversity:column=illness,l=2",
+            )
+        if entry:
+            given.setdefault(key, {})[entry] = scalar(value)
+        elif key in lists:
+            given.setdefault(key, []).append(value)
+        else:
+            given[key] = value if key in words else scalar(value)
+    return bind(cls, given, f"criterion '{name}'")
+
+
+def _stated(manifest: dict[str, Any], file: Path) -> tuple[list[str], list[Criterion]]:
+    """The quasi-identifiers and criteria that the manifest promises; it may have been changed by hand."""
+    where = str(file.with_name(MANIFEST))
+    quasi: Any = manifest.get("quasi_identifiers")
+    promised: Any = manifest.get("criteria")
+    if not (_is_list_of(quasi, str) and _is_list_of(promised, dict)):
+        raise JobError(
+            "E110",
+            "the manifest does not say what the file promises: quasi_identifiers and criteria are not lists of them",
+            where=where,
+            hint=f"tarnkappe verify {file} --quasi age,sex --k 5",
+        )
+    criteria = []
+    for given in promised:
+        name = str(given.get("name"))
+        settings = PlacedDict(where)
+        settings.update({key: value for key, value in given.items() if key != "name"})
+        criteria.append(bind(criterion_class(name, where), settings, f"criterion '{name}'"))
+    return quasi, criteria
+
+
+def _is_list_of(value: Any, kind: type) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(item, kind) for item in value)
+
+
+def verify(
+    data: Any,
+    criteria: Iterable[Criterion] | Criterion,
+    quasi: Iterable[str],
+    sensitive: Iterable[Column | str] = (),
+    *,
+    witness: Any = None,
+    population: Any = None,
+) -> Verification:
+    """Check any table, ours or not, against criteria: groups are rows with the same texts in `quasi`.
+
+    `witness` is a table of columns that criteria look at but that are not published, row by row as in `data`.
+    `population` is a public table generalised in the same way, one row per person.
+
+    >>> from tarnkappe.criteria.k_anonymity import KAnonymity
+    >>> found = verify(pl.DataFrame({"age": ["3*", "3*", "4*"]}), [KAnonymity(2)], ["age"])
+    >>> found.ok, found.verdicts[0].reached
+    (False, 1.0)
+    """
+    goal, names = Goal(criteria_of(criteria)), names_of(quasi, "quasi")
+    secret = names_of(sensitive, "sensitive") if isinstance(sensitive, str) else sensitive
+    columns = [c if isinstance(c, Column) else Column(c, "sensitive") for c in secret]
+    known = {c.name for c in columns}
+    columns += [Column(name, "drop") for name in goal.columns if name not in known]
+    source = data if isinstance(data, Source) else open_source(data)
+    hidden = None
+    if witness is not None:
+        with open_source(witness) as opened:
+            hidden = opened.read(opened.columns)
+    people = None
+    if population is not None:
+        with open_source(population) as opened:
+            public = opened.read(names)
+            people = public.select(pl.lit(1, pl.Int64).alias(free_name("people", names)), *names)
+    return verify_table(source, names, columns, goal, evidence=Evidence(hidden, people))

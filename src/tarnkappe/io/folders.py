@@ -1,0 +1,74 @@
+"""A release folder: what lies where, for those who write it and those who read it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+#: What a release folder holds: one folder to share, one to keep.
+PUBLIC, INTERNAL = "public", "internal"
+
+#: Files of both, and the key by which a manifest is known to be ours.
+MANIFEST, REPORT = "manifest.json", "report.html"
+MANIFEST_KEY = "tarnkappe"
+
+#: Files of the internal folder: the job as it was carried out, the groups, and what verification needs besides the
+#: published table.
+JOB, GROUPS, WITNESS, POPULATION = "job.yaml", "groups.parquet", "witness.parquet", "population.parquet"
+
+
+@dataclass(frozen=True)
+class ReleaseFolder:
+    """A folder that holds a release.
+
+    >>> ReleaseFolder(Path("census")).manifest.as_posix()
+    'census/public/manifest.json'
+    """
+
+    path: Path
+
+    @classmethod
+    def around(cls, table: Path) -> ReleaseFolder | None:
+        """The release folder that a table lies in, if it lies in one."""
+        return cls(table.parent.parent) if table.parent.name == PUBLIC else None
+
+    @property
+    def manifest(self) -> Path:
+        """The public manifest."""
+        return self.path / PUBLIC / MANIFEST
+
+    @property
+    def table(self) -> Path | None:
+        """The published table, if the manifest names one."""
+        told = read_manifest(self.manifest)
+        return self.path / PUBLIC / str(told["file"]) if told and "file" in told else None
+
+    @property
+    def job(self) -> Path | None:
+        """The job file that the publisher keeps, if it is there."""
+        kept = self.path / INTERNAL / JOB
+        return kept if kept.is_file() else None
+
+    def kept(self, name: str) -> pl.DataFrame | None:
+        """A table of the internal folder, if it is there."""
+        path = self.path / INTERNAL / name
+        return pl.read_parquet(path) if path.is_file() else None
+
+
+def read_manifest(path: Path) -> dict[str, Any] | None:
+    """A public manifest, if the file is one of ours."""
+    try:
+        manifest = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError):
+        return None
+    return manifest if isinstance(manifest, dict) and MANIFEST_KEY in manifest else None
+
+
+def manifest_of(table: Path) -> dict[str, Any] | None:
+    """What the manifest beside a table says about it, if there is one and it is about this table."""
+    manifest = read_manifest(table.with_name(MANIFEST))
+    return manifest if manifest is not None and manifest.get("file") == table.name else None
