@@ -27,6 +27,7 @@ BESIDE_THE_ROOMS = [
     "numeric",
     "ordered",
     "prefix",
+    "quantiles",
     "run_job",
     "suppress",
     "tree",
