@@ -55,6 +55,8 @@ class Domain:
     max_level: int | None = None
     #: What lies below the codes, where the column has a floor.
     hidden: Hidden | None = None
+    #: The decimal sign of the numbers in its labels.
+    decimal: str = "."
     #: Counted for a criterion or an algorithm but not a secret by itself: a person key, a target, a guarding node.
     aside: bool = False
 
@@ -112,6 +114,11 @@ class Domain:
     def is_integer(self) -> bool:
         """Whether all values are whole numbers."""
         return self.values is not None and bool(np.all(np.mod(self._known_values, 1) == 0))
+
+    @cached_property
+    def is_binary(self) -> bool:
+        """Whether its values are the numbers 0 and 1."""
+        return self.values is not None and self._known_values.tolist() == [0.0, 1.0]
 
     @property
     def _known_values(self) -> Floats:

@@ -235,7 +235,7 @@ def test_sets_publish_sets():
     target = [Domain("y", Taxonomy.from_nested(["p", "q"]))]
     table = count_cells([codes], [np.array([0, 0, 1, 1] * 2)], [scale], target)[0]
     grouping = TopDownSpecialization("y").decide(table, Goal([KAnonymity(4)]), rng=RNG)
-    assert labels(grouping, table, 0) == {"{a, b}", "{c, d}"}
+    assert labels(grouping, table, 0) == {"{a | b}", "{c | d}"}
 
 
 def test_what_cannot_be_done():

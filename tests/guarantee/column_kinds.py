@@ -71,24 +71,16 @@ class ColumnKind:
 
 
 class Numbers(ColumnKind):
-    """Numbers that are published as ``[min max]``."""
-
-    def covers(self, label: str, value: str) -> bool:
-        number = float(value)
-        found = re.fullmatch(rf"\[({NUMBER}) ({NUMBER})\]", label)
-        if found:
-            return float(found[1]) <= number <= float(found[2])
-        return label == self.root or (re.fullmatch(NUMBER, label) is not None and float(label) == number)
-
-
-class NumbersInIntervals(ColumnKind):
-    """Numbers in intervals of fixed widths."""
+    """Numbers that are published as ``[min max]``, or in intervals."""
 
     def covers(self, label: str, value: str) -> bool:
         number = float(value)
         if label == self.root:
             return True
+        if label == "0/1":
+            return number in (0, 1) and {float(v) for v in self.values} <= {0, 1}
         for pattern, holds in (
+            (rf"\[({NUMBER}) ({NUMBER})\]", lambda a, b: a <= number <= b),
             (rf"\[({NUMBER}), ({NUMBER})\)", lambda a, b: a <= number < b),
             (rf"({NUMBER})(?:-| to )({NUMBER})", lambda a, b: a <= number <= b),
             (rf"<({NUMBER})", lambda a: number < a),
@@ -101,12 +93,18 @@ class NumbersInIntervals(ColumnKind):
         return False
 
 
+def listed(value: str, signs: str) -> str:
+    """A value as it stands in a range or a set: quoted as in CSV, if it could be taken for more than one."""
+    clear = value.strip() == value != "" and not any(sign in value for sign in signs + '"')
+    return value if clear else '"' + value.replace('"', '""') + '"'
+
+
 class Scale(ColumnKind):
     """Texts in an order, published as ranges ``[first last]``; texts may hold blanks and brackets themselves."""
 
     def covers(self, label: str, value: str) -> bool:
-        at = self.values.index(value)
-        ranges = (f"[{a} {b}]" for a in self.values[: at + 1] for b in self.values[at:])
+        at, shown = self.values.index(value), [listed(v, " []") for v in self.values]
+        ranges = (f"[{a} {b}]" for a in shown[: at + 1] for b in shown[at:])
         return label in (value, self.root) or label in ranges
 
     def order(self, published: Sequence[Hashable]) -> list[Hashable]:
@@ -118,12 +116,14 @@ class Scale(ColumnKind):
 
 
 class Sets(Scale):
-    """Texts of which a group publishes those that it has, ``{a, b}``; texts may hold commas and braces themselves."""
+    """Texts of which a group publishes those that it has, ``{a | b}``; texts may hold bars and braces themselves."""
 
     def covers(self, label: str, value: str) -> bool:
         others = [v for v in self.values if v != value]
         chosen = (kept for size in range(len(others) + 1) for kept in combinations(others, size))
-        sets = ("{" + ", ".join(v for v in self.values if v == value or v in kept) + "}" for kept in chosen)
+        sets = (
+            "{" + " | ".join(listed(v, "{|}") for v in self.values if v == value or v in kept) + "}" for kept in chosen
+        )
         return label in (value, self.root) or label in sets
 
 
@@ -235,7 +235,7 @@ def quasi_kinds(draw: st.DrawFn, taken: frozenset[str]) -> ColumnKind:
         widths = draw(st.sampled_from([(5,), (2, 10), (0.5, 1, 4)]))
         ends = draw(st.sampled_from([(None, None), (None, 40), (-2, None), (0, 9)]))
         taxonomy = intervals(*widths, start=draw(st.sampled_from([None, 1, -0.5])), bottom=ends[0], top=ends[1])
-        return NumbersInIntervals(draw(number_texts()), taxonomy, numeric=True)
+        return Numbers(draw(number_texts()), taxonomy, numeric=True)
     if kind == 2:
         return draw(branches(taken))
     if kind == 3:

@@ -72,8 +72,8 @@ def test_a_range_inside_a_tree():
 def test_a_set_publishes_its_values():
     colour = Domain("colour", Taxonomy.scale(["blue", "green", "red"]), sets=True)
     assert texts(colour, (0, 2), (0, 2), (1, 1), sets=[0b101, 0b111, 0b010]) == [
-        "{blue, red}",
-        "{blue, green, red}",
+        "{blue | red}",
+        "{blue | green | red}",
         "green",
     ]
     assert texts(colour, (0, 2)) == ["*"]  # an algorithm that fixed the node says no more than the node
@@ -82,7 +82,7 @@ def test_a_set_publishes_its_values():
 def test_a_set_with_missing_values():
     tree = Taxonomy.scale(["blue", "green", "red"]).with_missing("?")
     colour = Domain("colour", tree, missing=3, sets=True)
-    assert texts(colour, (0, 1), (1, 3), (3, 3), sets=[0b11, 0b1010, 0b1000]) == ["{blue, green}", "*", None]
+    assert texts(colour, (0, 1), (1, 3), (3, 3), sets=[0b11, 0b1010, 0b1000]) == ["{blue | green}", "*", None]
 
 
 def test_what_looks_the_same_is_the_same():
@@ -117,8 +117,10 @@ def says(domain: Domain, text: str | None, code: int) -> bool:
     if text is None:
         return code == domain.missing
     own = tree.leaves[code]
+    if text == "0/1":
+        return set(tree.leaves) - {tree.leaves[domain.missing] if domain.missing >= 0 else None} == {"0", "1"}
     if text.startswith("{"):
-        return own in text[1:-1].split(", ") and code != domain.missing
+        return own in text[1:-1].split(" | ") and code != domain.missing
     if text.startswith("["):
         first, last = (tree.leaves.index(end) for end in text[1:-1].split(" "))
         return first <= code <= last and code != domain.missing

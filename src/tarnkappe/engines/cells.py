@@ -45,7 +45,7 @@ def tally_of_cells(
             series = stacked(series, read_kind(public, column, population, distinct=True))
             weights = np.concatenate([weights, further])
             where = f"{where} or {population.name}"
-        return encode_quasi(series, column, schema.missing_rule, others, where, weights)
+        return encode_quasi(series, column, schema.missing_rule, others, where, weights, decimal=source.decimal)
 
     quasi = map_threads(encode, schema.quasi)
     counted = map_threads(encode, [*schema.sensitive, *aside])

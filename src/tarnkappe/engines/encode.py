@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from tarnkappe.errors import DataError, JobError
 from tarnkappe.fixes import setting
 from tarnkappe.io import Source
+from tarnkappe.publish.notation import with_decimal_comma
 from tarnkappe.schema import Column, MissingRule
 from tarnkappe.tally import Domain, Hidden
 from tarnkappe.taxonomy import Taxonomy
@@ -82,8 +83,13 @@ def encode_quasi(
     others: dict[str, list[str]],
     where: str,
     weights: NDArray[np.int64] | None = None,
+    *,
+    decimal: str = ".",
 ) -> tuple[NDArray[Any], Domain]:
-    """Encode a quasi-identifier along its taxonomy; `others` helps to say that a taxonomy belongs elsewhere."""
+    """Encode a quasi-identifier along its taxonomy; `others` helps to say that a taxonomy belongs elsewhere.
+
+    Numbers are published with the `decimal` sign of the data.
+    """
     values = Values.of(series, weights)
     if values.n_missing and rule is None:
         n = values.n_missing
@@ -98,7 +104,8 @@ def encode_quasi(
             ],
             hint=setting("Add under 'data':  missing_rule: own-value", "missing_rule", "own-value"),
         )
-    codes, domain = _encode(values, column, others, weight=column.weight, wildcard=rule == "wildcard", where=where)
+    wildcard = rule == "wildcard"
+    codes, domain = _encode(values, column, others, column.weight, wildcard, where, decimal)
     if column.max_level is None:
         return codes, domain
     return codes, replace(domain, max_level=min(column.max_level - domain.floor, domain.taxonomy.height))
@@ -136,6 +143,7 @@ def _encode(
     weight: float = 1.0,
     wildcard: bool = False,
     where: str | None = None,
+    decimal: str = ".",
 ) -> tuple[NDArray[Any], Domain]:
     numeric = column.kind == "numeric"
     texts = _leaf_texts(values, column)
@@ -151,6 +159,8 @@ def _encode(
         place = np.array([leaf[t] for t in texts], np.int32)
         if tree.ranges[0] and numeric:
             positions = np.array([float(t) for t in tree.leaves])
+    if numeric and decimal == ",":
+        tree = _with_decimal_comma(tree, column)
     hidden = None
     if column.min_level and texts:
         tree, place, hidden = _floored(tree, place, values.counts, column, where)
@@ -167,11 +177,27 @@ def _encode(
         hidden = None if hidden is None else _with_one_more(hidden)
     sets = column.taxonomy is not None and column.taxonomy.sets and bool(texts)
     domain = Domain(
-        column.name, tree, positions, missing, wildcard and missing >= 0, weight, sets and hidden is None, hidden=hidden
+        column.name,
+        tree,
+        positions,
+        missing,
+        wildcard and missing >= 0,
+        weight,
+        sets and hidden is None,
+        hidden=hidden,
+        decimal=decimal if numeric else ".",
     )
     unchanged = bool(np.array_equal(place, np.arange(len(place))))
     # A list of distinct values may begin with a missing one that no record has; its code means nothing.
     return (values.code if unchanged else place[np.minimum(values.code, len(place) - 1)]), domain
+
+
+def _with_decimal_comma(tree: Taxonomy, column: Column) -> Taxonomy:
+    """The taxonomy with numbers as the data write them; what the steward called a group of them stays as it is."""
+    named = column.taxonomy is not None and not column.taxonomy.numeric
+    numbers = set(tree.leaf_nodes.tolist() if named else range(1, tree.n_nodes))
+    labels = (with_decimal_comma(label) if v in numbers else label for v, label in enumerate(tree.labels))
+    return replace(tree, labels=tuple(labels))
 
 
 def _floored(

@@ -60,7 +60,7 @@ class MemoryEngine(Engine):
             if population is not None:
                 series = stacked(series, read_kind(public[column.name], column, population))
                 where = f"{where} or {population.name}"
-            return encode_quasi(series, column, schema.missing_rule, others, where)
+            return encode_quasi(series, column, schema.missing_rule, others, where, decimal=source.decimal)
 
         quasi = map_threads(encode, schema.quasi)
         counted = map_threads(encode, [*schema.sensitive, *aside])

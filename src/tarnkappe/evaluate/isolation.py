@@ -118,7 +118,8 @@ class _Space:
         positions = []
         for name, how in quasi.items():
             column = column_of(name, "quasi", how)
-            codes, domain = encode_quasi(read_kind(frame[name], column, source), column, "own-value", {}, source.name)
+            series = read_kind(frame[name], column, source)
+            codes, domain = encode_quasi(series, column, "own-value", {}, source.name, decimal=source.decimal)
             coded.append((codes.astype(np.int32), domain))
             positions.append(_positions(domain, numeric=column.kind == "numeric"))
         rank, first = distinct_rows([codes for codes, _ in coded], [d.size for _, d in coded])
@@ -194,7 +195,10 @@ def _positions(domain: Domain, *, numeric: bool) -> Floats | None:
     place = domain.positions.copy()
     if numeric and domain.values is None:
         place = np.array(
-            [float("nan") if i == domain.missing else float(x) for i, x in enumerate(domain.taxonomy.leaves)]
+            [
+                float("nan") if i == domain.missing else float(x.replace(domain.decimal, "."))
+                for i, x in enumerate(domain.taxonomy.leaves)
+            ]
         )
     if domain.missing >= 0:
         place[domain.missing] = np.nan

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from tarnkappe.arrays import Codes
+from tarnkappe.publish.notation import EITHER, range_ends, set_values
 from tarnkappe.tally import Domain
 
 
@@ -16,7 +17,7 @@ from tarnkappe.tally import Domain
 class LabelReader:
     """Reads the labels of one quasi-identifier.
 
-    A label is a value, a node of the taxonomy, a range ``[a b]`` or a set ``{a, b}``. An empty cell is the missing
+    A label is a value, a node of the taxonomy, a range ``[a b]`` or a set ``{a | b}``. An empty cell is the missing
     value; where the domain has none, it could be anything.
 
     >>> from tarnkappe.taxonomy.tree import Taxonomy
@@ -36,14 +37,18 @@ class LabelReader:
         if text in self._nodes:
             node = self._nodes[text]
             return everything[tree.lo[node] : tree.hi[node] + 1]
-        if text.startswith("[") and text.endswith("]"):
-            ends = self._listed(text[1:-1], " ")
-            return everything[ends[0] : ends[1] + 1] if ends is not None and len(ends) == 2 else None
-        if text.startswith("{") and text.endswith("}"):
-            members = self._listed(text[1:-1], ", ")
-            return None if members is None else np.sort(np.array(members, np.int32))
+        if text == EITHER and self.domain.is_binary:
+            return everything[self.domain.known]
+        ends = range_ends(text)
+        if ends is not None:
+            low, high = (self.domain.code_of.get(end) for end in ends)
+            return None if low is None or high is None else everything[low : high + 1]
+        listed = set_values(text)
+        if listed is not None:
+            members = [self.domain.code_of.get(value, -1) for value in listed]
+            return None if -1 in members else np.sort(np.array(members, np.int32))
         with suppress(ValueError):  # a number written in another way, such as 3.0 for 3
-            code = self._numbers.get(float(text))
+            code = self._numbers.get(self._number(text))
             return None if code is None else everything[[code]]
         return None
 
@@ -58,20 +63,8 @@ class LabelReader:
         out = {}
         for leaf, code in self.domain.code_of.items():
             with suppress(ValueError):
-                out[float(leaf)] = code
+                out[self._number(leaf)] = code
         return out
 
-    def _listed(self, text: str, separator: str) -> list[int] | None:
-        """The values that a text lists; values may hold the separator themselves."""
-        code = self.domain.code_of
-        parts = text.split(separator)
-        found: list[int] = []
-        begin = 0
-        while begin < len(parts):
-            ends = range(len(parts), begin, -1)
-            end = next((e for e in ends if separator.join(parts[begin:e]) in code), None)
-            if end is None:
-                return None
-            found.append(code[separator.join(parts[begin:end])])
-            begin = end
-        return found
+    def _number(self, text: str) -> float:
+        return float(text.replace(self.domain.decimal, "."))

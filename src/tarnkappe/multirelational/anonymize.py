@@ -201,7 +201,10 @@ def _decide(job: MultiJob, tables: Mapping[str, Any]) -> _Plan:
         frame = source.read([job.key, *relation.published])
         owner = owners(frame[job.key], everybody, relation.name).astype(np.int32)
         coded = [
-            encode_quasi(read_kind(frame[c.name], c, source), c, job.missing_rule, {}, source.name) for c in columns
+            encode_quasi(
+                read_kind(frame[c.name], c, source), c, job.missing_rule, {}, source.name, decimal=source.decimal
+            )
+            for c in columns
         ]
         encoded = EncodedTable(
             tuple(codes.astype(np.int32) for codes, _ in coded), tuple(d for _, d in coded), owner, relation.rows

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from tarnkappe.arrays import Codes
 from tarnkappe.boxes import Boxes
+from tarnkappe.publish.notation import EITHER, range_text, set_text
 from tarnkappe.tally import Domain, distinct_rows
 
 #: Beyond this many different labels a column is written as plain text: an enumeration would only bloat the header.
@@ -52,7 +53,7 @@ def text_column(code: Codes, texts: Sequence[str] | pl.Series) -> pl.Series:
 def labels_of(boxes: Boxes, j: int, domain: Domain, missing_texts: Collection[str] = ()) -> Labels:
     """The labels of quasi-identifier `j` for all groups.
 
-    One value publishes itself, an interval of a range ``[min max]``, a set its values ``{a, b}``, anything else the
+    One value publishes itself, an interval of a range ``[min max]``, a set its values ``{a | b}``, anything else the
     label of its node. A group whose cells are all missing publishes the missing value, and so does a label that reads
     like one of `missing_texts`.
     """
@@ -66,16 +67,17 @@ def labels_of(boxes: Boxes, j: int, domain: Domain, missing_texts: Collection[st
     if j in boxes.members:
         sets, inner = np.unique(np.where(spread, boxes.members[j], 0), return_inverse=True)
         way, first = distinct_rows([outer, inner], [tree.n_nodes + 1, len(sets)])
-        inside = [_set_text(leaves, int(sets[i])) for i in inner[first]]
+        inside = [set_text(_members(leaves, int(sets[i]))) for i in inner[first]]
     else:
         low, high = np.where(spread, lo, 0), np.where(spread, hi, 0)
         way, first = distinct_rows([outer, low, high], [tree.n_nodes + 1, domain.size, domain.size])
-        inside = [f"[{a} {b}]" for a, b in zip(leaves[low[first]], leaves[high[first]], strict=True)]
+        ends = zip(leaves[low[first]], leaves[high[first]], strict=True)
+        inside = [EITHER if domain.is_binary else range_text(a, b) for a, b in ends]
     return _distinct(np.where(spread[first], np.array(inside, dtype=object), texts[outer[first]]), way, missing_texts)
 
 
-def _set_text(leaves: NDArray[Any], bits: int) -> str:
-    return "{" + ", ".join(leaves[i] for i in range(bits.bit_length()) if bits >> i & 1) + "}"
+def _members(leaves: NDArray[Any], bits: int) -> list[str]:
+    return [leaves[i] for i in range(bits.bit_length()) if bits >> i & 1]
 
 
 def _distinct(texts: NDArray[Any], way: Codes, missing_texts: Collection[str]) -> Labels:

@@ -64,7 +64,7 @@ def quantiles(*parts: int) -> Quantiles:
 
 
 def value_set(*values: str) -> Set:
-    """Few values without a taxonomy: groups publish sets such as ``{red, blue}``; sorted unless an order is given.
+    """Few values without a taxonomy: groups publish sets such as ``{red | blue}``; sorted unless an order is given.
 
     >>> value_set("red", "blue").build(["blue"], "colour").leaves
     ('red', 'blue')

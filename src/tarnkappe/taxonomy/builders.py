@@ -239,7 +239,7 @@ class Order(TaxonomyBuilder):
 
 @dataclass(frozen=True)
 class Set(Order):
-    """Few values without a taxonomy: a group publishes the set of those it has, such as ``{red, blue}``.
+    """Few values without a taxonomy: a group publishes the set of those it has, such as ``{red | blue}``.
 
     The order of the values still matters: neighbours are pooled first, so put like beside like.
 
