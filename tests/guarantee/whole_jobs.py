@@ -191,7 +191,7 @@ class Case:
         values = self.column(field.name)
         if not field.kind.numeric:
             return pa.array(values, pa.string())
-        whole = all(v is None or "." not in v for v in values)
+        whole = all(v is None or set(v).isdisjoint(".e") for v in values)
         return pa.array([None if v is None else int(v) if whole else float(v) for v in values])
 
 
