@@ -1,4 +1,4 @@
-"""What the first run after installing costs: CPU seconds with and without compiled kernels, for the demo and the census.
+"""What the first run after installing costs: CPU seconds with and without compiled kernels, for demo and census.
 
     python bench/cold_start.py [--kernels]
 
@@ -24,14 +24,15 @@ CENSUS = ("census_scale.py", "--part", "release", "--rows", "100000", "--engine"
 
 #: Listens to Numba while a module or script runs, and says at the end how long each kernel took to compile.
 LISTEN = """
-import atexit, json, runpy, sys, time
+import atexit, json, runpy, sys, threading, time
 from numba.core import event
 class Kernels(event.Listener):
-    def __init__(self): self.stack, self.took = [], {}
-    def on_start(self, e): self.stack.append((e.data["dispatcher"].__qualname__, time.process_time()))
+    def __init__(self): self.mine, self.took = threading.local(), {}
+    def on_start(self, e):
+        self.mine.open = [*getattr(self.mine, "open", []), (e.data["dispatcher"].__qualname__, time.thread_time())]
     def on_end(self, e):
-        name, since = self.stack.pop()
-        if not self.stack: self.took[name] = self.took.get(name, 0) + time.process_time() - since
+        name, since = self.mine.open.pop()
+        if not self.mine.open: self.took[name] = self.took.get(name, 0) + time.thread_time() - since
 heard = Kernels()
 event.register("numba:compile", heard)
 atexit.register(lambda: sys.stderr.write("\\n" + json.dumps({k: round(v, 2) for k, v in heard.took.items()}) + "\\n"))

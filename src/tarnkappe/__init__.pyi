@@ -48,6 +48,7 @@ from tarnkappe.algorithms.subtree.iyengar import Iyengar as Iyengar
 from tarnkappe.algorithms.subtree.k_optimize import KOptimize as KOptimize
 from tarnkappe.algorithms.subtree.l_plus_optimize import LPlusOptimize as LPlusOptimize
 from tarnkappe.algorithms.subtree.mr_bug import MRBUG as MRBUG
+from tarnkappe.algorithms.subtree.mr_hybrid import MRHybrid as MRHybrid
 from tarnkappe.algorithms.subtree.mr_tds import MRTDS as MRTDS
 from tarnkappe.algorithms.subtree.mu_argus import MuArgus as MuArgus
 from tarnkappe.algorithms.subtree.tdd import TopDownDisclosure as TopDownDisclosure

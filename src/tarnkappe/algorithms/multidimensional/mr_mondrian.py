@@ -24,7 +24,7 @@ class MRMondrian(CountedMondrian):
 
     Differs from the paper in: medians are exact, because values are counted before anything is approximated (the
     dissertation takes the median of the shards' medians); any monotone goal; strict cuts with the second try below the
-    median and on taxonomies, as in `Mondrian`.
+    median and on taxonomies, as in `Mondrian`; shards are parts of the tally in memory, counted in threads.
 
     References
     ----------
@@ -35,5 +35,5 @@ class MRMondrian(CountedMondrian):
 
     name: ClassVar = "mrmondrian"
     title: ClassVar = "MRMondrian"
-    summary: ClassVar = "Mondrian in counting rounds over shards, then part by part; the same groups at any size."
+    summary: ClassVar = "Mondrian in counting rounds over shards, then part by part; the same groups."
     counts_secrets: ClassVar = False

@@ -19,10 +19,10 @@ from tarnkappe.params import param
 
 @dataclass(frozen=True)
 class RothkoS(ShardedMondrian):
-    r"""Out-of-core Mondrian that grows its tree on a sample, and undoes the cuts that fail on all records.
+    r"""Mondrian that grows its tree on a sample, and undoes the cuts that fail on all records.
 
-    `sample` records are drawn from the parts that are too large for memory, and cut as in `Mondrian`. A cut is taken
-    only if both sides very probably satisfy the goal. For the size that is the exact hypergeometric test: with
+    `sample` records are drawn from the parts of more than `part_records` records, and cut as in `Mondrian`. A cut is
+    taken only if both sides very probably satisfy the goal. For the size that is the exact hypergeometric test: with
     :math:`m` of :math:`N` records drawn, a side needs so many records :math:`x` in the sample that
 
     .. math:: \Pr[X \ge x] \le \alpha, \qquad X \sim \mathrm{Hypergeometric}(N,\; k - 1,\; m),
@@ -40,7 +40,8 @@ class RothkoS(ShardedMondrian):
     Two scans per sample, instead of one per level of the tree.
 
     Differs from the paper in: the exact test instead of its normal approximation, and the bootstrap for other criteria,
-    where the paper has a bound for each; medians as in `Mondrian`; any monotone goal.
+    where the paper has a bound for each; medians as in `Mondrian`; any monotone goal; what is sampled and scanned is
+    the tally in memory, in shards, not a table on disk.
 
     References
     ----------
@@ -50,7 +51,7 @@ class RothkoS(ShardedMondrian):
 
     name: ClassVar = "rothko-s"
     title: ClassVar = "Rothko-S"
-    summary: ClassVar = "Out-of-core Mondrian whose first cuts are found on a sample, then checked on everything."
+    summary: ClassVar = "Mondrian whose first cuts are found on a sample, then checked on everything."
 
     sample: int = param(100_000, doc="How many records are drawn to find the first cuts.", ge=1, kw_only=True)
     alpha: float = param(

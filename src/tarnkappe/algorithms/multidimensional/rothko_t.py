@@ -10,7 +10,7 @@ from tarnkappe.algorithms.multidimensional.sharded import CountedMondrian
 
 @dataclass(frozen=True)
 class RothkoT(CountedMondrian):
-    r"""Out-of-core Mondrian: one scan per level of the tree, and cuts chosen from frequency sets only.
+    r"""Mondrian by frequency sets: one scan per level of the tree, and cuts chosen from frequency sets only.
 
     The frequency set of a part and an attribute is the number of records by value and sensitive values: enough to find
     the median cut *and* to say whether both halves satisfy the goal. One scan over the shards builds those of all parts
@@ -22,8 +22,8 @@ class RothkoT(CountedMondrian):
     cell, and far fewer where values repeat.
 
     Differs from the paper in: medians as in `Mondrian` instead of the most informative cut (see InfoGain Mondrian);
-    any monotone goal; a level is never divided over several scans, because the tally is already much smaller than the
-    table.
+    any monotone goal; what is scanned is the tally in memory, in shards, not a table on disk, so a level is never
+    divided over several scans.
 
     References
     ----------
@@ -35,5 +35,5 @@ class RothkoT(CountedMondrian):
 
     name: ClassVar = "rothko-t"
     title: ClassVar = "Rothko-T"
-    summary: ClassVar = "Out-of-core Mondrian: one scan per level, cuts chosen from frequency sets; the same groups."
+    summary: ClassVar = "Mondrian with one scan per level and cuts chosen from frequency sets; the same groups."
     counts_secrets: ClassVar = True

@@ -28,10 +28,10 @@ class MRBUG(BottomUpGeneralization):
     know nothing but the node that each value is published as.
 
     The result is that of Bottom-Up Generalization, whatever the number of shards. O(rounds · columns · cells), without
-    memory for the groups on the shards; `bug` keeps them, and is faster where they fit.
+    memory for the groups on the shards; `bug` keeps them, and is faster.
 
-    Differs from the paper in: what Bottom-Up Generalization differs in; the dissertation switches between this and
-    top-down specialisation by a threshold of k, here you choose.
+    Differs from the paper in: what Bottom-Up Generalization differs in; shards are parts of the tally in memory,
+    counted in threads. The paper's switch between this and top-down specialisation is `mrhybrid`.
 
     References
     ----------

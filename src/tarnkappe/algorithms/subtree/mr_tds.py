@@ -44,8 +44,9 @@ class MRTDS(Algorithm):
 
     Differs from the paper in: any monotone goal, and a suppression limit in the second phase; values that nobody in a
     part has are decided by the others; `granularity` sibling as in Top-Down Specialization. Ranges without a taxonomy
-    are whole again after merging, because random parts hardly ever cut at the same place. The second phase reads the
-    tally, which is already a count, instead of counting in a job of its own for every step.
+    are whole again after merging, because random parts hardly ever cut at the same place. The parts lie
+    in memory, in threads; the second phase reads the tally, which is already a count, instead of counting in a job of
+    its own for every step.
 
     References
     ----------
