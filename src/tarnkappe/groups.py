@@ -206,6 +206,7 @@ class GroupStats:
         group: NDArray[Any],
         count: Counts,
         sensitive: Mapping[str, tuple[Codes, Domain]] | None = None,
+        *,
         joint: tuple[tuple[Domain, ...], Codes, Codes] | None = None,
         tables: Mapping[str, Counts] | None = None,
         population: Counts | None = None,
@@ -264,7 +265,16 @@ class GroupStats:
             joint_cells = (tally.sensitive_domains, codes[at], values)
         population = None if tally.population is None else tally.population[at]
         quasi = [d.name for d in tally.quasi_domains]
-        return cls.from_cells(grouping.group, grouping.quota, sensitive, joint_cells, tables, population, keys, quasi)
+        return cls.from_cells(
+            grouping.group,
+            grouping.quota,
+            sensitive,
+            joint=joint_cells,
+            tables=tables,
+            population=population,
+            keys=keys,
+            quasi=quasi,
+        )
 
     @property
     def n_groups(self) -> int:

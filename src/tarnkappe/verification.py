@@ -184,7 +184,9 @@ def _recount(
         combined = tuple(domains.values()), code.reshape(-1).astype(np.int32), distinct.astype(np.int32)
     numbers = np.column_stack([_numbers(labels[q]) for q in quasi]) if "projection" in goal.scopes else None
     sensitive = {name: (codes[name], domains[name]) for name in domains}
-    stats = GroupStats.from_cells(group, records, sensitive, combined, None, people, numbers, names)
+    stats = GroupStats.from_cells(
+        group, records, sensitive, joint=combined, population=people, keys=numbers, quasi=names
+    )
     return stats, labels.rename(dict(zip(quasi, names, strict=True)))
 
 

@@ -189,7 +189,7 @@ def test_the_rarest_record_is_what_is_measured():
     domain = Domain("s", Taxonomy.from_nested(["p", "q"]))
     codes = np.array([0, 1, 0], np.int32)
     stats = GroupStats.from_cells(
-        group, count, {"s": (codes, domain)}, ((domain,), codes, np.array([[0], [1]], np.int32))
+        group, count, {"s": (codes, domain)}, joint=((domain,), codes, np.array([[0], [1]], np.int32))
     )
     assert DP.level(stats).tolist() == [7, 20]
 

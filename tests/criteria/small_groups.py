@@ -48,7 +48,7 @@ def guarded(groups: Sequence[Sequence[tuple[str, str | None]]], tree: Taxonomy) 
         group,
         np.ones(len(cells), np.int64),
         {"s": (value, secret), "guard": (node, guard)},
-        ((secret, guard), joint.reshape(-1).astype(np.int32), meaning.astype(np.int32)),
+        joint=((secret, guard), joint.reshape(-1).astype(np.int32), meaning.astype(np.int32)),
     )
 
 

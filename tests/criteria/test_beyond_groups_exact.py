@@ -38,7 +38,7 @@ def stats_of(rows: list[brute.Row]) -> GroupStats:
         group,
         np.ones(len(rows), np.int64),
         {"illness": (values[:, 0], ILLNESS), "person": (values[:, 1], PERSON)},
-        ((ILLNESS, PERSON), code.reshape(-1).astype(np.int32), joint.astype(np.int32)),
+        joint=((ILLNESS, PERSON), code.reshape(-1).astype(np.int32), joint.astype(np.int32)),
         keys=np.array(labels, np.int32),
         quasi=QUASI,
     )

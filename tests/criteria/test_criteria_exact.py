@@ -174,7 +174,7 @@ class TestKnowOthers:
             np.zeros(len(values), np.int32),
             number.astype(np.int64),
             {d.name: (values[:, i].astype(np.int32), d) for i, d in enumerate(domains)},
-            (tuple(domains), codes, values.astype(np.int32)),
+            joint=(tuple(domains), codes, values.astype(np.int32)),
         )
 
     def test_a_known_hole(self):

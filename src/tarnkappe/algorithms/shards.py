@@ -189,4 +189,4 @@ class Secrets:
             d.name: (self.values[secret, i], d) for i, d in enumerate(self.domains) if d.name in self._goal.columns
         }
         joint = (self.domains, secret, self.values) if self._goal.joint else None
-        return GroupStats.from_cells(group, count, sensitive, joint, self.tables)
+        return GroupStats.from_cells(group, count, sensitive, joint=joint, tables=self.tables)

@@ -250,8 +250,8 @@ class _RandomGroups:
                 self.column: (value.astype(np.int32), self.domains[0]),
                 self.other: (other.astype(np.int32), self.domains[1]),
             },
-            (self.domains, number[value * n_others + other].astype(np.int32), meaning),
-            self.tables,
+            joint=(self.domains, number[value * n_others + other].astype(np.int32), meaning),
+            tables=self.tables,
             _at_first(group, people) if self.criterion.needs_population else None,
         )
 

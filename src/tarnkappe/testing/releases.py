@@ -31,7 +31,7 @@ def random_release(criterion: Criterion, rng: np.random.Generator) -> GroupStats
         group,
         np.ones(len(group), np.int64),
         {d.name: (column, d) for d, column in zip(domains, columns, strict=True)},
-        (tuple(domains), code, np.column_stack(columns)[first]),
+        joint=(tuple(domains), code, np.column_stack(columns)[first]),
         keys=keys,
         quasi=tuple(QUASI),
     )
