@@ -252,7 +252,7 @@ class _RandomGroups:
             },
             joint=(self.domains, number[value * n_others + other].astype(np.int32), meaning),
             tables=self.tables,
-            _at_first(group, people) if self.criterion.needs_population else None,
+            population=_at_first(group, people) if self.criterion.needs_population else None,
         )
 
     def check_merges(self, first: NDArray[np.intp], second: NDArray[np.intp], merges: int, law: str, what: str) -> None:
