@@ -17,8 +17,8 @@ _OF_SETS, _OF_RANGES = frozenset('|"{}'), frozenset(' "[]')
 def set_text(values: Sequence[str]) -> str:
     """A set as a label; values that could be taken for more than one are quoted, as in CSV.
 
-    >>> print(set_text(["red", "blue"]), set_text(["a | b", 'say "c"']))
-    {red | blue} {"a | b" | "say ""c\"""}
+    >>> print(set_text(["red", "blue"]), set_text(["a | b", 'a "c" d']))
+    {red | blue} {"a | b" | "a ""c"" d"}
     """
     return "{" + BETWEEN.join(_quoted(value, _OF_SETS) for value in values) + "}"
 
