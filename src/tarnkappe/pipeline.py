@@ -30,10 +30,11 @@ from tarnkappe.guards import (
     require_everybody,
 )
 from tarnkappe.io import CsvDialect, Format, Source, Staging, TableWriter, like, open_source
+from tarnkappe.io.dialect import stated_dialect
 from tarnkappe.io.folders import GROUPS, INTERNAL, JOB, MANIFEST, POPULATION, PUBLIC, REPORT, WITNESS
 from tarnkappe.job import Job
 from tarnkappe.job.given import number_of, one_of
-from tarnkappe.job.mechanism import require_data_independence
+from tarnkappe.job.mechanism import independent
 from tarnkappe.job.model import replace_job
 from tarnkappe.phases import Phases, Progress
 from tarnkappe.plain_json import to_json
@@ -247,10 +248,14 @@ def _count(job: Job, data: Any, clock: Phases) -> tuple[Checked, Engine]:
     clock.begin("read")
     engine = engine_for(job.engine, data)
     engine.step = clock.step
-    source = data if isinstance(data, Source) else engine.open(data, job.data.dialect, job.data.missing)
+    dialect = job.data.dialect
+    if job.goal.is_mechanism:
+        dialect = stated_dialect(dialect, Path(data) if isinstance(data, (str, Path)) else None)
+    source = data if isinstance(data, Source) else engine.open(data, dialect, job.data.missing)
     schema = job.schema(source.columns, source.name)
     refuse_identifiers(source, schema)
-    require_data_independence(schema, job.goal)
+    if job.goal.is_mechanism:
+        schema = independent(schema, job.goal)
     schema = Schema(measured(schema.columns, job.goal, source), schema.missing_rule)
     population = _open_population(job, engine)
     tally = engine.count(source, schema, job.aside(schema), population)

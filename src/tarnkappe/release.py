@@ -140,6 +140,11 @@ class Release:
         """Whether a report may go with the data; it tells about the input, which some promises forbid."""
         return not self.job.goal.is_mechanism
 
+    @property
+    def public_notices(self) -> tuple[Notice, ...]:
+        """The notices that tell nothing which the release may not; under a mechanism, those about the job alone."""
+        return self.job.notices() if self.job.goal.is_mechanism else self.notices
+
     def score(self, name: str) -> float:
         """One loss metric by name, such as ``gcp``."""
         return next(s.value for s in self.scores if s.name == name)
@@ -155,7 +160,7 @@ class Release:
         return {
             **self.public_manifest,
             "folder": None if self.folder is None else str(self.folder),
-            "notices": [asdict(n) for n in self.notices],
+            "notices": [asdict(n) for n in self.public_notices],
         }
 
     def save(self, folder: str | Path, *, overwrite: bool = False) -> Release:

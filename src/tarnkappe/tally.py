@@ -59,6 +59,8 @@ class Domain:
     decimal: str = "."
     #: Counted for a criterion or an algorithm but not a secret by itself: a person key, a target, a guarding node.
     aside: bool = False
+    #: How many levels the declaration of the taxonomy has above the values, whatever values occur (None: see the tree).
+    n_levels: int | None = None
 
     @property
     def size(self) -> int:

@@ -179,7 +179,7 @@ def _recount(
         people[np.unique(group, return_index=True)[1]] = per_group
     domains = {name: domain for name, (_, domain) in counted.items()}
     combined = None
-    if goal.joint:
+    if goal.joint and codes:
         distinct, code = np.unique(np.column_stack(list(codes.values())), axis=0, return_inverse=True)
         combined = tuple(domains.values()), code.reshape(-1).astype(np.int32), distinct.astype(np.int32)
     numbers = np.column_stack([_numbers(labels[q]) for q in quasi]) if "projection" in goal.scopes else None

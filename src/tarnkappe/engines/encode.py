@@ -186,6 +186,7 @@ def _encode(
         sets and hidden is None,
         hidden=hidden,
         decimal=decimal if numeric else ".",
+        n_levels=None if column.taxonomy is None else column.taxonomy.n_levels,
     )
     unchanged = bool(np.array_equal(place, np.arange(len(place))))
     # A list of distinct values may begin with a missing one that no record has; its code means nothing.

@@ -86,14 +86,14 @@ class MemoryEngine(Engine):
         for start in range(0, len(order), BATCH):
             at = order[start : start + BATCH]
             groups = group[at]
-            writer.write(
-                pl.DataFrame(
-                    {
-                        name: labels[name].at(groups) if name in labels else self._carried[name].gather(at)
-                        for name in schema.published
-                    }
-                )
+            batch = pl.DataFrame(
+                {
+                    name: labels[name].at(groups) if name in labels else self._carried[name].gather(at)
+                    for name in schema.published
+                }
             )
+            # Whether texts are kept as categories is decided by records that may not be published.
+            writer.write(batch.cast({pl.Categorical: pl.String}) if plan.goal.is_mechanism else batch)
         return self._hidden.select(
             _redrawn(series, rng).gather(order) if schema[series.name].role == "subject" else series.gather(order)
             for series in self._hidden

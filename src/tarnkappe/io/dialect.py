@@ -145,6 +145,23 @@ def detect_dialect(path: Path, given: CsvDialect | None = None) -> CsvDialect:
     return dataclasses.replace(given, delimiter=delimiter, encoding=encoding, quote=quote, decimal=decimal)
 
 
+def stated_dialect(given: CsvDialect, path: Path | None = None) -> CsvDialect:
+    """Complete `given` without a look at any record: by the usual, and the delimiter by the header of the file.
+
+    A single record can mislead whoever finds out a dialect from all of them.
+
+    >>> stated_dialect(CsvDialect(delimiter=";")).describe()
+    'utf-8, semicolon'
+    """
+    encoding, quote, delimiter = given.encoding or "utf-8", given.quote or '"', given.delimiter
+    if delimiter is None and path is not None and path.is_file():
+        with path.open("rb") as f:
+            delimiter = _detect_delimiter(_decode(f.readline(SAMPLE_BYTES), encoding), quote, True, ",")
+    return dataclasses.replace(
+        given, delimiter=delimiter or ",", encoding=encoding, quote=quote, decimal=given.decimal or "."
+    )
+
+
 def _detect_encoding(sample: bytes, whole: bool) -> str:
     for mark, encoding in _MARKS:
         if sample.startswith(mark):

@@ -6,6 +6,7 @@ from typing import IO
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 #: Rows of a row group; small batches are collected until there are so many.
@@ -66,9 +67,10 @@ def _only_used(column: pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
     present = (codes if absent is None else codes[~absent]).astype(np.intp)
     occurs = np.bincount(present, minlength=max(len(array.dictionary), 1)) > 0
     used = np.flatnonzero(occurs[: len(array.dictionary)])
-    values = array.dictionary.cast(pa.large_string())
-    if absent is not None or used.size < len(values):
-        new_code = np.zeros(len(occurs), np.int32)
-        new_code[used] = np.arange(used.size, dtype=np.int32)
-        codes, values = new_code[codes], values.take(pa.array(used))
+    values = array.dictionary.cast(pa.large_string()).take(pa.array(used))
+    # Sorted: the order in which they stood would tell that of the input.
+    order = pc.sort_indices(values).to_numpy()
+    new_code = np.zeros(len(occurs), np.int32)
+    new_code[used[order]] = np.arange(used.size, dtype=np.int32)
+    codes, values = new_code[codes], values.take(pa.array(order))
     return pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int32), mask=absent), values)

@@ -1,22 +1,27 @@
-"""What a release whose promise lies in how it is made must not contain."""
+"""What a release whose promise lies in how it is made must not depend on: any one record, besides its own rows."""
 
 from __future__ import annotations
 
 from tarnkappe.errors import JobError
 from tarnkappe.goal import Goal
 from tarnkappe.schema import Column, Schema
-from tarnkappe.taxonomy.builders import Order
 
 
-def require_data_independence(schema: Schema, goal: Goal) -> None:
-    """Refuse columns through which the data reach such a release past the mechanism.
+def independent(schema: Schema, goal: Goal) -> Schema:
+    """The schema as such a release needs it; columns through which the data reach it past the mechanism are refused.
 
-    A column that is kept is published without being counted, and a taxonomy computed from the values says something
-    about records that are not published.
+    A column that is kept is published without being counted. A taxonomy that leaves a setting to the data lets one
+    record change how others look. A person with several records is in the release several times, but the promise is
+    about one record. A missing value is always a value of its own, whether one occurs or not.
     """
-    if not goal.is_mechanism:
-        return
     names = ", ".join(c.name for c in goal.criteria if c.scope == "mechanism")
+    for column in schema.with_role("subject"):
+        raise JobError(
+            "E111",
+            f"{names} speaks about single records, but '{column.name}' says that a person may have several",
+            details=["Whoever has several records would be protected less than promised."],
+            hint=f"Give data with one record per person, and  {column.name}: {{role: identifier}}",
+        )
     for column in schema.with_role("keep"):
         raise JobError(
             "E111",
@@ -24,16 +29,26 @@ def require_data_independence(schema: Schema, goal: Goal) -> None:
             hint=f"{column.name}: {{role: sensitive}}   or  {{role: drop}}",
         )
     for column in schema.quasi:
-        if _depends_on_data(column):
+        _require_fixed(column, names)
+        if column.min_level:
             raise JobError(
                 "E111",
-                f"{names} needs a taxonomy for '{column.name}' that does not depend on the data",
-                hint=f"{column.name}: {{role: quasi, taxonomy: {{kind: tree, tree: …}}}}   "
-                "(or a file, intervals, prefix, dates, suppress)",
+                f"{names} has the level of '{column.name}' fixed in advance, so a lowest one means nothing",
+                hint=f"algorithm: {{name: sdgs, levels: {{{column.name}: {column.min_level}}}}}",
             )
+    return Schema(schema.columns, schema.missing_rule or "own-value")
 
 
-def _depends_on_data(column: Column) -> bool:
-    """Whether other records decide how a value of the column looks when it is generalised."""
-    builder = column.taxonomy
-    return builder is not None and (builder.follows_data or (isinstance(builder, Order) and builder.values is None))
+def _require_fixed(column: Column, names: str) -> None:
+    """Refuse a quasi-identifier of which other records decide how a value looks when it is generalised."""
+    builder, what = column.taxonomy, f"{names} needs a taxonomy for '{column.name}' that does not depend on the data"
+    if builder is None:
+        taxonomy = "{kind: intervals, widths: [5, 10, 20], whole: true}"
+    elif builder.follows_data:
+        taxonomy = "{kind: tree, tree: …}"
+    elif builder.left_to_the_data is None:
+        return
+    else:
+        what += f": without  {builder.left_to_the_data}  one record can change how all others look"
+        taxonomy = f"{{kind: {builder.kind}, …, {builder.left_to_the_data}}}"
+    raise JobError("E111", what, hint=f"{column.name}: {{role: quasi, taxonomy: {taxonomy}}}")

@@ -44,14 +44,20 @@ __all__ = [
 
 
 def intervals(
-    *widths: float, start: float | None = None, bottom: float | None = None, top: float | None = None
+    *widths: float,
+    start: float | None = None,
+    bottom: float | None = None,
+    top: float | None = None,
+    whole: bool | None = None,
 ) -> Intervals:
     """Numbers in intervals of growing width, counted from `start`; below `bottom` and from `top` on one group each.
+
+    `whole` says whether all numbers are whole ones; if not given, the values decide.
 
     >>> intervals(5, 10).build([21, 33], "age").labels
     ('*', '20-29', '20-24', '21', '30-39', '30-34', '33')
     """
-    return Intervals(widths=widths, start=start, bottom=bottom, top=top)
+    return Intervals(widths=widths, start=start, bottom=bottom, top=top, whole=whole)
 
 
 def quantiles(*parts: int) -> Quantiles:
@@ -72,13 +78,13 @@ def value_set(*values: str) -> Set:
     return Set(values=values or None)
 
 
-def prefix(*keep: int) -> Prefix:
-    """Codes of which fewer and fewer leading characters stay.
+def prefix(*keep: int, length: int | None = None) -> Prefix:
+    """Codes of which fewer and fewer leading characters stay; `length` is that of all codes with their mask.
 
     >>> prefix(3).build(["22765", "22767"], "zip").labels
     ('*', '227**', '22765', '22767')
     """
-    return Prefix(keep=keep)
+    return Prefix(keep=keep, length=length)
 
 
 def dates(*levels: str, format: str | None = None) -> Dates:  # noqa: A002 - the job file calls it so too

@@ -54,6 +54,19 @@ class TaxonomyBuilder(Declared, ABC):
         values of the other columns, to notice a taxonomy that was meant for one of them.
         """
 
+    @property
+    def n_levels(self) -> int | None:
+        """How many levels are declared above the values, whatever values occur; None if the tree itself says it."""
+        return None
+
+    @property
+    def left_to_the_data(self) -> str | None:
+        """A setting that the values of other records decide about because it is not stated; None if there is none.
+
+        It is given as it would be written in a job file.
+        """
+        return None
+
     def published(self, values: Values) -> list[str]:
         """The leaf that stands for each value, as a text."""
         return value_texts(values)

@@ -201,6 +201,13 @@ class Order(TaxonomyBuilder):
                 raise TaxonomyError("E201", "a value stands twice in the order", hint="Remove one of the two.")
             object.__setattr__(self, "values", texts)
 
+    @property
+    def left_to_the_data(self) -> str | None:
+        """Which values there are, and the ends of ranges."""
+        if self.values is None:
+            return "values: [low, middle, high, top]"
+        return None if self.groups else "groups: [2]"
+
     def build(
         self,
         values: Values,
@@ -251,6 +258,7 @@ class Set(Order):
     name: ClassVar[str] = kind
     sets: ClassVar[bool] = True
     ordered: ClassVar[bool] = False
+    follows_data: ClassVar[bool] = True
 
     groups: tuple[int, ...] = ()
 
@@ -368,7 +376,7 @@ def builder_from(raw: Any, name: str, where: str | None = None, *, folder: str |
     to.
 
     >>> builder_from({"kind": "prefix", "keep": [4, 3]}, "zip")
-    Prefix(keep=(4, 3))
+    Prefix(keep=(4, 3), length=None)
     """
     what = f"taxonomy '{name}'"
     if not isinstance(raw, Mapping):

@@ -40,6 +40,9 @@ class Intervals(TaxonomyBuilder):
     start: float | None = param(None, doc="Where intervals are counted from; 0 if not given.")
     bottom: float | None = param(None, doc="All numbers below it form one group.")
     top: float | None = param(None, doc="All numbers from it on form one group.")
+    whole: bool | None = param(
+        None, doc="Whether all numbers are whole: true writes 20-29, false [20, 30); the values decide if not given."
+    )
 
     def __post_init__(self) -> None:
         """Check the parameters."""
@@ -56,6 +59,27 @@ class Intervals(TaxonomyBuilder):
                 )
         if self.bottom is not None and self.top is not None and self.bottom >= self.top:
             raise TaxonomyError("E203", "'bottom' must be less than 'top'", hint="bottom: 20, top: 80")
+        if self.whole and scaled_integers(self._settings)[1]:
+            raise TaxonomyError(
+                "E203",
+                "intervals of whole numbers begin and end at whole numbers",
+                hint="whole: false   (they are then written as [20, 22.5))",
+            )
+
+    @property
+    def _settings(self) -> list[Decimal]:
+        """Widths, start, bottom and top as exact numbers; those not given as 0."""
+        return [written_decimal(s) for s in (*self.widths, self.start or 0.0, self.bottom or 0.0, self.top or 0.0)]
+
+    @property
+    def n_levels(self) -> int:
+        """One per width, and the root."""
+        return len(self.widths) + 1
+
+    @property
+    def left_to_the_data(self) -> str | None:
+        """Whether a number with decimals changes how all intervals are written."""
+        return "whole: true" if self.whole is None else None
 
     def build(
         self,
@@ -66,11 +90,16 @@ class Intervals(TaxonomyBuilder):
         others: Mapping[str, Sequence[str]] | None = None,
     ) -> Taxonomy:
         """The values in numeric order, below the intervals that hold them."""
-        settings = [written_decimal(s) for s in (*self.widths, self.start or 0.0, self.bottom or 0.0, self.top or 0.0)]
+        settings = self._settings
         texts, scaled, places = exact_numbers(values, column, counts, settings)
+        if self.whole:
+            unit = 10**places
+            _require_whole(texts, [number % unit > 0 for number in scaled[len(settings) :]], column, counts)
         widths = scaled[: len(self.widths)]
         start, bottom, top = scaled[len(widths) : len(settings)]
-        cut = Scale(start, None if self.bottom is None else bottom, None if self.top is None else top, places)
+        cut = Scale(
+            start, None if self.bottom is None else bottom, None if self.top is None else top, places, self.whole
+        )
         exact = scaled[len(settings) :]
         order = sorted(range(len(texts)), key=lambda i: (exact[i], texts[i]))
         bounds = [[cut.interval(exact[i], width) for width in widths] for i in order]
@@ -100,6 +129,20 @@ def exact_numbers(
     return texts, *scaled_integers([*settings, *(number for number in parsed if number is not None)])
 
 
+def _require_whole(texts: Sequence[str], broken: Sequence[bool], column: str, counts: Counts | None) -> None:
+    """Refuse numbers with decimals where whole ones were promised."""
+    if any(broken):
+        raise not_covered(
+            column,
+            texts,
+            [i for i, found in enumerate(broken) if found],
+            counts,
+            reason=lambda _: "not a whole number",
+            what="the interval taxonomy",
+            hint="whole: false   (intervals are then written as [20, 30))",
+        )
+
+
 @dataclass(frozen=True)
 class Scale:
     """Cuts a scale of exact numbers (integers in units of ``10**-places``) into intervals and names them."""
@@ -108,6 +151,8 @@ class Scale:
     bottom: int | None
     top: int | None
     places: int
+    #: Whether all numbers are whole; if nobody says it, those at hand tell.
+    whole: bool | None = None
 
     def interval(self, number: int, width: int) -> tuple[int | None, int | None]:
         """The interval ``lo <= x < hi`` of a width that holds a number; None where it is open."""
@@ -130,7 +175,7 @@ class Scale:
             return f"<{end}"
         if hi is None:
             return f"≥{first}"
-        if self.places:
+        if self.places if self.whole is None else not self.whole:
             return f"[{first}, {end})"
         if hi - lo == 1:
             return first
@@ -149,12 +194,23 @@ class Prefix(TaxonomyBuilder):
     name: ClassVar[str] = kind
 
     keep: tuple[int, ...] = param(doc="How many leading characters stay per level, decreasing.", ge=1)
+    length: int | None = param(None, doc="How long codes are with their mask; the longest decides if not given.", ge=1)
 
     def __post_init__(self) -> None:
         """Check the parameters."""
         super().__post_init__()
         if not self.keep or list(self.keep) != sorted(set(self.keep), reverse=True):
             raise TaxonomyError("E203", "'keep' must decrease from level to level", hint="keep: [4, 3, 2]")
+
+    @property
+    def n_levels(self) -> int:
+        """One per prefix, and the root."""
+        return len(self.keep) + 1
+
+    @property
+    def left_to_the_data(self) -> str | None:
+        """How long the mask of all codes is, which the longest code decides."""
+        return "length: 5" if self.length is None else None
 
     def build(
         self,
@@ -166,7 +222,7 @@ class Prefix(TaxonomyBuilder):
     ) -> Taxonomy:
         """The codes in alphabetic order, below their prefixes."""
         texts = sorted(texts_of(values, column))
-        width = max(map(len, texts))
+        width = self.length or max(map(len, texts))
         return Taxonomy.from_paths([(code, *(code[:n].ljust(width, ANY) for n in self.keep), ANY) for code in texts])
 
 
@@ -228,6 +284,11 @@ class Dates(TaxonomyBuilder):
                 f"dates written as {shown(str(self.format))} do not tell the {self.levels[0]}",
                 hint=f"levels: [{', '.join(PERIODS[finest:])}]",
             )
+
+    @property
+    def left_to_the_data(self) -> str | None:
+        """In which of the usual ways dates are written, which most of them decide."""
+        return f'format: "{_DEFAULT_FORMATS[0]}"' if self.format is None else None
 
     def build(
         self,

@@ -85,7 +85,7 @@ class Sdgs(Algorithm):
             )
         if tally.n_cells == 0:
             raise goal.infeasible(tally)
-        cuts = [Cut.at_level(d, level) for d, level in zip(tally.quasi_domains, self._levels(tally), strict=True)]
+        cuts = [_at_level(d, level) for d, level in zip(tally.quasi_domains, self._levels(tally), strict=True)]
         for domain, cut in zip(tally.quasi_domains, cuts, strict=True):
             _require_fixed_labels(domain, cut)
         grouping = recode(tally, cuts)
@@ -112,7 +112,7 @@ class Sdgs(Algorithm):
 
     def _level(self, domain: Domain) -> int:
         """The level of one quasi-identifier."""
-        lowest, height = domain.floor, domain.floor + domain.taxonomy.height
+        lowest, height = domain.floor, _height(domain)
         highest = height if domain.max_level is None else lowest + domain.max_level
         if domain.name not in self.levels:
             return min(max(_part(self.share, height), lowest), highest) - lowest
@@ -147,6 +147,23 @@ def thin(count: Counts, beta: float, rng: np.random.Generator) -> Counts:
         kept_until[first + 1 : last + 1] = kept + running[ends[first:last] - begin - 1]
         kept += int(running[-1])
     return np.diff(kept_until)
+
+
+def _height(domain: Domain) -> int:
+    """How many levels a column has by its declaration; in a computed tree, single values may take one more or less."""
+    return domain.floor + domain.taxonomy.height if domain.n_levels is None else domain.n_levels
+
+
+def _at_level(domain: Domain, level: int) -> Cut:
+    """Every leaf goes up until it is as far from the root as the level is by declaration.
+
+    Counted from the root, the way to a value does not depend on what other values the tree holds.
+    """
+    tree, depth = domain.taxonomy, _height(domain) - domain.floor - level
+    node = tree.leaf_nodes
+    while np.any(tree.depth[node] > depth):
+        node = np.where(tree.depth[node] > depth, tree.parent[node], node)
+    return Cut.of_nodes(domain, node)
 
 
 def _part(share: float, height: int) -> int:

@@ -1,0 +1,199 @@
+"""Under differential privacy nothing that can be seen depends on any one record, however odd it is.
+
+The same job runs with and without one record. Chance decides which records are published, so the tables are made such
+that every ordinary row is published in any case; then everything else that a reader gets must be the same.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import polars as pl
+import pyarrow.parquet as pq
+import pytest
+
+import tarnkappe as tk
+from tarnkappe.errors import JobError, TarnkappeError
+from tarnkappe.job.model import OutputSettings
+
+COLUMNS = ("zip", "age", "birth", "job", "grade", "sex", "illness")
+ORDINARY = [
+    ("22765", "34", "1990-05-01", "baker", "low", "f", "flu"),
+    ("22767", "41", "1983-02-11", "nurse", "high", "m", "none"),
+    ("10115", "34", "1990-07-30", "clerk", "middle", "f", "none"),
+]
+COPIES = 120
+
+#: What one record may be like; each stands for a value in its column and is ordinary otherwise.
+ODD = {
+    "an ordinary one": {},
+    "a longer code": {"zip": "2276512345"},
+    "a shorter code": {"zip": "1"},
+    "a code as long as a prefix": {"zip": "2276"},
+    "a code that looks masked": {"zip": "22***"},
+    "a number with decimals": {"age": "29.5"},
+    "a number with many decimals": {"age": "29.123456789"},
+    "a negative number": {"age": "-3"},
+    "a huge number": {"age": "100000000000000000000000"},
+    "a number in other words": {"age": "1e2"},
+    "a number above the top": {"age": "97"},
+    "a very old date": {"birth": "1801-01-01"},
+    "an unknown job": {"job": "astronaut"},
+    "a job called like a group": {"job": "office"},
+    "another sex": {"sex": "x"},
+    "a star": {"sex": "*"},
+    "an illness that nobody else has": {"illness": "a very rare one"},
+    "an illness like a number": {"illness": "7"},
+    "a delimiter in the text": {"illness": "a, b; c"},
+    "a quote in the text": {"illness": 'so "called"'},
+    "an apostrophe around the text": {"illness": "'x'"},
+    "a line break in the text": {"illness": "one\ntwo"},
+    "a letter beyond ASCII": {"illness": "Ménière 漢"},
+    "a missing marker": {"illness": "NA"},
+    "a long text": {"illness": "x" * 5000},
+    **{f"no {name}": {name: ""} for name in COLUMNS},
+}
+
+#: What stops a run: nothing is published then.
+STOPS = {
+    "no number": {"age": "unknown"},
+    "no date": {"birth": "in May"},
+    "a grade that does not exist": {"grade": "top"},
+}
+
+
+def job(**settings: object) -> tk.Job:
+    settings = {"engine": "memory", "sensitive": ["illness"], **settings}
+    return tk.Job(
+        quasi={
+            "zip": tk.prefix(4, 2, length=5),
+            "age": tk.intervals(1, 10, top=90, whole=False),
+            "birth": tk.dates("year", "decade", format="%Y-%m-%d"),
+            "job": tk.tree({"manual": ["baker"], "office": ["nurse", "clerk"]}, on_unknown="top"),
+            "grade": tk.ordered("low", "middle", "high", groups=(2,)),
+            "sex": tk.suppress(),
+        },
+        criteria=[tk.DifferentialPrivacy(epsilon=3.0, delta=0.01)],
+        algorithm=tk.Sdgs(levels={"zip": 1, "age": 2, "birth": 1, "job": 1, "grade": 1, "sex": 0}),
+        max_suppressed=1.0,
+        **settings,
+    )
+
+
+def table(odd: dict[str, str] | None, at: int) -> pl.DataFrame:
+    """Ordinary people, and one record more at some place."""
+    rows = [dict(zip(COLUMNS, row, strict=True)) for row in ORDINARY * COPIES]
+    if odd is not None:
+        rows.insert(at, {**dict(zip(COLUMNS, ORDINARY[0], strict=True)), **odd})
+    return pl.DataFrame(rows, schema=COLUMNS)
+
+
+def seen(folder: Path, file: Path, engine: str, format_: str) -> dict:
+    """Everything a reader can see of a release, but for what chance decides."""
+    asked = job(engine=engine, output=OutputSettings(format=format_))
+    release = tk.run_job(asked, file, folder, seed=3)
+    public = folder / "public"
+    manifest = json.loads((public / "manifest.json").read_text())
+    told = release.as_dict()
+    for facts in (manifest, told):
+        for by_chance in ("made", "sha256", "records", "folder"):
+            facts.pop(by_chance, None)
+        for verdict in facts["verdicts"]:
+            assert verdict.pop("reached") >= release.job.goal.criteria[0].k
+    name = f"people.{format_}"
+    out = {"files": sorted(p.name for p in public.iterdir()), "manifest": manifest, "told": told}
+    if format_ == "csv":
+        text = (public / name).read_text("utf-8")
+        return {**out, "rows": sorted(set(text.splitlines())), "header": text.split("\n", 1)[0]}
+    with pq.ParquetFile(public / name) as written:
+        columns = [written.metadata.row_group(0).column(i) for i in range(written.metadata.num_columns)]
+        kinds = [(c.path_in_schema, str(c.physical_type), c.encodings, c.statistics) for c in columns]
+        rows = sorted(set(map(str, written.read().to_pylist())))
+        return {**out, "rows": rows, "schema": str(written.schema_arrow), "kinds": kinds}
+
+
+@pytest.fixture(scope="module")
+def without(tmp_path_factory) -> dict:
+    """What is seen if the record is not there, by engine and format."""
+    folder, found = tmp_path_factory.mktemp("without"), {}
+    table(None, 0).write_csv(folder / "people.csv")
+    for engine in ("memory", "streaming"):
+        for format_ in ("csv", "parquet"):
+            found[engine, format_] = seen(folder / f"{engine}-{format_}", folder / "people.csv", engine, format_)
+    assert len(found["memory", "csv"]["rows"]) == len(ORDINARY) + 1
+    return found
+
+
+@pytest.mark.parametrize("engine", ["memory", "streaming"])
+@pytest.mark.parametrize("format_", ["csv", "parquet"])
+@pytest.mark.parametrize("odd", ODD, ids=str)
+def test_one_record_changes_nothing(odd: str, engine: str, format_: str, without: dict, tmp_path: Path):
+    for at in (0, 100):
+        table(ODD[odd], at).write_csv(tmp_path / "people.csv")
+        assert seen(tmp_path / f"out{at}", tmp_path / "people.csv", engine, format_) == without[engine, format_]
+
+
+@pytest.mark.parametrize("odd", STOPS, ids=str)
+def test_what_cannot_be_read_publishes_nothing(odd: str, tmp_path: Path):
+    table(STOPS[odd], 5).write_csv(tmp_path / "people.csv")
+    with pytest.raises(TarnkappeError):
+        tk.run_job(job(), tmp_path / "people.csv", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_bytes_of_another_encoding_do_not_change_how_others_are_read(tmp_path: Path):
+    """One such byte made a whole file be read as cp1252, and everybody's é became Ã©."""
+    lines = ["sex,illness", *["f,Ménière"] * 300]
+    file = tmp_path / "people.csv"
+    asked = tk.Job(
+        quasi={"sex": tk.suppress()},
+        sensitive=["illness"],
+        criteria=[tk.DifferentialPrivacy(3.0, 0.01)],
+        algorithm=tk.Sdgs(share=0.0),
+        max_suppressed=1.0,
+    )
+    file.write_bytes("\n".join(lines).encode() + b"\nf,Caf\xe9\n")
+    with pytest.raises(TarnkappeError):
+        tk.run_job(asked, file, tmp_path / "out")
+    file.write_bytes("\n".join(lines).encode())
+    assert tk.run_job(asked, file, tmp_path / "out").n_groups == 1
+
+
+@pytest.mark.parametrize("engine", ["memory", "streaming"])
+def test_without_a_sensitive_column(engine: str, tmp_path: Path):
+    table(None, 0).drop("illness").write_csv(tmp_path / "people.csv")
+    release = tk.run_job(job(sensitive=[], engine=engine), tmp_path / "people.csv", tmp_path / "out", seed=1)
+    written = pl.read_csv(tmp_path / "out" / "public" / "people.csv", infer_schema=False)
+    assert release.verdicts[0].reached == written.group_by(written.columns).len()["len"].min()
+    assert release.verdicts[0].ok
+
+
+def test_what_is_told_does_not_carry_the_size_of_the_input():
+    release = job().anonymize(table(None, 0), seed=1)
+    assert release.n_suppressed > 0
+    told = json.dumps(release.as_dict(), default=str)
+    assert str(release.n_input) not in told
+    assert str(release.n_suppressed) not in told
+    assert "W606" in {n.code for n in release.notices}  # for whoever made it
+    assert [asdict(n) for n in release.job.notices()] == release.as_dict()["notices"]
+
+
+def test_several_records_per_person_are_refused():
+    people = table(None, 0).with_row_index("patient").with_columns(pl.col("patient") // 4)
+    with pytest.raises(JobError, match="several") as refused:
+        job(subject="patient").anonymize(people)
+    assert refused.value.code == "E111"
+
+
+def test_categories_of_a_parquet_file_do_not_tell_in_which_order_the_input_had_them(tmp_path: Path):
+    secrets = ["none", "flu", "cold"]
+    orders = []
+    for first in (secrets, secrets[::-1]):
+        people = pl.DataFrame({"sex": ["f"] * 300, "illness": first * 100})
+        asked = tk.Job(quasi={"sex": tk.suppress()}, sensitive=["illness"], criteria=[tk.KAnonymity(5)])
+        tk.run_job(asked, people, tmp_path / "out", overwrite=True, seed=1)
+        written = pq.read_table(tmp_path / "out" / "public" / "release.parquet", read_dictionary=["illness"])
+        orders.append(written["illness"].combine_chunks().dictionary.to_pylist())
+    assert orders[0] == orders[1] == sorted(secrets)
