@@ -103,9 +103,9 @@ class TestInfeasible:
         assert isinstance(error, InfeasibleError)
         assert error.code == "E301"
         assert "k-anonymity ≥ 10" in error.message
-        assert "l-diversity ≥ 2" in error.message
+        assert "l-diversity" not in error.message, "that one holds"
         assert error.details == ("All 3 records in one group reach 3; asked: k-anonymity ≥ 10.",)
-        assert "relax k-anonymity to what the whole table reaches (3)" in error.hint
+        assert "- k-anonymity: {k: 3}   (all 3 records in one group satisfy it" in error.hint
 
     def test_names_the_column(self):
         error = Goal([EntropyLDiversity("s", 2.5)]).infeasible(table([0] * 4, [0, 0, 1, 2]))
@@ -130,7 +130,7 @@ class TestInfeasible:
         empty = Tally(np.zeros((0, 1), np.int32), np.zeros((0, 0), np.int32), np.zeros(0, np.int64), (), ())
         error = Goal([K5]).infeasible(empty)
         assert error.details == ()
-        assert "weaker criteria" in error.hint
+        assert "weaken a criterion" in error.hint
 
     def test_does_not_suggest_to_suppress_everything(self):
         """A release of no records is never made, so this hint would not work when pasted."""

@@ -45,6 +45,7 @@ ADVICE: dict[str, str] = {
     "E701": "Free some space or write to another disk. Nothing was left behind.",
     "E702": "Allow more with  --memory, declare fewer quasi-identifiers, coarsen numbers beforehand, or use Spark.",
     "E703": "Look into the logs of the cluster; the message names the first failure. Nothing was released.",
+    "E704": "Choose one of the algorithms that the message names, or give columns fewer levels.",
     "W601": "Authorities usually ask for 5 or more, 10 and more for public files.",
     "W602": "Add  - l-diversity: {column: NAME, l: 2}  under  criteria:",
     "W603": 'Make it quasi or drop it, or say why it is harmless with  because: "…"',

@@ -190,6 +190,7 @@ CODES: dict[str, str] = {
     "E701": "The disk is full.",
     "E702": "Not enough memory.",
     "E703": "Spark gave up: a task failed again and again, or the cluster was lost.",
+    "E704": "The search is too large for the algorithm; others can do it.",
     "W601": "k is below the value usually asked for.",
     "W602": "A sensitive column has no criterion: a whole group may share the same value.",
     "W603": "A column that is kept unchanged distinguishes many people.",

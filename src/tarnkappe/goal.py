@@ -12,7 +12,9 @@ import numpy as np
 from tarnkappe.arrays import Codes, Counts, Flags
 from tarnkappe.criteria.base import Criterion, Scope, Verdict
 from tarnkappe.errors import InfeasibleError, JobError
+from tarnkappe.fixes import Fix, algorithm, say, setting
 from tarnkappe.groups import Draft, Grouping, GroupStats
+from tarnkappe.relaxing import Relaxation, relaxations
 from tarnkappe.tally import Tally
 from tarnkappe.wording import percent
 
@@ -90,6 +92,11 @@ class Goal:
         return any(c.compares_with_table for c in self.criteria)
 
     @property
+    def judges_groups_alone(self) -> bool:
+        """Whether each group decides for itself, so that leaving out the bad ones leaves good ones."""
+        return self.scopes == {"group"} and not self.compares_with_table
+
+    @property
     def needs_population(self) -> bool:
         """Whether some criterion asks about a public table."""
         return any(c.needs_population for c in self.criteria)
@@ -163,27 +170,66 @@ class Goal:
             out[name] = np.bincount(tally.sensitive[:, s], weights=tally.count, minlength=size).astype(np.int64)
         return out
 
-    def infeasible(self, tally: Tally, suppressed: int | None = None) -> InfeasibleError:
-        """An error that says which criterion fails even with all records in one group, or that the budget is short."""
-        details, fixes = [], []
+    def infeasible(self, tally: Tally, suppressed: int | None = None, *, enough: bool = True) -> InfeasibleError:
+        """An error that says which criterion fails even with all records in one group, or that the budget is short.
+
+        `suppressed` is how many records would have to be left out; if that is not `enough`, it is only a lower bound.
+        What the error proposes was tried on the table.
+        """
+        details, ways = [], []
+        failing: list[Criterion] = []
         if tally.n_cells:
-            for v, c in zip(self.verdicts(self.together(tally)), self.criteria, strict=True):
+            together = self.together(tally)
+            for v, c in zip(self.verdicts(together), self.criteria, strict=True):
                 if not v.ok:
+                    failing.append(c)
                     on = f" on '{v.column}'" if v.column else ""
                     best = f"{v.reached:.0f}" if v.reached % 1 == 0 else f"{v.reached:.4g}"
                     details.append(f"All {tally.n_records} records in one group reach {best}{on}; asked: {v.asked}.")
-                    fixes.append(f"relax {c.name} to what the whole table reaches ({best})")
+            ways += relaxations(self.criteria, together)
         if suppressed is not None and suppressed < tally.n_records:  # a release of nobody is no release
             share = suppressed / max(tally.n_records, 1)
+            enough = enough and not failing
             details.append(
-                f"{suppressed} records ({share:.1%}) would have to be suppressed, "
+                f"{'' if enough else 'At least '}{suppressed} records ({share:.1%}) would have to be suppressed, "
                 f"allowed are {self.budget(tally.n_records)} ({self.max_suppressed:.1%})."
             )
-            fixes.append(f"allow more suppression (limits: {{suppressed_rows: {math.ceil(share * 1000) / 10:g}%}})")
-        asked = " and ".join(c.asked for c in self.criteria)
+            if enough:
+                ways.append(_more_suppression(suppressed, tally.n_records))
+        if tally.n_cells and not failing:
+            ways += self._ways_around_levels(tally)
+        asked = " and ".join(c.asked for c in failing or self.criteria)
+        effects = [way.effect.replace("{", "{{").replace("}", "}}") for way in ways]
+        lines = [f"{{}}   ({effect})" for effect in effects]
         return InfeasibleError(
             "E301",
             f"no release satisfies {asked}",
             details=details,
-            hint="What would help: " + "; ".join(fixes or ["fewer quasi-identifiers or weaker criteria"]) + ".",
+            hint=say("\n".join(["one of", *lines]), *(way.fix for way in ways))
+            if ways
+            else "Declare fewer quasi-identifiers, or weaken a criterion.",
         )
+
+    def _ways_around_levels(self, tally: Tally) -> list[Relaxation]:
+        """What would help where all records in one group satisfy the goal, but such a group may not be formed."""
+        limited = [d for d in tally.quasi_domains if not d.below_ceiling.all()]
+        if limited:
+            fixes = [_without_ceiling(d.name, d.floor + d.taxonomy.height) for d in limited]
+            fix = say("  and  ".join(["{}"] * len(fixes)), *fixes)
+            return [Relaxation(fix, "all records may form one group, which satisfies the goal")]
+        if not self.monotone or self.scopes != {"group"} or tally.population is not None:
+            return []
+        effect = "at worst it puts all records into one group, which satisfies the goal"
+        return [Relaxation(algorithm("mondrian"), effect)]
+
+
+def _more_suppression(records: int, of: int) -> Relaxation:
+    """The smallest share of a thousandth that allows so many records to be left out."""
+    thousandths = math.ceil(Fraction(records, of) * 1000)
+    fix = setting(f"limits: {{suppressed_rows: {thousandths / 10:g}%}}", "max_suppressed", thousandths / 1000)
+    return Relaxation(fix, f"{records} of {of} records are left out")
+
+
+def _without_ceiling(column: str, height: int) -> Fix:
+    """A column whose highest level is the root of its taxonomy."""
+    return Fix(f"--set columns.{column}.max_level={height}", f'Column("{column}", "quasi", …, max_level={height})')

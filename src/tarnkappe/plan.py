@@ -52,7 +52,8 @@ class Plan:
         settled = suppress_leftovers(tally, pooled, goal, keys)
         if settled is None:
             ok = goal.satisfied(goal.stats(tally, pooled, keys=keys))
-            raise goal.infeasible(tally, int(pooled.quota[~np.append(ok, False)[pooled.group]].sum()))
+            lost = int(pooled.quota[~np.append(ok, False)[pooled.group]].sum())
+            raise goal.infeasible(tally, lost, enough=goal.judges_groups_alone)
         everybody, grouping = _inhabited_first(settled)
         boxes, labels = grouping.boxes(tally), _labels(tally, grouping, missing)
         if everybody is grouping:

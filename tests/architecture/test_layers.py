@@ -31,6 +31,7 @@ LAYERS = (
     "boxes",
     "groups",
     "criteria",
+    "relaxing",
     "goal",
     "publish",
     "plan",

@@ -16,6 +16,7 @@ from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping
 from tarnkappe.params import Declared, referring
 from tarnkappe.tally import Tally
+from tarnkappe.wording import plural
 
 #: Why an algorithm cannot promise what it was not made for, and which one can.
 _FOREIGN: dict[Scope, tuple[str, str]] = {
@@ -76,6 +77,14 @@ class Algorithm(Declared, ABC):
     def columns(self) -> tuple[str, ...]:
         """Columns besides the quasi-identifiers whose values must be counted for it, such as a target."""
         return referring(self, "sensitive", "counted")
+
+    def search_size(self, tally: Tally) -> str:
+        """What it searches among, in words."""
+        return f"groups of {plural(tally.n_cells, 'cell')}"
+
+    def memory(self, tally: Tally) -> int:
+        """About how many bytes it takes besides its working arrays: the cells it decides about."""
+        return tally.quasi.nbytes + tally.sensitive.nbytes + tally.count.nbytes
 
     def require_supported(self, tally: Tally, goal: Goal) -> None:
         """Refuse what this algorithm cannot do, before it starts."""

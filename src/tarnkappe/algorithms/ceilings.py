@@ -39,7 +39,7 @@ def decide_below_ceilings(algorithm: Algorithm, tally: Tally, goal: Goal, rng: n
     lost = int(stats.size[hopeless].sum())
     budget, others = goal.budget(tally.n_records) - lost, tally.n_records - lost
     if budget < 0 or others == 0:
-        raise goal.infeasible(tally, lost)
+        raise goal.infeasible(tally, lost, enough=False)
     share = math.floor(budget * _FINEST_SHARE / others) / _FINEST_SHARE
     within = Goal(goal.criteria, min(share, 1.0))
     starts, order = group_order(room, len(first))

@@ -9,16 +9,27 @@ from typing import ClassVar
 import numpy as np
 
 from tarnkappe.algorithms.base import Algorithm
+from tarnkappe.algorithms.fulldomain.lattice import Lattice
 from tarnkappe.algorithms.fulldomain.search import Search
 from tarnkappe.criteria.base import Scope
-from tarnkappe.errors import JobError
+from tarnkappe.errors import JobError, LimitError
 from tarnkappe.fixes import algorithm, say
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping, Note
 from tarnkappe.metrics import metric_named
 from tarnkappe.metrics.classification import Classification
 from tarnkappe.params import param
+from tarnkappe.registry import registered
 from tarnkappe.tally import Tally
+from tarnkappe.wording import plural
+
+#: Grids over the lattice may take so many bytes together.
+_MOST_BYTES = 2 << 30
+
+
+def _searches() -> dict[str, type[FullDomainSearch]]:
+    """All searches of this room by name."""
+    return registered(__package__, FullDomainSearch)  # type: ignore[type-abstract]
 
 
 @dataclass(frozen=True)
@@ -33,6 +44,8 @@ class FullDomainSearch(Algorithm):
     handles_non_monotone: ClassVar = True
     handles_population: ClassVar = True
     scopes: ClassVar[frozenset[Scope]] = frozenset({"group", "projection", "table"})
+    #: Whether it remembers something about every node of the lattice; then the lattice must fit into memory.
+    keeps_all_nodes: ClassVar[bool] = True
 
     metric: str = param("loss", doc="The loss metric to optimise, such as loss, precision, aecs or gcp.")
     tradeoff: float = param(
@@ -61,6 +74,29 @@ class FullDomainSearch(Algorithm):
                 "the metric 'classification' and a target need each other",
                 hint=algorithm(self.name, metric="classification", target="COLUMN"),
             )
+
+    def require_supported(self, tally: Tally, goal: Goal) -> None:
+        """Refuse also a lattice that no memory holds."""
+        super().require_supported(tally, goal)
+        lattice = Lattice.of(tally.quasi_domains)
+        if self.keeps_all_nodes and lattice.bytes_of_grids > _MOST_BYTES:
+            others = [name for name, cls in _searches().items() if not cls.keeps_all_nodes]
+            raise LimitError(
+                "E704",
+                f"{self.name} remembers every node of the lattice, and {lattice.n_nodes:.3g} nodes of "
+                f"{len(lattice.low)} columns take {lattice.bytes_of_grids / 1e9:.3g} GB",
+                details=[f"These search lattices of any size: {', '.join(others)}."],
+                hint=say("{}   or fewer levels and quasi-identifiers", algorithm("best-first")),
+            )
+
+    def search_size(self, tally: Tally) -> str:
+        """The nodes of the lattice."""
+        return f"{plural(Lattice.of(tally.quasi_domains).n_nodes, 'node')} of the lattice"
+
+    def memory(self, tally: Tally) -> int:
+        """What the cells take, and the grids over the lattice."""
+        grids = Lattice.of(tally.quasi_domains).bytes_of_grids if self.keeps_all_nodes else 0
+        return super().memory(tally) + grids
 
     @abstractmethod
     def run(self, search: Search, rng: np.random.Generator) -> dict[str, Note]:

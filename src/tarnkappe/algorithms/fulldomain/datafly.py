@@ -58,5 +58,6 @@ class Datafly(Algorithm):
             widest = int(np.argmax(distinct))
             if distinct[widest] < 0:
                 ok = goal.satisfied(goal.stats(tally, grouping))
-                raise goal.infeasible(tally, int(grouping.quota[~ok[grouping.group]].sum()))
+                lost = int(grouping.quota[~ok[grouping.group]].sum())
+                raise goal.infeasible(tally, lost, enough=goal.judges_groups_alone)
             level[widest] += 1

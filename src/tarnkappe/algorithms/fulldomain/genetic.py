@@ -34,6 +34,7 @@ class LevelGenetic(FullDomainSearch):
     name: ClassVar = "genetic"
     title: ClassVar = "Genetic search on levels"
     summary: ClassVar = "Breeds level vectors; for lattices too large to search, not optimal."
+    keeps_all_nodes: ClassVar = False
 
     population: int = param(60, doc="Nodes in a generation.", ge=4)
     generations: int = param(40, doc="Number of generations.", ge=1)

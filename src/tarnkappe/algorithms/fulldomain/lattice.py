@@ -24,6 +24,10 @@ Node = tuple[int, ...]
 #: Keys below this are exact; larger products of column sizes are hashed instead.
 _MOST_KEYS = 1 << 62
 
+#: What a node takes in the grids of a search: three marks, a height, a bound and its place in two orders; and for each
+#: column the cost of its level, twice while costs are summed.
+_BYTES_PER_NODE, _BYTES_PER_COLUMN = 3 + 4 * 8, 8
+
 #: A class table is worth keeping for later roll-ups if it is so much smaller than the one it came from.
 _WORTH_KEEPING = 0.6
 
@@ -56,6 +60,11 @@ class Lattice:
     def n_nodes(self) -> int:
         """Number of nodes."""
         return prod(self.shape)
+
+    @property
+    def bytes_of_grids(self) -> int:
+        """What it takes to remember every node: marks, heights, an order, and bounds with what they are summed from."""
+        return self.n_nodes * (_BYTES_PER_NODE + 2 * _BYTES_PER_COLUMN * len(self.low))
 
     def node(self, index: int) -> Node:
         """The node at a flat position of the grid."""

@@ -146,6 +146,8 @@ class Search:
     against_published: bool = True
     best: Checked | None = None
     n_checked: int = 0
+    #: The node that would suppress fewest records, as far as that is known, and how many.
+    least_suppressing: Node | None = None
     fewest_suppressed: int | None = None
 
     def __post_init__(self) -> None:
@@ -225,7 +227,7 @@ class Search:
 
     def _failed(self, node: Node, suppressed: int, *, rules_out_below: bool) -> Checked:
         if suppressed < (self.tally.n_records if self.fewest_suppressed is None else self.fewest_suppressed):
-            self.fewest_suppressed = suppressed
+            self.fewest_suppressed, self.least_suppressing = suppressed, node
         return Checked(node, False, np.inf, suppressed, 0, rules_out_below=rules_out_below)
 
     def _settled(self, classes: Classes, large: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -290,8 +292,12 @@ class Search:
         return " ".join(shown) + (f" and {len(nodes) - _MOST_LISTED} more" if len(nodes) > _MOST_LISTED else "")
 
     def infeasible(self) -> InfeasibleError:
-        """That no node satisfies the goal."""
-        return self.goal.infeasible(self.tally, self.fewest_suppressed)
+        """That no node satisfies the goal; how many records the best one would suppress is tried without a limit."""
+        if self.least_suppressing is None:
+            return self.goal.infeasible(self.tally)
+        freely = Search(self.tally, Goal(self.goal.criteria, 1.0), self.metric, self.tradeoff, self.against_published)
+        found = freely.probe(self.least_suppressing)
+        return self.goal.infeasible(self.tally, found.suppressed if found.ok else None)
 
 
 def cuts_at(tally: Tally, node: Node) -> list[Cut]:

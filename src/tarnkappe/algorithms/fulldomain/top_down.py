@@ -28,6 +28,7 @@ class TopDown(FullDomainSearch):
     name: ClassVar = "top-down"
     title: ClassVar = "Top-down greedy search"
     summary: ClassVar = "One step of detail at a time from the most general table; quick on any lattice, not optimal."
+    keeps_all_nodes: ClassVar = False
 
     def run(self, search: Search, rng: np.random.Generator) -> dict[str, Note]:
         """Descend until no step is both allowed and better."""

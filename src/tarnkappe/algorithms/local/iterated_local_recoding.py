@@ -141,5 +141,5 @@ def _with_top(tally: Tally, goal: Goal, group: Codes, node: Codes, found_in: NDA
         if goal.satisfied(goal.stats(tally, candidate, tables)).all():
             return candidate
         if needed == len(node):
-            raise goal.infeasible(tally, int(tally.count[group < 0].sum()))
+            raise goal.infeasible(tally, int(tally.count[group < 0].sum()), enough=goal.judges_groups_alone)
         needed = min(max(2 * needed, 1), len(node))

@@ -84,7 +84,7 @@ class BottomUpGeneralization(Algorithm):
             cuts = [Cut.of_nodes(d, node) for d, node in zip(tally.quasi_domains, nodes, strict=True)]
             if suppress_leftovers(tally, recode(tally, cuts), goal) is not None:
                 return specialised(tally, goal, classes, granularity=self.granularity, start=nodes)
-        raise goal.infeasible(tally, ascent.n_violating)
+        raise goal.infeasible(tally, ascent.n_violating, enough=goal.judges_groups_alone)
 
     def ascent(self, tally: Tally, goal: Goal, classes: tuple[Codes, int]) -> Ascent:
         """What counts the groups while they are generalised."""

@@ -1,0 +1,93 @@
+"""What to relax when no release satisfies the criteria: changes to a job, each tried on the table before it is told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from tarnkappe.criteria.base import Criterion
+from tarnkappe.errors import JobError
+from tarnkappe.fixes import Fix, criterion, role, say
+from tarnkappe.groups import GroupStats
+from tarnkappe.params import parameters
+
+#: As many ways out are told as one reads.
+MOST_TOLD = 3
+
+
+@dataclass(frozen=True)
+class Relaxation:
+    """A change to a job, and what it leads to."""
+
+    fix: Fix
+    effect: str
+
+
+def relaxations(criteria: Sequence[Criterion], together: GroupStats) -> list[Relaxation]:
+    """Ways to weaken criteria that not even all records in one group satisfy; `together` is that group.
+
+    After each of them that one group satisfies all that is still asked, so a release exists.
+    """
+    failing = [c for c in criteria if not _holds([c], together)]
+    if not failing:
+        return []
+    n = int(together.size.sum())
+    out = []
+    weaker = {c: _weakest(c, together) for c in failing}
+    if all(w is not None for w in weaker.values()):
+        fixes = [written(w) for w in weaker.values() if w is not None]
+        fix = say("  and  ".join(["{}"] * len(fixes)), *fixes)
+        out.append(Relaxation(fix, f"all {n} records in one group satisfy it, which is the least that is left"))
+    for c in failing:
+        half = _changed(c, n // 2) if c.decided_by_size and n >= 2 else None
+        others = [weaker.get(o) or o for o in criteria if o is not c]
+        if half is not None and _holds([half, *others], together):
+            fixes = [written(half), *(written(w) for o, w in weaker.items() if o is not c and w is not None)]
+            fix = say("  and  ".join(["{}"] * len(fixes)), *fixes)
+            out.append(Relaxation(fix, f"{n} records are enough for two groups"))
+    column = failing[0].sensitive_column
+    remaining = [c for c in criteria if c.sensitive_column != column]
+    if column is not None and remaining and _holds(remaining, together):
+        kept = _listed(remaining)
+        out.append(Relaxation(kept, f"nothing limits then what a group tells about '{column}'"))
+        out.append(Relaxation(say("{}  and  {}", role(column, "drop"), kept), f"'{column}' is not published at all"))
+    return out[:MOST_TOLD]
+
+
+def _holds(criteria: Sequence[Criterion], stats: GroupStats) -> bool:
+    return all(bool(c.satisfied(stats).all()) for c in criteria)
+
+
+def _weakest(criterion: Criterion, stats: GroupStats) -> Criterion | None:
+    """The criterion, just weak enough for some groups; None if no parameter decides how strong it is."""
+    made = _changed(criterion, criterion.worst_level(stats))
+    return made if made is not None and _holds([made], stats) else None
+
+
+def _changed(criterion: Criterion, level: float) -> Criterion | None:
+    """The criterion with another threshold, rounded to its weak side."""
+    for p in parameters(type(criterion)):
+        value = getattr(criterion, p.name)
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or float(value) != criterion.threshold:
+            continue
+        sign = -1 if criterion.sense == "at least" else 1
+        steps = 1 if isinstance(value, int) else 1000
+        rounded = sign * -(-sign * level * steps // 1) / steps
+        try:
+            return replace(criterion, **{p.name: type(value)(rounded)})
+        except JobError:  # no value that the parameter may have is as weak as that
+            return None
+    return None
+
+
+def written(given: Criterion) -> Fix:
+    """A criterion as it is written in a job file and in Python, without what needs not be said."""
+    told = {p.name: getattr(given, p.name) for p in parameters(type(given)) if getattr(given, p.name) != p.default}
+    return criterion(given.name, type(given).__name__, **told)
+
+
+def _listed(criteria: Sequence[Criterion]) -> Fix:
+    """All criteria of a job."""
+    made = [written(c) for c in criteria]
+    job = "criteria: [" + ", ".join("{" + fix.in_job.removeprefix("- ") + "}" for fix in made) + "]"
+    return Fix(job, "criteria=[" + ", ".join(fix.in_python for fix in made) + "]")

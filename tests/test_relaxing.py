@@ -1,0 +1,128 @@
+"""Every way out of E301 that is told works when it is pasted."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import tarnkappe as tk
+from tarnkappe.errors import InfeasibleError
+from tarnkappe.job.files import job_from_text
+
+N = 40
+
+
+def people() -> pl.DataFrame:
+    rng = np.random.default_rng(7)
+    return pl.DataFrame(
+        {
+            "age": rng.integers(20, 60, N),
+            "zip": rng.choice(["22765", "22767", "20246", "10115"], N),
+            "illness": ["flu", "gout", "cold", "flu"] * (N // 4),
+            "income": rng.integers(1, 9, N) * 1000,
+        }
+    )
+
+
+JOB = """\
+columns:
+  age: {{role: quasi, type: numeric}}
+  zip: {{role: quasi, taxonomy: {{kind: prefix, keep: [3]}}{ceiling}}}
+  illness: {{role: sensitive}}
+  income: {{role: sensitive, type: numeric}}
+criteria:
+{criteria}
+algorithm: {algorithm}
+"""
+
+CASES = {
+    "k above the number of rows": ("  - k-anonymity: {k: 50}", "mondrian", ""),
+    "l above the number of values": ("  - k-anonymity: {k: 3}\n  - l-diversity: {column: illness, l: 9}", "hilb", ""),
+    "both": ("  - k-anonymity: {k: 50}\n  - l-diversity: {column: illness, l: 9}", "mondrian", ""),
+    "entropy": ("  - k-anonymity: {k: 2}\n  - entropy-l-diversity: {column: illness, l: 3.9}", "mondrian", ""),
+    "too common": ("  - k-anonymity: {k: 2}\n  - frequency-l-diversity: {column: illness, l: 3}", "flash", ""),
+    "range of numbers": (
+        "  - k-anonymity: {k: 2}\n  - k-e-anonymity: {column: income, k: 2, e: 90000}",
+        "mondrian",
+        "",
+    ),
+    "a ceiling": ("  - k-anonymity: {k: 25}", "flash", ", max_level: 1"),
+    "a ceiling and closeness": ("  - t-closeness: {column: illness, t: 0.01}", "flash", ", max_level: 1"),
+}
+
+
+def told(text: str, data: pl.DataFrame) -> InfeasibleError:
+    with pytest.raises(InfeasibleError) as caught:
+        job_from_text(text).anonymize(data, seed=1)
+    return caught.value
+
+
+def pasted(text: str, way: str) -> str:
+    """The job file after a change as it was told."""
+    for change in way.split("  and  "):
+        if change.startswith("- "):
+            name = change[2:].partition(":")[0]
+            text = re.sub(rf"^  - {name}:.*$", f"  {change}", text, flags=re.MULTILINE)
+        elif change.startswith("criteria:"):
+            text = re.sub(r"^criteria:\n(  - .*\n)+", f"{change}\n", text, flags=re.MULTILINE)
+        elif change.startswith("--set"):
+            column, level = re.fullmatch(r"--set columns\.(\w+)\.max_level=(\d+)", change).groups()  # type: ignore[union-attr]
+            text = re.sub(rf"(  {column}: .*max_level: )\d+", rf"\g<1>{level}", text)
+        elif change.startswith(("limits:", "algorithm:")):
+            text = re.sub(rf"^{change.partition(':')[0]}:.*\n", "", text, flags=re.MULTILINE) + f"{change}\n"
+        else:
+            column = change.partition(":")[0]
+            text = re.sub(rf"^  {column}: .*$", f"  {change}", text, flags=re.MULTILINE)
+    return text
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_every_way_out_leads_out(case: str):
+    criteria, algorithm, ceiling = CASES[case]
+    text = JOB.format(criteria=criteria, algorithm=algorithm, ceiling=ceiling)
+    error = told(text, people())
+    first, *lines = error.hint.split("\n")
+    assert first == "one of"
+    assert 1 <= len(lines) <= 3
+    for line in lines:
+        way, effect = re.fullmatch(r"(.*?)   \((.*)\)", line).groups()  # type: ignore[union-attr]
+        assert effect
+        changed = pasted(text, way)
+        assert changed != text
+        release = job_from_text(changed).anonymize(people(), seed=1)
+        assert all(v.ok for v in release.verdicts)
+        if "left out" in effect:
+            assert release.n_suppressed == int(effect.split()[0])
+
+
+def test_the_criterion_that_fails_is_named_and_no_other():
+    criteria, algorithm, _ = CASES["l above the number of values"]
+    error = told(JOB.format(criteria=criteria, algorithm=algorithm, ceiling=""), people())
+    assert error.message == "no release satisfies l-diversity ≥ 9"
+    assert error.details == (f"All {N} records in one group reach 3 on 'illness'; asked: l-diversity ≥ 9.",)
+
+
+def test_the_ways_out_are_python_when_called_from_python():
+    job = tk.Job(quasi={"age": tk.numeric()}, drop="rest", criteria=tk.KAnonymity(50))
+    with pytest.raises(InfeasibleError) as caught:
+        job.anonymize(people())
+    assert f"KAnonymity(k={N})" in str(caught.value)
+    assert "{k:" not in str(caught.value)
+
+
+def test_the_command_line_shows_each_way_on_a_line(tmp_path: Path):
+    from typer.testing import CliRunner
+
+    from tarnkappe.cli.app import app
+
+    people().write_csv(tmp_path / "people.csv")
+    text = "data: {path: people.csv}\n" + JOB.format(criteria=CASES["both"][0], algorithm="mondrian", ceiling="")
+    (tmp_path / "job.yaml").write_text(text)
+    result = CliRunner().invoke(app, ["check", str(tmp_path / "job.yaml")])
+    assert result.exit_code == 4
+    assert "Fix:  one of" in result.stderr
+    assert f"- k-anonymity: {{k: {N}}}  and  - l-diversity: {{column: illness, l: 3}}" in result.stderr
