@@ -116,6 +116,8 @@ class Centres:
     values: Floats
     operators: tuple[str, ...]
     remarks: Mapping[str, Floats] = field(default_factory=dict)
+    #: Whether values were moved away from the centres on purpose, and may lie outside of their groups.
+    shifted: bool = False
 
     @classmethod
     def joined(cls, parts: Sequence[Centres]) -> Centres:

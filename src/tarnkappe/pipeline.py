@@ -44,6 +44,7 @@ from tarnkappe.schema import Schema
 from tarnkappe.tally import Tally
 from tarnkappe.taxonomy.builders import File
 from tarnkappe.threads import in_background
+from tarnkappe.truth import untrue_labels, untrue_records
 from tarnkappe.verification import Evidence, Verification, require_release, unreadable, verify_table
 
 if TYPE_CHECKING:
@@ -85,14 +86,16 @@ class _Run:
     rng: np.random.Generator
     seed: int
     clock: Phases
+    #: The texts that stand for a missing value.
+    missing: tuple[str, ...]
     #: The digest of the input, which takes a core of its own while groups are formed and written.
     digest: Future[str]
 
     def rewrite(self, writer: Writer) -> Evidence:
         """Write the records; what verification needs besides them is handed over."""
         self.clock.begin("write")
-        witness = self.engine.rewrite(self.plan, self.checked.schema, writer, self.rng)
-        return Evidence(witness if witness.width else None, population_table(self.plan))
+        done = self.engine.rewrite(self.plan, self.checked.schema, writer, self.rng)
+        return Evidence(done.witness if done.witness.width else None, population_table(self.plan), done.ledger)
 
     def verify(self, written: Source, where: str, evidence: Evidence) -> Verification:
         """Read back what was written; an exception unless it is what was promised."""
@@ -107,7 +110,11 @@ class _Run:
         domains = {d.name: d for d in self.plan.tally.sensitive_domains}
         columns = [c for c in schema.columns if c.name in domains]
         names = [c.name for c in schema.quasi]
-        return verify_table(written, names, columns, goal, domains, evidence, self.clock.step)
+        found = verify_table(written, names, columns, goal, domains, evidence, self.clock.step, plan=self.plan)
+        if found.columns == schema.published:
+            lies = untrue_labels(self.plan, self.missing) + untrue_records(self.plan, written, evidence.ledger)
+            found = replace(found, untrue=(*found.untrue, *lies))
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +129,7 @@ class Draft:
 
     def verify(self, table: Any) -> Verification:
         """Recount a table that should be this one, as it is now."""
-        return self.run.recount(open_source(table, missing=()), self.evidence)
+        return self.run.recount(self.run.engine.open(table, missing=()), self.evidence)
 
 
 def check(job: Job, data: Any) -> Checked:
@@ -139,7 +146,7 @@ def anonymize(job: Job, data: Any, *, seed: int | None = None, progress: Progres
     batches = _Batches()
     evidence = run.rewrite(batches)
     table = pl.concat(batches.written)
-    found = run.verify(open_source(table, missing=()), "the release", evidence)
+    found = run.verify(run.engine.open(table, missing=()), "the release", evidence)
     draft = Draft(run, job, data, table, evidence)
     run.clock.begin(None)
     return describe(
@@ -305,7 +312,7 @@ def _decide(job: Job, data: Any, seed: int | None, clock: Phases) -> _Run:
     algorithm = job.algorithm.watched(Watch(clock.step))
     grouping = decide_below_ceilings(algorithm, checked.tally, job.goal, rng)
     plan = Plan.of(checked.tally, job.goal, grouping, job.data.missing)
-    return _Run(checked, engine, plan, rng, seed, clock, digest)
+    return _Run(checked, engine, plan, rng, seed, clock, job.data.missing, digest)
 
 
 def _private(run: _Run) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """The independent check: recounts a published table from its own values and evaluates the goal again.
 
-Nothing of the plan is used here. Groups are found by Polars from the texts that stand in the table, not by the kernels
-that formed them, so a mistake in deciding, labelling or writing shows.
+Groups are found by Polars from the texts that stand in the table, not by the kernels that formed them, and nothing of
+the plan is used for that, so a mistake in deciding, labelling or writing shows. Only then is what was found compared
+with what was planned (see `tarnkappe.truth`).
 """
 
 from __future__ import annotations
@@ -15,15 +16,18 @@ import polars as pl
 from tarnkappe.arrays import Codes, Counts
 from tarnkappe.criteria.base import Criterion, Verdict
 from tarnkappe.engines.encode import encode_again, encode_sensitive, read_kind
+from tarnkappe.engines.ledger import Ledger
 from tarnkappe.engines.measures import measured
 from tarnkappe.errors import DataError, VerificationError
 from tarnkappe.goal import Goal
 from tarnkappe.groups import GroupStats
 from tarnkappe.io import Source, is_text
 from tarnkappe.io.cells import Step
+from tarnkappe.plan import Plan
 from tarnkappe.schema import Column
 from tarnkappe.tally import Domain
 from tarnkappe.threads import map_threads
+from tarnkappe.truth import untrue_cells
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,11 +45,13 @@ class Verification:
     labels: pl.DataFrame | None = None
     #: Records that were left out because they say nothing but that they are suppressed.
     n_suppressed: int = 0
+    #: What is not as it was planned, in words; empty if there is no plan to compare with.
+    untrue: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
-        """Whether every criterion holds in every group."""
-        return all(v.ok for v in self.verdicts)
+        """Whether every criterion holds in every group, and all is as it was planned if there is a plan."""
+        return all(v.ok for v in self.verdicts) and not self.untrue
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,11 +60,12 @@ class Evidence:
 
     `witness` holds columns that criteria look at but that are not published, one row per published record and in the
     same order. `population` is the public table as generalised by the release: how many people (first column) have
-    which labels (the quasi-identifiers).
+    which labels (the quasi-identifiers). The `ledger` tells a run what its records carry; it is never written.
     """
 
     witness: pl.DataFrame | None = None
     population: pl.DataFrame | None = None
+    ledger: Ledger | None = None
 
     def lacks(self, criterion: Criterion, published: Sequence[str]) -> str | None:
         """What a criterion cannot be checked without, in words, if that is not there."""
@@ -80,16 +87,20 @@ def verify_table(
     *,
     wildcard: bool = False,
     suppressed: str | None = None,
+    plan: Plan | None = None,
 ) -> Verification:
     """Regroup a table by the values of its quasi-identifiers and check every criterion of the goal.
 
     `columns` are those that criteria look at. A missing cell is a value of its own here: whoever reads the table sees
     that it is empty. With `wildcard` it may be any value, so that a group is everybody who could have its labels;
     groups then overlap. Records with the text `suppressed` in every quasi-identifier are left out. `domains` are those
-    of the input, if it is known: they fix the taxonomies, and no other value may have appeared.
+    of the input, if it is known: they fix the taxonomies, and no other value may have appeared. With the `plan` of the
+    table, what stands in it is compared with what was planned, cell by cell; this comes after the groups have been
+    found from the texts alone.
     """
     evidence = evidence or Evidence()
-    needed = [c for c in columns if c.name in goal.columns or (goal.joint and c.role == "sensitive")]
+    told = plan is not None or goal.joint
+    needed = [c for c in columns if c.name in goal.columns or (told and c.role == "sensitive")]
     if domains is None:
         needed = measured(needed, goal, source)
     shown = [*quasi, *(c.name for c in needed if c.name in source.columns)]
@@ -116,11 +127,17 @@ def verify_table(
         if codes.min(initial=0) < 0:
             raise _failed(source.name, [f"'{column.name}' has values that the input does not have"])
         counted[column.name] = codes, domains[column.name]
-    stats, labels = _recount(keys, records, counted, goal, evidence.population, quasi, wildcard)
+    untrue: list[str] = []
+    if plan is not None:
+        same = {c.name: counted[c.name][0] for c in needed if c.role != "subject"}
+        untrue = untrue_cells(plan, source, frame, records, same)
+    looked_at = {name: found for name, found in counted.items() if name in goal.columns or goal.joint}
+    stats, labels = _recount(keys, records, looked_at, goal, evidence.population, quasi, wildcard)
     people = 0 if stats.population is None else int(stats.population.sum())
     sizes = stats.size[stats.size > 0]
     left_out = n_records - int(records.sum())
-    return Verification(source.columns, n_records, sizes, goal.verdicts(stats), people, stats, labels, left_out)
+    verdicts = goal.verdicts(stats)
+    return Verification(source.columns, n_records, sizes, verdicts, people, stats, labels, left_out, tuple(untrue))
 
 
 def _rows_of(evidence: Evidence, hidden: list[str], n: int, where: str) -> pl.DataFrame:
@@ -260,6 +277,7 @@ def require_release(
         if not v.ok:
             on = f" on '{v.column}'" if v.column else ""
             problems.append(f"{v.violating_groups} groups violate {v.asked}{on} (worst: {v.reached:.4g})")
+    problems += found.untrue
     if problems:
         raise _failed(where, problems)
 

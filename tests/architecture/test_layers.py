@@ -39,6 +39,7 @@ LAYERS = (
     "algorithms",
     "io",
     "engines",
+    "truth",
     "verification",
     "job",
     "guards",

@@ -22,12 +22,13 @@ from tarnkappe.criteria.k_map import KMap
 from tarnkappe.criteria.xy_anonymity import XYAnonymity
 from tarnkappe.datasets import census, census_taxonomies
 from tarnkappe.engines.settings import EngineSettings
-from tarnkappe.engines.spark import SparkEngine
-from tarnkappe.errors import DataError, InfeasibleError, JobError, RefusedError
+from tarnkappe.engines.spark import SparkEngine, tasks
+from tarnkappe.errors import DataError, InfeasibleError, JobError, RefusedError, VerificationError
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping
 from tarnkappe.io import open_source
 from tarnkappe.job.model import replace_job
+from tarnkappe.pipeline import run_job
 from tarnkappe.plan import Plan
 from tarnkappe.schema import Column
 from tarnkappe.tally import Tally
@@ -232,8 +233,33 @@ def test_shuffles_are_as_many_as_promised(people: Path):
         grouping = wanted.algorithm.decide(tally, wanted.goal, rng=np.random.default_rng(1))
         plan = Plan.of(tally, wanted.goal, grouping)
         keys = tuple(range(8))
-        frame = engine.recoded(plan, schema, keys) if changes.get("columns") else engine.generated(plan, schema, keys)
+        kept = bool(changes.get("columns"))
+        frame = engine.recoded(plan, schema, keys)[0] if kept else engine.generated(plan, schema, keys)
         assert exchanges(frame) == asked
+
+
+@pytest.mark.parametrize("algorithm", [tk.Mondrian(), Dividing()], ids=["whole cells", "divided cells"])
+@pytest.mark.parametrize("lie", ["labels of another", "a group on"])
+def test_a_lie_about_records_is_noticed(
+    people: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, algorithm: Any, lie: str
+):
+    """Counts of labels and secrets are as planned, but what was kept stands with the wrong ones."""
+    labelled, entered = tasks.Recoding.labelled, tasks.Recoding.entered
+
+    def exchanged(self: Any, group: Any, batch: Any) -> Any:
+        return labelled(self, np.roll(group, 1), batch)
+
+    def next_group(self: Any, cell: Any, group: Any, batch: Any) -> Any:
+        return entered(self, cell, np.roll(group, 1), batch)
+
+    if lie == "labels of another":
+        monkeypatch.setattr(tasks.Recoding, "labelled", exchanged)
+    else:
+        monkeypatch.setattr(tasks.Recoding, "entered", next_group)
+    asked = job(algorithm=algorithm, sensitive=None, **KEPT)
+    with pytest.raises(VerificationError, match="E501"):
+        run_job(on_spark(asked), people / "people.csv", tmp_path / "release")
+    assert not (tmp_path / "release").exists()
 
 
 def test_a_public_table_is_counted_on_spark(people: Path):

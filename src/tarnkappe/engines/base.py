@@ -5,12 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import polars as pl
 
+from tarnkappe.engines.ledger import Ledger
 from tarnkappe.io import Format, Source, TableWriter, open_source
 from tarnkappe.io.cells import Step
 from tarnkappe.io.dialect import CsvDialect
@@ -27,6 +29,18 @@ class Writer(Protocol):
 
     def write(self, batch: pl.DataFrame) -> None:
         """Append records."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rewritten:
+    """What an engine knows beside what it wrote.
+
+    `witness` is what criteria look at but is not published, row by row in the order of the records. People appear in it
+    under numbers drawn by lot, not under their keys. There is a `ledger` if some column passes through unchanged.
+    """
+
+    witness: pl.DataFrame
+    ledger: Ledger | None = None
 
 
 class Engine(ABC):
@@ -60,12 +74,8 @@ class Engine(ABC):
         """
 
     @abstractmethod
-    def rewrite(self, plan: Plan, schema: Schema, writer: Writer, rng: np.random.Generator) -> pl.DataFrame:
-        """Give every record its group's labels and write the records in an order that tells nothing.
-
-        Returns the witness: what criteria look at but is not published, row by row in the order of the records. People
-        appear in it under numbers drawn by lot, not under their keys.
-        """
+    def rewrite(self, plan: Plan, schema: Schema, writer: Writer, rng: np.random.Generator) -> Rewritten:
+        """Give every record its group's labels and write the records in an order that tells nothing."""
 
     def _told(self, done: int, total: int) -> None:
         if self.step is not None:

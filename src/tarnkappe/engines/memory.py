@@ -10,8 +10,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tarnkappe.arrays import Codes
-from tarnkappe.engines.base import Engine, Writer
+from tarnkappe.engines.base import Engine, Rewritten, Writer
 from tarnkappe.engines.encode import Values, encode_quasi, encode_sensitive, read_kind, stacked
+from tarnkappe.engines.ledger import LedgerKeeper
 from tarnkappe.errors import DataError
 from tarnkappe.groups import SUPPRESSED, Grouping
 from tarnkappe.io import Source, is_text
@@ -78,9 +79,14 @@ class MemoryEngine(Engine):
         self._cell = moved[self._cell]
         return tally
 
-    def rewrite(self, plan: Plan, schema: Schema, writer: Writer, rng: np.random.Generator) -> pl.DataFrame:
+    def rewrite(self, plan: Plan, schema: Schema, writer: Writer, rng: np.random.Generator) -> Rewritten:
         """Write the records in random order, batch by batch."""
         group = assign_records(self._cell, plan.grouping, rng)
+        ledger = None
+        if schema.with_role("keep"):
+            keeper = LedgerKeeper(plan, self._carried.schema)
+            keeper.enter(self._cell, group, self._carried)
+            ledger = keeper.closed()
         order = rng.permutation(np.flatnonzero(group != SUPPRESSED))
         labels = dict(zip((c.name for c in schema.quasi), plan.labels, strict=True))
         for start in range(0, len(order), BATCH):
@@ -94,11 +100,12 @@ class MemoryEngine(Engine):
             )
             # Whether texts are kept as categories is decided by records that may not be published.
             writer.write(batch.cast({pl.Categorical: pl.String}) if plan.goal.is_mechanism else batch)
-        return self._hidden.select(
+        witness = self._hidden.select(
             _redrawn(series, rng).gather(order) if schema[series.name].role == "subject" else series.gather(order)
             for series in self._hidden
             if series.name in plan.goal.columns
         )
+        return Rewritten(witness, ledger)
 
 
 def assign_records(cell: Codes, grouping: Grouping, rng: np.random.Generator) -> Codes:

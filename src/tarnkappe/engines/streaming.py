@@ -12,8 +12,9 @@ import numpy as np
 import polars as pl
 
 from tarnkappe.arrays import Codes, Counts
-from tarnkappe.engines.base import Engine, Writer
+from tarnkappe.engines.base import Engine, Rewritten, Writer
 from tarnkappe.engines.cells import tally_of_cells
+from tarnkappe.engines.ledger import LedgerKeeper
 from tarnkappe.engines.shuffle import Shuffle
 from tarnkappe.errors import DataError, LimitError
 from tarnkappe.groups import SUPPRESSED, Grouping
@@ -73,7 +74,7 @@ class StreamingEngine(Engine):
         tally, self._cell = tally_of_cells(cells, source, schema, aside, people, population)
         return tally
 
-    def rewrite(self, plan: Plan, schema: Schema, writer: Writer, rng: np.random.Generator) -> pl.DataFrame:
+    def rewrite(self, plan: Plan, schema: Schema, writer: Writer, rng: np.random.Generator) -> Rewritten:
         """Write the records in an order that tells nothing about that of the input."""
         assert self._counter is not None, "count comes first"
         cells = self._counter.cells
@@ -98,7 +99,11 @@ class StreamingEngine(Engine):
             return pl.DataFrame([lots[name].gather(row) if name in lots else cells.at(name, row) for name in hidden])
 
         done = 0
-        batches = self._read_again(plan, kept, rng) if kept else self._made_up(plan.grouping, rng)
+        keeper = None
+        if kept:
+            carried = [c.name for c in schema.with_role("sensitive", "keep")]
+            keeper = LedgerKeeper(plan, self._counter.source.types(carried))
+        batches = self._made_up(plan.grouping, rng) if keeper is None else self._read_again(plan, kept, keeper, rng)
         with closing(batches), ThreadPoolExecutor(1) as aside:
             written = None
             for records in batches:
@@ -112,7 +117,7 @@ class StreamingEngine(Engine):
             if written is not None:
                 written.result()
         self._counter = None  # what follows needs the memory
-        return pl.concat(witness) if hidden else pl.DataFrame()
+        return Rewritten(pl.concat(witness) if hidden else pl.DataFrame(), None if keeper is None else keeper.closed())
 
     def _made_up(self, grouping: Grouping, rng: np.random.Generator) -> Generator[pl.DataFrame]:
         """Groups and distinct rows of all published records, made up from the plan.
@@ -165,7 +170,9 @@ class StreamingEngine(Engine):
         found = pl.concat(parts).filter(pl.col(_GROUP) != SUPPRESSED)
         return found[_ROW].to_numpy(), found[_GROUP].to_numpy(), found["len"].to_numpy().astype(np.int64)
 
-    def _read_again(self, plan: Plan, kept: list[str], rng: np.random.Generator) -> Generator[pl.DataFrame]:
+    def _read_again(
+        self, plan: Plan, kept: list[str], keeper: LedgerKeeper, rng: np.random.Generator
+    ) -> Generator[pl.DataFrame]:
         """Groups, distinct rows and kept columns of all published records in random order, from a second pass."""
         assert self._counter is not None
         grouping = plan.grouping
@@ -180,10 +187,11 @@ class StreamingEngine(Engine):
                 shuffle_within(places, runs, rng.random(end - begin))
             next_place = starts[:-1].copy()
         with self._shuffle(plan.n_published, rng) as shuffle:
-            for row, carried in self._counter.again(kept):
+            for row, carried in self._counter.again(keeper.columns):
                 cell = self._cell[row]
                 group = deal(cell, next_place, places) if grouping.splits_cells else places[cell]
-                records = pl.concat([_records(group, row), carried], how="horizontal")
+                keeper.enter(cell, group, carried)
+                records = pl.concat([_records(group, row), carried.select(kept)], how="horizontal")
                 shuffle.add(records.filter(group != SUPPRESSED))
             yield from shuffle.batches()
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import polars as pl
 import polars.selectors as cs
@@ -15,6 +15,7 @@ import polars.selectors as cs
 from tarnkappe.errors import DataError, did_you_mean
 from tarnkappe.io.cells import BATCH, Cells, Counted, Step, count_rows
 from tarnkappe.io.formulas import meant, runs_in_spreadsheet
+from tarnkappe.io.kept import restored, together, words
 from tarnkappe.io.numbers import as_numbers
 
 
@@ -121,6 +122,19 @@ class Source(ABC):
     def cells(self, columns: Sequence[str], step: Step | None = None) -> Cells:
         """The distinct rows of these columns and how often each occurs; missing markers are missing values."""
         return count_rows(self, columns, step)
+
+    def fingerprint(self, labels: Mapping[str, pl.DataType], carried: Mapping[str, Any]) -> int:
+        """The fingerprint of all records (see `tarnkappe.io.kept`) by columns that had these types."""
+        stored = self.types([*labels, *carried])
+
+        def word(wanted: Mapping[str, pl.DataType]) -> pl.Expr:
+            return words({name: restored(name, stored[name], t, self.decimal) for name, t in wanted.items()})
+
+        try:
+            found = self.scan([*labels, *carried]).select(together(word(labels), word(carried)).sum())
+            return int(found.collect(engine="streaming").item())
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
+            raise self.unreadable() from None  # their own words may quote values
 
     def sample(self, columns: Sequence[str], n: int) -> pl.DataFrame:
         """The first `n` rows of these columns; missing markers are null."""

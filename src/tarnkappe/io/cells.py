@@ -90,7 +90,7 @@ class RowCounter:
         self, source: Source, columns: Sequence[str], step: Step | None = None, *, swift: bool = False
     ) -> None:
         """Count."""
-        self._source, self._step = source, step
+        self.source, self._step = source, step
         names = tuple(dict.fromkeys(columns))
         counted = source.counted(names, step) if swift else None
         if counted is not None:
@@ -135,7 +135,7 @@ class RowCounter:
         parts: list[pl.DataFrame] = []
         counted: list[pl.DataFrame] = []
         waiting = done = known = 0
-        for batch in self._source.batches(self._coding.names, self._coding.types, [*words, _ONE]):
+        for batch in self.source.batches(self._coding.names, self._coding.types, [*words, _ONE]):
             parts.append(batch)
             waiting += batch.height
             done += batch.height
@@ -146,14 +146,14 @@ class RowCounter:
                     counted = [_grouped(counted, names)]
                     known = counted[0].height
             if self._step is not None:
-                self._step(done, self._source.n_rows)
+                self._step(done, self.source.n_rows)
         grouped = _grouped([*counted, *parts], names)
         return grouped.select(names), grouped["n"].to_numpy()
 
     def again(self, further: Sequence[str]) -> Iterator[tuple[NDArray[np.int32], pl.DataFrame]]:
         """Go over the source once more: which of the distinct rows each row is, and what it has in further columns."""
         self._coding.recall()
-        source, words, names = self._source, self._coding.words(), self._coding.word_names
+        source, words, names = self.source, self._coding.words(), self._coding.word_names
         known = self._packed.with_columns(pl.Series("row", self._row))
         columns = [f"column{i}" for i in range(len(further))]  # names of our own, whatever the columns are called
         types = source.types(further)

@@ -83,7 +83,7 @@ class SecureKWard(KWard):
             moved[f"shift of the mean of {domain.name}"] = float((after[owner] - value).mean())
         smallest = min((float(ratio.min()) for ratio in ratios.values()), default=1.0)
         notes: dict[str, Note] = {"smallest security ratio": smallest, "values shifted": shifted, **moved}
-        centres = replace(grouping.centres, values=published, remarks=ratios)
+        centres = replace(grouping.centres, values=published, remarks=ratios, shifted=True)
         return replace(grouping, centres=centres, notes={**grouping.notes, **notes})
 
     def _power(self, domain: Domain) -> float:

@@ -12,9 +12,10 @@ import polars as pl
 import pyarrow as pa
 
 from tarnkappe.arrays import Codes, Counts
-from tarnkappe.engines.base import Engine, Writer
+from tarnkappe.engines.base import Engine, Rewritten, Writer
 from tarnkappe.engines.cells import tally_of_cells
 from tarnkappe.engines.spark import tasks
+from tarnkappe.engines.spark.ledger import ledger_of
 from tarnkappe.engines.spark.session import session, translated
 from tarnkappe.engines.spark.source import SparkSource, open_frame, open_path
 from tarnkappe.engines.spark.writer import FolderWriter
@@ -53,6 +54,8 @@ class SparkEngine(Engine):
                                         were in the input
     rewrite   2, with ``keep`` and      the records of a cell must meet, so that exactly as many of them go to
               divided cells             each group as planned; then they are put in random order
+    ledger    1 or 2, with ``keep``     records are located and dealt once more, to add up what each piece of the plan
+                                        must have in the release
     recount   1                         as for count
     ========  ========================  =====================================================================
 
@@ -108,12 +111,19 @@ class SparkEngine(Engine):
         tally, self._cell = tally_of_cells(self._rows, source, schema, aside, people, population)
         return tally
 
-    def rewrite(self, plan: Plan, schema: Schema, writer: Writer, rng: np.random.Generator) -> pl.DataFrame:
+    def rewrite(self, plan: Plan, schema: Schema, writer: Writer, rng: np.random.Generator) -> Rewritten:
         """Write the release: generated from the plan if that says everything, else record by record."""
         assert self._source is not None, "nothing was counted"
         self._refuse_hidden(plan, schema)
         keys = tuple(int(k) for k in rng.integers(0, 1 << 63, _ROUNDS, dtype=np.int64))
-        frame = self.recoded(plan, schema, keys) if schema.with_role("keep") else self.generated(plan, schema, keys)
+        ledger = None
+        if schema.with_role("keep"):
+            frame, entered = self.recoded(plan, schema, keys)
+            names = {c.name: self._inner(c.name) for c in schema.with_role("sensitive", "keep")}
+            with translated(self._source.name):
+                ledger = ledger_of(plan, entered, names)
+        else:
+            frame = self.generated(plan, schema, keys)
         frame = frame.toDF(*schema.published)
         if isinstance(writer, FolderWriter):
             writer.save(frame, plan.n_published, self.step)
@@ -122,7 +132,7 @@ class SparkEngine(Engine):
                 table = pl.from_arrow(frame.toArrow())
             assert isinstance(table, pl.DataFrame)
             writer.write(table)
-        return pl.DataFrame()
+        return Rewritten(pl.DataFrame(), ledger)
 
     def _refuse_hidden(self, plan: Plan, schema: Schema) -> None:
         hidden = [c.name for c in self._aside if c.name not in schema.published and c.name in plan.goal.columns]
@@ -158,8 +168,11 @@ class SparkEngine(Engine):
             tasks.generate(shared, n_parts), self._types(schema.published, labels)
         )
 
-    def recoded(self, plan: Plan, schema: Schema, keys: tuple[int, ...]) -> DataFrame:
-        """The records of the input under the labels of their groups, in random order."""
+    def recoded(self, plan: Plan, schema: Schema, keys: tuple[int, ...]) -> tuple[DataFrame, DataFrame]:
+        """The records of the input under the labels of their groups, in random order; also as the ledger takes them.
+
+        Both come from the same lots, so that they agree on who goes where.
+        """
         from pyspark.sql import Window, functions
 
         source = self._source
@@ -184,18 +197,21 @@ class SparkEngine(Engine):
         shared = self.spark.sparkContext.broadcast(tasks.plain(recoding))
         records = source.frame.select(*dict.fromkeys([*counted, *carried]))
         done = self._types(schema.published, labels).add(tasks.KEY, "long")
+        some = [c.name for c in schema.with_role("sensitive", "keep")]
+        known = self._types(some, {}).add(tasks.CELL, "integer").add(tasks.GROUP, "integer")
         if divided:
-            some = [c.name for c in schema.with_role("sensitive", "keep")]
             located = self._types(some, {}).add(tasks.KEY, "long").add(tasks.CELL, "integer")
             in_cell = Window.partitionBy(tasks.CELL).orderBy(tasks.KEY)
             placed = records.mapInArrow(tasks.locate(shared), located).withColumn(
                 tasks.PLACE, functions.row_number().over(in_cell)
             )
+            entered = placed.mapInArrow(tasks.deal(shared, enter=True), known)
             records = placed.mapInArrow(tasks.deal(shared), done)
         else:
+            entered = records.mapInArrow(tasks.locate(shared, enter=True), known)
             records = records.mapInArrow(tasks.locate(shared), done)
         n_parts = -(-plan.n_published // PART)
-        return records.repartition(n_parts, tasks.KEY).sortWithinPartitions(tasks.KEY).drop(tasks.KEY)
+        return records.repartition(n_parts, tasks.KEY).sortWithinPartitions(tasks.KEY).drop(tasks.KEY), entered
 
     def _labels(self, plan: Plan, schema: Schema) -> dict[str, tasks.Texts]:
         assert self._source is not None

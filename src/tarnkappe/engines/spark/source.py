@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from tarnkappe.engines.spark.files import File, FileSystem, fingerprint, location
+from tarnkappe.engines.spark.files import File, FileSystem, location
+from tarnkappe.engines.spark.files import fingerprint as fingerprint_of_files
+from tarnkappe.engines.spark.ledger import fingerprint
 from tarnkappe.engines.spark.progress import watched
 from tarnkappe.engines.spark.session import translated
 from tarnkappe.errors import DataError
@@ -118,7 +120,7 @@ class SparkSource(Source):
                 rows = found.select("path", functions.sha2("content", 256)).collect()
             digests = [(str(path).rsplit("/", 1)[-1], str(digest)) for path, digest in rows]
         else:
-            return fingerprint(self.files)
+            return fingerprint_of_files(self.files)
         return digest_of_parts(digests)
 
     def with_formulas(self, columns: Sequence[str]) -> list[str]:
@@ -190,6 +192,13 @@ class SparkSource(Source):
     def _rows_about(self) -> int:
         """How many rows there are, or may be; nothing is read for that."""
         return self._n_rows or int(sum(f.size for f in self.files) / self._bytes_per_row)
+
+    def fingerprint(self, labels: Mapping[str, pl.DataType], carried: Mapping[str, Any]) -> int:
+        """The fingerprint of all records, by columns of which the types are known; Spark adds up the words."""
+        shown = {self.inner(name): type_ for name, type_ in labels.items()}
+        kept = {self.inner(name): type_ for name, type_ in carried.items()}
+        with translated(self.name):
+            return fingerprint(self.frame, shown, kept, self.decimal)
 
     def sample(self, columns: Sequence[str], n: int) -> pl.DataFrame:
         """The first `n` records that Spark comes upon."""

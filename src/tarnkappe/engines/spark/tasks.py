@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 #: Rows that a task holds at a time.
 BATCH = 1 << 16
 
-#: Columns that only exist on the way: the sort key of a record, its cell, and its place among the records of its cell.
-KEY, CELL, PLACE = "key", "cell", "place"
+#: Columns that only exist on the way: the sort key of a record, its cell, its place among the records of its cell, and
+#: its group.
+KEY, CELL, PLACE, GROUP = "key", "cell", "place", "group"
 
 #: Bits of a sort key: those of the number of a partition, and those of a row in it.
 _ROW_BITS, KEY_BITS = 40, 62
@@ -238,12 +239,20 @@ class Recoding:
         arrays = [self.labels[name].at(group) if name in self.labels else batch.column(name) for name in self.columns]
         return pa.RecordBatch.from_arrays([*arrays, batch.column(KEY)], names=[*self.columns, KEY])
 
+    def entered(self, cell: NDArray[np.int32], group: NDArray[np.int32], batch: Any) -> Any:
+        """What the ledger must know about records: what they carry, their cells and their groups."""
+        arrays = [*(batch.column(name) for name in self.carried), pa.array(cell), pa.array(group)]
+        return pa.RecordBatch.from_arrays(arrays, names=[*self.carried, CELL, GROUP])
+
 
 _KINDS: dict[Any, Any] = {kind.__name__: kind for kind in (Lot, Texts, Cells, Pieces, Release, Recoding)}
 
 
-def locate(recoding: Any) -> Task:
-    """A task that gives every record its sort key, and its labels or, where cells are divided, its cell."""
+def locate(recoding: Any, *, enter: bool = False) -> Task:
+    """A task that gives every record its sort key, and its labels or, where cells are divided, its cell.
+
+    With `enter`, records are made ready for the ledger instead of being labelled.
+    """
 
     def task(batches: Iterable[Any]) -> Iterator[Any]:
         from pyspark import TaskContext
@@ -259,7 +268,8 @@ def locate(recoding: Any) -> Task:
             carried = [batch.column(name) for name in made.carried]
             if made.pieces is None:
                 known = pa.RecordBatch.from_arrays([*carried, key], names=[*made.carried, KEY])
-                yield made.labelled(made.group[cell], known)
+                group = made.group[cell]
+                yield made.entered(cell, group, known) if enter else made.labelled(group, known)
             else:
                 arrays = [*carried, key, pa.array(cell)]
                 yield pa.RecordBatch.from_arrays(arrays, names=[*made.carried, KEY, CELL])
@@ -267,8 +277,11 @@ def locate(recoding: Any) -> Task:
     return task
 
 
-def deal(recoding: Any) -> Task:
-    """A task that gives records their labels by their place (from 1) among the records of their cell."""
+def deal(recoding: Any, *, enter: bool = False) -> Task:
+    """A task that gives records their labels by their place (from 1) among the records of their cell.
+
+    With `enter`, records are made ready for the ledger instead of being labelled.
+    """
 
     def task(batches: Iterable[Any]) -> Iterator[Any]:
         made = built(recoding.value)
@@ -276,6 +289,7 @@ def deal(recoding: Any) -> Task:
             cell = batch.column(CELL).to_numpy()
             place = batch.column(PLACE).to_numpy().astype(np.int64)
             piece = made.pieces.at(made.starts[cell] + place - 1)
-            yield made.labelled(made.pieces.group[piece], batch)
+            group = made.pieces.group[piece]
+            yield made.entered(cell, group, batch) if enter else made.labelled(group, batch)
 
     return task

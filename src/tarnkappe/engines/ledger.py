@@ -1,0 +1,75 @@
+"""The ledger: what engines enter about every record that they rewrite, so that the written table can be held to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from tarnkappe.arrays import Codes
+from tarnkappe.groups import SUPPRESSED
+from tarnkappe.io.kept import MODULUS, restored, together, words
+from tarnkappe.plan import Plan
+
+
+@dataclass(frozen=True, eq=False)
+class Ledger:
+    """The records of the input as they must be found in the release: under which labels, with which values.
+
+    `carried` are the columns that pass through, with the types they have in the input, as the engine calls them. `rows`
+    is the fingerprint (see `tarnkappe.io.kept`) of all published records: the labels of their groups, and what they
+    carry.
+    """
+
+    carried: Mapping[str, Any]
+    rows: int
+    #: Whether as many records of every cell were dealt to every group as planned.
+    as_planned: bool
+
+
+class LedgerKeeper:
+    """Enters records batch by batch, in the order of the input and before they are written."""
+
+    def __init__(self, plan: Plan, carried: Mapping[str, pl.DataType]) -> None:
+        """Look up what each group publishes."""
+        self._plan = plan
+        self._carried = dict(carried)
+        groups = np.arange(plan.n_groups, dtype=np.int32)
+        shown = pl.DataFrame({f"q{j}": labels.at(groups) for j, labels in enumerate(plan.labels)})
+        self._labels = shown.select(words({n: restored(n, t, t) for n, t in shown.schema.items()})).to_series()
+        self._rows = 0
+        self._pairs = np.uint64(0)
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns that records carry."""
+        return list(self._carried)
+
+    def enter(self, cell: Codes, group: Codes, carried: pl.DataFrame) -> None:
+        """Records of the input: their cells, the groups they go to, and what they carry."""
+        self._pairs += _pair_words(cell, group).sum(dtype=np.uint64)
+        kept = np.flatnonzero(group != SUPPRESSED)
+        if len(kept) < len(group):
+            group, carried = group[kept], carried[kept]
+        values = {name: restored(name, carried.schema[name], wanted) for name, wanted in self._carried.items()}
+        labels = self._labels.gather(group).alias("labels of the group")
+        word = carried.select(together(pl.lit(labels), words(values))).to_series()
+        self._rows = (self._rows + int(word.sum())) % MODULUS
+
+    def closed(self) -> Ledger:
+        """What was entered."""
+        grouping = self._plan.grouping
+        planned = _pair_words(grouping.cell, grouping.group) * grouping.quota.astype(np.uint64)
+        return Ledger(self._carried, self._rows, bool(self._pairs == planned.sum(dtype=np.uint64)))
+
+
+def _pair_words(cell: Codes, group: Codes) -> NDArray[np.uint64]:
+    """A word for every pair of a cell and a group, with every bit of both spread over all of its bits."""
+    word = (cell.astype(np.uint64) << np.uint64(32)) | (group.astype(np.int64) + 1).astype(np.uint64)
+    word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return word ^ (word >> np.uint64(31))

@@ -1,0 +1,120 @@
+"""Whether a release is true: labels cover the values they stand for, and everybody has their own values beside them.
+
+A release may protect everybody and still publish one person's age as another's. What is planned is compared with the
+tally, and what was written with what is planned, cell by cell; labels are read from their texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+import numpy as np
+import polars as pl
+
+from tarnkappe.arrays import Codes, Counts
+from tarnkappe.engines.ledger import Ledger
+from tarnkappe.groups import SUPPRESSED
+from tarnkappe.io import Source
+from tarnkappe.plan import Plan
+from tarnkappe.publish.labels import Labels
+from tarnkappe.publish.reading import covers
+
+_GROUP, _RECORDS = "group", "records"
+
+
+def untrue_labels(plan: Plan, missing: Collection[str] = ()) -> list[str]:
+    """What is wrong with the labels of a plan, in words: some value that its group's label does not cover.
+
+    `missing` are the texts that stand for a missing value. One comparison per cell and column.
+    """
+    kept = plan.grouping.group != SUPPRESSED
+    cell, group = plan.grouping.cell[kept], plan.grouping.group[kept]
+    problems = []
+    for j, (domain, labels) in enumerate(zip(plan.tally.quasi_domains, plan.labels, strict=True)):
+        if plan.grouping.centres is not None:
+            wrong = _groups_off_centre(plan, j)
+        else:
+            ok = covers(labels, domain, group, plan.tally.quasi[cell, j], missing)
+            wrong = len(np.unique(group[~ok]))
+        if wrong:
+            problems.append(f"labels of '{domain.name}' do not cover the values they stand for, in {wrong} groups")
+    return problems
+
+
+def _groups_off_centre(plan: Plan, j: int) -> int:
+    """How many groups publish a centre that lies outside of what they cover."""
+    centres, boxes, domain, labels = plan.grouping.centres, plan.boxes, plan.tally.quasi_domains[j], plan.labels[j]
+    assert centres is not None
+    known = np.flatnonzero((boxes.lo[:, j] <= boxes.hi[:, j]) & (labels.code >= 0))
+    if centres.shifted or not domain.is_line or not len(known):
+        return 0
+    if labels.numbers is None:
+        shown = np.array([domain.code_of[text] for text in labels.texts], np.float64)
+    else:
+        shown = labels.numbers.cast(pl.Float64).to_numpy()
+    centre = shown[labels.code[known]]
+    low, high = domain.positions[boxes.lo[known, j]], domain.positions[boxes.hi[known, j]]  # NaN where one is missing
+    slack = 1e-9 * (np.abs(low) + np.abs(high))
+    return int(((centre < low - slack) | (centre > high + slack)).sum())
+
+
+def untrue_cells(
+    plan: Plan, source: Source, keys: pl.DataFrame, records: Counts, secrets: Mapping[str, Codes]
+) -> list[str]:
+    """What is wrong with the cells of a written table, in words.
+
+    Row ``i`` of `keys` has the texts of the quasi-identifiers and stands for ``records[i]`` records, which have the
+    codes ``secrets[…][i]``. Every group must have as many records with each combination of secrets as its cells have.
+    """
+    domains = plan.tally.quasi_domains
+    codes = [_label_codes(keys[d.name], x, source) for d, x in zip(domains, plan.labels, strict=True)]
+    strange = [d.name for d, code in zip(domains, codes, strict=True) if (code < -1).any()]
+    if strange:
+        return [f"'{strange[0]}' has labels that no group publishes"]
+    places = [plan.tally.sensitive_index(name) for name in secrets]
+    quasi, secret = [f"q{j}" for j in range(len(codes))], [f"s{s}" for s in places]
+    groups = pl.DataFrame({q: x.code for q, x in zip(quasi, plan.labels, strict=True)}).with_row_index(_GROUP)
+    rows = dict(zip([*quasi, *secret], [*codes, *secrets.values()], strict=True))
+    found = pl.DataFrame({**rows, _RECORDS: records}).join(groups, on=quasi, how="left")
+    if found[_GROUP].null_count():
+        return ["some records have labels that no group publishes together"]
+    grouping = plan.grouping
+    kept = np.flatnonzero((grouping.group != SUPPRESSED) & (grouping.quota > 0))
+    of_piece = {name: plan.tally.sensitive[grouping.cell[kept], s] for name, s in zip(secret, places, strict=True)}
+    planned = pl.DataFrame({_GROUP: grouping.group[kept], **of_piece, _RECORDS: grouping.quota[kept]})
+    if _counted(found, [_GROUP, *secret]).equals(_counted(planned, [_GROUP, *secret])):
+        return []
+    return ["sensitive values do not stand with the labels of those who have them"]
+
+
+def _counted(rows: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
+    types = [pl.col(name).cast(pl.Int64) for name in (*names, _RECORDS)]
+    return rows.lazy().select(types).group_by(names).agg(pl.col(_RECORDS).sum()).sort(names).collect()
+
+
+def _label_codes(series: pl.Series, labels: Labels, source: Source) -> Codes:
+    """Which label each text is; -1 for a missing one, -2 for none of them."""
+    if labels.numbers is None:
+        values, known = series.cast(pl.String), pl.Series(labels.texts, dtype=pl.String)
+    else:
+        values = source.numeric(series).cast(pl.Float64) + 0.0
+        known = labels.numbers.cast(pl.Float64)
+    place = pl.DataFrame({"value": known, "place": np.arange(len(known), dtype=np.int32)})
+    found = values.alias("value").to_frame().join(place, on="value", how="left", maintain_order="left")["place"]
+    return np.where(values.is_null().to_numpy(), -1, found.fill_null(-2).to_numpy()).astype(np.int32)
+
+
+def untrue_records(plan: Plan, source: Source, ledger: Ledger | None) -> list[str]:
+    """What is wrong with the columns that passed through, in words; nothing if there are none."""
+    if ledger is None:
+        return []
+    problems = []
+    if not ledger.as_planned:
+        problems.append("records went to groups that their cells were not planned for")
+    labels = {
+        domain.name: pl.String() if x.numbers is None else x.numbers.dtype
+        for domain, x in zip(plan.tally.quasi_domains, plan.labels, strict=True)
+    }
+    if source.fingerprint(labels, ledger.carried) != ledger.rows:
+        problems.append("what was kept unchanged does not stand with the labels of those whose it is")
+    return problems
