@@ -29,7 +29,7 @@ from tarnkappe.guards import (
     refuse_identifiers,
     require_everybody,
 )
-from tarnkappe.io import CsvDialect, Format, Source, Staging, TableWriter, like, open_source
+from tarnkappe.io import CsvDialect, Format, Source, Staging, TableWriter, like
 from tarnkappe.io.dialect import stated_dialect
 from tarnkappe.io.folders import GROUPS, INTERNAL, JOB, MANIFEST, POPULATION, PUBLIC, REPORT, WITNESS
 from tarnkappe.job import Job

@@ -256,7 +256,7 @@ def test_a_lie_about_records_is_noticed(
         monkeypatch.setattr(tasks.Recoding, "labelled", exchanged)
     else:
         monkeypatch.setattr(tasks.Recoding, "entered", next_group)
-    asked = job(algorithm=algorithm, sensitive=None, **KEPT)
+    asked = job(algorithm=algorithm, sensitive=[], **KEPT)
     with pytest.raises(VerificationError, match="E501"):
         run_job(on_spark(asked), people / "people.csv", tmp_path / "release")
     assert not (tmp_path / "release").exists()
