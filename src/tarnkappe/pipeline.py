@@ -6,7 +6,7 @@ This is the only module that knows the order of things.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,6 +17,7 @@ import polars as pl
 
 from tarnkappe.algorithms.ceilings import decide_below_ceilings
 from tarnkappe.algorithms.watch import Watch
+from tarnkappe.codebook import as_table, parquet_lines, reading_lines
 from tarnkappe.engines import engine_for
 from tarnkappe.engines.base import Engine, Writer
 from tarnkappe.engines.measures import measured
@@ -31,7 +32,7 @@ from tarnkappe.guards import (
 )
 from tarnkappe.io import CsvDialect, Format, Source, Staging, TableWriter, like
 from tarnkappe.io.dialect import stated_dialect
-from tarnkappe.io.folders import GROUPS, INTERNAL, JOB, MANIFEST, POPULATION, PUBLIC, REPORT, WITNESS
+from tarnkappe.io.folders import CODEBOOK, GROUPS, INTERNAL, JOB, MANIFEST, POPULATION, PUBLIC, REPORT, WITNESS
 from tarnkappe.job import Job
 from tarnkappe.job.given import number_of, one_of
 from tarnkappe.job.mechanism import independent
@@ -241,8 +242,15 @@ def _publish(
         run.checked.schema,
         found.verdicts,
         _notices(run, job, format_),
-        public={"file": name, "sha256": digest, "records": run.plan.n_published},
+        public={
+            "file": name,
+            "sha256": digest,
+            "records": run.plan.n_published,
+            "codebook": CODEBOOK if name != CODEBOOK else f"labels-{CODEBOOK}",
+            "read": _reading(run, name, format_, writer.dialect, missing) if Path(path).is_file() else None,
+        },
         private=_private(run),
+        missing_text=marker,
         folder=Path(target),
     )
     _write_companions(stage, release, run.plan, evidence, None if _is_address(target) else Path(target))
@@ -369,12 +377,27 @@ def _is_address(target: str | Path) -> bool:
     return isinstance(target, str) and "://" in target
 
 
+def _reading(run: _Run, file: str, format_: Format, dialect: CsvDialect, missing: Sequence[str]) -> dict[str, str]:
+    """Lines of other languages that read the released table."""
+    if format_ == "parquet":
+        return parquet_lines(file)
+    schema = run.checked.schema
+    labels = dict(zip((c.name for c in schema.quasi), run.plan.labels, strict=True))
+    numbers = {name for name, label in labels.items() if label.numbers is not None}
+    numbers |= {c.name for c in schema.with_role("sensitive", "keep") if c.kind == "numeric"}
+    signs = {"delimiter": dialect.delimiter or ",", "quote": dialect.quote or '"', "decimal": dialect.decimal or "."}
+    return reading_lines(file, **signs, missing=missing, texts=[n for n in schema.published if n not in numbers])
+
+
 def _write_companions(
     stage: Staging | RemoteStaging, release: Release, plan: Plan, evidence: Evidence, target: Path | None
 ) -> None:
     from tarnkappe.report import render_report
 
     _write_json(stage.path(f"{PUBLIC}/{MANIFEST}"), release.public_manifest)
+    book = stage.path(f"{PUBLIC}/{release.public_manifest['codebook']}")
+    with TableWriter(book, "csv", CsvDialect(spreadsheet_safe=release.job.output.spreadsheet_safe)) as writer:
+        writer.write(as_table(release.codebook))
     if release.has_public_report:
         stage.path(f"{PUBLIC}/{REPORT}").write_text(render_report(release), encoding="utf-8")
     internal = render_report(release, audience="internal")

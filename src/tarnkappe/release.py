@@ -13,6 +13,7 @@ import polars as pl
 
 from tarnkappe._version import __version__
 from tarnkappe.arrays import Codes
+from tarnkappe.codebook import RARE, Entry, codebook
 from tarnkappe.criteria.base import Verdict
 from tarnkappe.errors import Notice, RefusedError
 from tarnkappe.groups import SUPPRESSED
@@ -100,6 +101,8 @@ class Release:
     private_manifest: dict[str, Any]
     #: Numbers about groups that only the publisher may see: values and how many groups have each.
     remarks: dict[str, tuple[tuple[float, int], ...]] = field(default_factory=dict)
+    #: What every label means.
+    codebook: tuple[Entry, ...] = ()
     table: Any = None
     folder: Path | None = None
     #: What it takes to save a release that is in memory only.
@@ -255,13 +258,16 @@ def _method(plan: Plan, j: int) -> str:
             else "published unchanged: no group needed to coarsen it"
         )
     if plan.grouping.fixed is None:
+        if domain.sets:
+            return "sets of values {a | b} per group"
         return "intervals [min max] per group" if domain.is_range.any() else "lowest common category per group"
     if np.all((lo == tree.lo[node]) & (hi == tree.hi[node])):
         levels = [i for i, nodes in enumerate(tree.ancestors) if np.array_equal(nodes[lo], node)]
         if levels:
             return f"generalised to level {domain.floor + levels[0]} of {domain.floor + tree.height} for everybody"
     if _is_alike(plan, j):
-        return f"{'cut into intervals' if domain.is_range.any() else 'generalised value by value'}, alike for everybody"
+        pieces = "sets" if domain.sets else "intervals"
+        return f"{f'cut into {pieces}' if domain.is_range.any() else 'generalised value by value'}, alike for everybody"
     return "generalised as far as each group needed it"
 
 
@@ -279,7 +285,7 @@ def _examples(plan: Plan, j: int) -> tuple[Example, ...]:
     """The commonest values of a column and what most of their records became, if enough share it to be said aloud."""
     grouping, domain, labels = plan.grouping, plan.tally.quasi_domains[j], plan.labels[j]
     pieces = (plan.tally.quasi, j, grouping.cell, grouping.group, grouping.quota)
-    enough = max(plan.goal.min_size, 10)
+    enough = max(plan.goal.min_size, RARE)
     out: list[Example] = []
     for value in np.argsort(-count_values(*pieces, domain.size), kind="stable")[:_MOST_EXAMPLES]:
         records = count_labels(*pieces, value, labels.code, len(labels.texts))
@@ -319,11 +325,12 @@ def describe(
     *,
     public: dict[str, Any],
     private: dict[str, Any],
+    missing_text: str = "",
     table: Any = None,
     folder: Path | None = None,
     draft: Draft | None = None,
 ) -> Release:
-    """Put together all that is known about a verified release."""
+    """Put together all that is known about a verified release; `missing_text` stands for an empty cell in its file."""
     scores = summarise_scores(plan, getattr(job.algorithm, "target", None))
     missing = any(d.missing >= 0 for d in plan.tally.quasi_domains)
     missing_words = missing_sentence(schema.missing_rule if missing else None)
@@ -362,6 +369,7 @@ def describe(
         public_manifest=facts,
         private_manifest={"tarnkappe": __version__, "made": made, **private},
         remarks=summarise_remarks(plan),
+        codebook=codebook(plan, schema, missing_text),
         table=table,
         folder=folder,
         draft=draft,

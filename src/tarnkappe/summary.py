@@ -143,7 +143,9 @@ def wrote_rows(release: Release) -> Rows:
     folder = release.folder
     assert folder is not None
     public, internal = folder / "public", folder / "internal"
-    files = [release.public_manifest["file"], *(["report.html"] if release.has_public_report else []), "manifest.json"]
+    told = release.public_manifest
+    report = ["report.html"] if release.has_public_report else []
+    files = [told["file"], told["codebook"], *report, "manifest.json"]
     return [
         ("Wrote", f"{_folder(public)} (may be shared): {', '.join(files)}"),
         ("", f"{_folder(internal)} (stays with you): report.html, job.yaml, groups.parquet, manifest.json"),

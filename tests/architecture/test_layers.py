@@ -46,6 +46,7 @@ LAYERS = (
     "job.facts",
     "job.suggest",
     "job.update",
+    "codebook",
     "release",
     "summary",
     "report",

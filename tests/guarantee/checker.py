@@ -29,7 +29,7 @@ from tarnkappe.criteria.personalized_privacy import PersonalizedPrivacy
 from tarnkappe.errors import InfeasibleError, JobError
 from tarnkappe.pipeline import run_job
 
-PUBLIC = {"manifest.json", "report.html"}
+PUBLIC = {"codebook.csv", "manifest.json", "report.html"}
 INTERNAL = {"manifest.json", "report.html", "job.yaml", "groups.parquet"}
 #: What is kept beside it where criteria look at more than the released columns.
 EVIDENCE = {"witness.parquet", "population.parquet"}

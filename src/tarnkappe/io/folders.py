@@ -12,6 +12,9 @@ import polars as pl
 #: What a release folder holds: one folder to share, one to keep.
 PUBLIC, INTERNAL = "public", "internal"
 
+#: What every label of the published table means.
+CODEBOOK = "codebook.csv"
+
 #: Files of both, and the key by which a manifest is known to be ours.
 MANIFEST, REPORT = "manifest.json", "report.html"
 MANIFEST_KEY = "tarnkappe"

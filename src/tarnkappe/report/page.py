@@ -5,6 +5,7 @@ from __future__ import annotations
 from tarnkappe.errors import JobError
 from tarnkappe.release import Release
 from tarnkappe.report import sections
+from tarnkappe.report.codebook import codebook_section
 from tarnkappe.report.facts import fact
 from tarnkappe.report.markup import Html, el
 from tarnkappe.report.style import STYLE
@@ -19,6 +20,7 @@ _CONTENTS = (
     ("verdict", "Verdict"),
     ("alerts", "Alerts"),
     ("done", "What was done"),
+    ("codebook", "Codebook"),
     ("groups", "Group sizes"),
     ("cost", "What it cost"),
     ("protection", "What this protects from"),
@@ -51,6 +53,7 @@ def render_report(release: Release, audience: str = "public") -> str:
                 sections.verdict(release),
                 sections.alerts(release, advice=internal),
                 sections.what_was_done(release, counts=internal),
+                codebook_section(release),
                 sections.group_sizes(release),
                 sections.cost(release),
                 sections.protection(release),

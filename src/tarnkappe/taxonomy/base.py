@@ -31,6 +31,8 @@ class TaxonomyBuilder(Declared, ABC):
     ordered: ClassVar[bool] = False
     #: Whether other records decide how a value looks when it is generalised.
     follows_data: ClassVar[bool] = False
+    #: Whether its values were written down by somebody, and not only found in the data.
+    declares_values: ClassVar[bool] = False
     #: Whether groups publish the set of their values instead of a range.
     sets: ClassVar[bool] = False
 
@@ -65,6 +67,10 @@ class TaxonomyBuilder(Declared, ABC):
 
         It is given as it would be written in a job file.
         """
+        return None
+
+    def meaning(self, label: str) -> str | None:
+        """What a label of an inner node says, in a sentence for the codebook; None if its name says it all."""
         return None
 
     def published(self, values: Values) -> list[str]:

@@ -44,6 +44,7 @@ class Tree(TaxonomyBuilder):
 
     kind: ClassVar[str] = "tree"
     name: ClassVar[str] = kind
+    declares_values: ClassVar[bool] = True
 
     tree: Any = param(doc="Groups and their values:  {Married: [civil, church], Single: [never]}.")
     on_unknown: str = param("error", doc=_UNKNOWN_DOC, choices=("error", "top"))
@@ -78,6 +79,7 @@ class File(TaxonomyBuilder):
 
     kind: ClassVar[str] = "file"
     name: ClassVar[str] = kind
+    declares_values: ClassVar[bool] = True
 
     path: str = param(doc="The file, relative to the folder of the job file.")
     delimiter: str | None = param(None, doc="What separates the columns of a CSV file; found out if not given.")
@@ -233,6 +235,13 @@ class Order(TaxonomyBuilder):
             )
         if not self.groups:
             return Taxonomy.scale(order)
+        return self._in_runs(order)
+
+    def meaning(self, label: str) -> str | None:
+        """A run is called by its ends."""
+        return f"{label}, in the order of the column."
+
+    def _in_runs(self, order: Sequence[str]) -> Taxonomy:
         rows = []
         for i, value in enumerate(order):
             row, size = [value], 1
@@ -345,6 +354,10 @@ class Frequency(TaxonomyBuilder):
             inner = [texts[i] if stay else label for stay, label in zip(stays, labels, strict=True)]
             paths.append((texts[i], *inner, ANY))
         return Taxonomy.from_paths(paths)
+
+    def meaning(self, label: str) -> str | None:
+        """A frequent value is itself."""
+        return "One of the rarer values." if label in self._labels() else "The value itself."
 
     def _labels(self) -> list[str]:
         """What the others are called at each level; they differ, because they cover different values."""

@@ -107,6 +107,27 @@ class Intervals(TaxonomyBuilder):
         rows = zip(order, bounds, strict=True)
         return Taxonomy.from_paths((texts[i], *(names[interval] for interval in row), ANY) for i, row in rows)
 
+    def meaning(self, label: str) -> str | None:
+        """The bounds of the interval."""
+        return interval_meaning(label)
+
+
+def interval_meaning(label: str) -> str:
+    """What the name of an interval says, with either decimal sign.
+
+    >>> interval_meaning("<20"), interval_meaning("20-24"), interval_meaning("[0,5; 1)")
+    ('Less than 20.', '20 to 24, both included.', '0,5 or more, and less than 1.')
+    """
+    if label.startswith("<"):
+        return f"Less than {label[1:]}."
+    if label.startswith("≥"):
+        return f"{label[1:]} or more."
+    if label.startswith("["):
+        low, high = re.split("[,;] ", label[1:-1])
+        return f"{low} or more, and less than {high}."
+    ends = label.split(" to ") if " to " in label else label.split("-") if label[0] != "-" else [label]
+    return f"{ends[0]} to {ends[1]}, both included." if len(ends) == 2 else "The value itself."
+
 
 def exact_numbers(
     values: Values, column: str, counts: Counts | None, settings: Sequence[Decimal] = ()
@@ -225,6 +246,10 @@ class Prefix(TaxonomyBuilder):
         width = self.length or max(map(len, texts))
         return Taxonomy.from_paths([(code, *(code[:n].ljust(width, ANY) for n in self.keep), ANY) for code in texts])
 
+    def meaning(self, label: str) -> str | None:
+        """The characters that stayed."""
+        return f"Begins with {label.rstrip(ANY)}."
+
 
 #: Calendar periods from fine to coarse.
 PERIODS = ("day", "month", "quarter", "year", "decade")
@@ -323,6 +348,15 @@ class Dates(TaxonomyBuilder):
         known = [(moment, text) for moment, text in zip(moments, texts, strict=True) if moment is not None]
         rows = [(text, *(_period(moment, p) for p in periods), ANY) for moment, text in sorted(known)]
         return Taxonomy.from_paths(rows)
+
+    def meaning(self, label: str) -> str | None:
+        """The period."""
+        if "Q" in label:
+            return f"A day in quarter {label[-1]} of {label[:4]}."
+        if label.endswith("s"):
+            return f"A day in the years {label[:-1]} to {label[:-2]}9."
+        kind = {4: "year", 7: "month", 10: "day"}.get(len(label))
+        return None if kind is None else "This day." if kind == "day" else f"A day in the {kind} {label}."
 
 
 def _directives(form: str) -> set[str]:

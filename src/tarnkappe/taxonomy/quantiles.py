@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tarnkappe.errors import TaxonomyError
 from tarnkappe.params import param
 from tarnkappe.taxonomy.base import Counts, TaxonomyBuilder, Values
-from tarnkappe.taxonomy.computed import Scale, exact_numbers
+from tarnkappe.taxonomy.computed import Scale, exact_numbers, interval_meaning
 from tarnkappe.taxonomy.tree import ANY, Taxonomy
 
 #: A bound may be moved by this part of an interval's records to a rounder number.
@@ -78,6 +78,10 @@ class Quantiles(TaxonomyBuilder):
                 levels.append(_names(scale, here, numbers, upto, [texts[i] for i in order], enough))
             last = here
         return Taxonomy.from_paths((texts[i], *(level[at] for level in levels), ANY) for at, i in enumerate(order))
+
+    def meaning(self, label: str) -> str | None:
+        """The bounds of the interval."""
+        return interval_meaning(label)
 
 
 def _bounds(numbers: Sequence[int], upto: NDArray[np.int64], parts: int) -> dict[int, int]:
