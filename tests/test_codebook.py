@@ -1,6 +1,7 @@
 """The codebook explains every label in the written file, names no rare value, and its lines read the file."""
 
 import csv
+import html
 import json
 import random
 from pathlib import Path
@@ -146,3 +147,13 @@ def test_a_table_that_is_called_codebook(tmp_path):
     release = tk.run_job(job(), tmp_path / "codebook.csv", tmp_path / "out", seed=1)
     assert len(read(tmp_path / "out", "codebook.csv")) == release.n_published
     assert read(tmp_path / "out", release.public_manifest["codebook"])[0]["column"] == "age"
+
+
+def test_both_reports_explain_the_labels_and_say_how_to_read_the_file(tmp_path):
+    people(tmp_path / "people.csv")
+    release = tk.run_job(job(), tmp_path / "people.csv", tmp_path / "out", seed=1)
+    for edition in ("public", "internal"):
+        page = html.unescape((tmp_path / "out" / edition / "report.html").read_text("utf-8"))
+        assert "sets of values {a | b} per group" in page
+        assert "One of: clerk, admin." in page
+        assert all(line in page for line in release.public_manifest["read"].values())

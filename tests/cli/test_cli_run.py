@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from hospital import JOB, ROWS, files, people
 
-PUBLIC = {"public/people.csv", "public/manifest.json", "public/report.html"}
+PUBLIC = {"public/people.csv", "public/codebook.csv", "public/manifest.json", "public/report.html"}
 INTERNAL = {"internal/manifest.json", "internal/report.html", "internal/job.yaml", "internal/groups.parquet"}
 
 
