@@ -5,13 +5,14 @@ This is the way back from `tarnkappe.publish.labels`, written separately, so tha
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from itertools import zip_longest
 
 import numpy as np
 
 from tarnkappe.arrays import Codes, Flags
 from tarnkappe.publish.labels import Labels
+from tarnkappe.publish.notation import EITHER, range_ends, set_values
 from tarnkappe.tally import Domain
 
 #: Leaves ``first .. last`` of a taxonomy.
@@ -56,17 +57,18 @@ class _Reading:
         for text, first, last in zip(tree.labels, tree.lo.tolist(), tree.hi.tolist(), strict=True):
             self._nodes.setdefault(text, []).append((first, last))
         self._missing = domain.missing
+        self._binary = domain.is_binary
 
     def spans(self, text: str) -> Iterator[Span]:
         """The leaves that a text stands for: those of a node, of a range, or of a set, if it can be read as one."""
         yield from self._nodes.get(text, ())
-        inside = text[1:-1]
-        if text.startswith("[") and text.endswith("]"):
-            for low, high in _divided(inside):
-                if low in self._leaf and high in self._leaf:
-                    yield self._leaf[low], self._leaf[high]
-        if text.startswith("{") and text.endswith("}"):
-            for value in self._members(inside):
+        if text == EITHER and self._binary:
+            yield self._leaf["0"], self._leaf["1"]
+        low, high = range_ends(text) or ("", "")
+        if low in self._leaf and high in self._leaf:
+            yield self._leaf[low], self._leaf[high]
+        for value in set_values(text) or ():
+            if value in self._leaf:
                 yield self._leaf[value], self._leaf[value]
 
     def missing(self, missing_texts: Collection[str]) -> Iterator[Span]:
@@ -75,17 +77,3 @@ class _Reading:
             yield self._missing, self._missing
         for text in missing_texts:
             yield from self.spans(text)
-
-    def _members(self, inside: str) -> Sequence[str]:
-        """The values that a set lists; a value may hold a comma itself."""
-        parts = inside.split(", ")
-        if all(part in self._leaf for part in parts):
-            return parts
-        return [value for value in self._leaf if f", {value}, " in f", {inside}, "]
-
-
-def _divided(inside: str) -> Iterator[tuple[str, str]]:
-    """All ways to read a text as two, divided by a blank."""
-    for at, sign in enumerate(inside):
-        if sign == " ":
-            yield inside[:at], inside[at + 1 :]
