@@ -199,5 +199,6 @@ CODES: dict[str, str] = {
     "W606": "Rows were suppressed.",
     "W607": "Missing cells were filled with their group's value (missing_rule: wildcard).",
     "W608": "A method of an imported configuration is not known; another algorithm takes its place.",
+    "W615": "Values of a sensitive column differ only in capitals or blanks, and count as different.",
     "W620": "The CSV file has texts that a spreadsheet would run as formulas when somebody opens it.",
 }

@@ -42,6 +42,7 @@ from tarnkappe.plain_json import to_json
 from tarnkappe.plan import Plan
 from tarnkappe.release import Release, describe, groups_table, population_table
 from tarnkappe.schema import Schema
+from tarnkappe.spellings import notices_about_spellings
 from tarnkappe.tally import Tally
 from tarnkappe.taxonomy.builders import File
 from tarnkappe.threads import in_background
@@ -111,7 +112,9 @@ class _Run:
         domains = {d.name: d for d in self.plan.tally.sensitive_domains}
         columns = [c for c in schema.columns if c.name in domains]
         names = [c.name for c in schema.quasi]
-        found = verify_table(written, names, columns, goal, domains, evidence, self.clock.step, plan=self.plan)
+        types = self.checked.source.types([c.name for c in schema.sensitive])
+        step = self.clock.step
+        found = verify_table(written, names, columns, goal, domains, evidence, step, plan=self.plan, types=types)
         if found.columns == schema.published:
             lies = untrue_labels(self.plan, self.missing) + untrue_records(self.plan, written, evidence.ledger)
             found = replace(found, untrue=(*found.untrue, *lies))
@@ -280,6 +283,8 @@ def _count(job: Job, data: Any, clock: Phases) -> tuple[Checked, Engine]:
     for criterion in job.goal.criteria:
         criterion.require_values(domains)
     notices = job.notices() + notices_about_data(source, schema, job.goal)
+    if not job.goal.is_mechanism:  # whatever is said may depend on one record
+        notices += notices_about_spellings(tally)
     return Checked(source, schema, tally, notices, population), engine
 
 

@@ -23,6 +23,7 @@ from tarnkappe.goal import Goal
 from tarnkappe.groups import GroupStats
 from tarnkappe.io import Source, is_text
 from tarnkappe.io.cells import Step
+from tarnkappe.io.kept import restored
 from tarnkappe.plan import Plan
 from tarnkappe.schema import Column
 from tarnkappe.tally import Domain
@@ -88,6 +89,7 @@ def verify_table(
     wildcard: bool = False,
     suppressed: str | None = None,
     plan: Plan | None = None,
+    types: Mapping[str, pl.DataType] | None = None,
 ) -> Verification:
     """Regroup a table by the values of its quasi-identifiers and check every criterion of the goal.
 
@@ -96,7 +98,7 @@ def verify_table(
     groups then overlap. Records with the text `suppressed` in every quasi-identifier are left out. `domains` are those
     of the input, if it is known: they fix the taxonomies, and no other value may have appeared. With the `plan` of the
     table, what stands in it is compared with what was planned, cell by cell; this comes after the groups have been
-    found from the texts alone.
+    found from the texts alone. `types` are those that columns had in the input, where a file may hold their texts.
     """
     evidence = evidence or Evidence()
     told = plan is not None or goal.joint
@@ -112,6 +114,8 @@ def verify_table(
     else:
         cells = source.cells(shown, step)
         frame, records = cells.frame(), cells.count
+    known = {name: t for name, t in (types or {}).items() if name in frame.columns and not is_text(t)}
+    frame = frame.with_columns(restored(n, frame.schema[n], t, source.decimal).alias(n) for n, t in known.items())
     n_records = int(records.sum())
     if suppressed is not None:
         said = frame.select(pl.any_horizontal(pl.col(q).cast(pl.String).ne_missing(suppressed) for q in quasi))

@@ -42,6 +42,7 @@ LAYERS = (
     "truth",
     "verification",
     "job",
+    "spellings",
     "guards",
     "job.facts",
     "job.suggest",

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from tarnkappe.errors import DataError, JobError
 from tarnkappe.fixes import setting
 from tarnkappe.io import Source
+from tarnkappe.io.kept import one_of_a_kind
 from tarnkappe.publish.notation import with_decimal_comma
 from tarnkappe.schema import Column, MissingRule
 from tarnkappe.tally import Domain, Hidden
@@ -67,7 +68,7 @@ def read_kind(series: pl.Series, column: Column, source: Source, *, distinct: bo
     """The column, or its `distinct` values, as numbers or as text, as its declaration says."""
     if column.kind == "numeric":
         numbers = source.numeric(series, column.name, distinct=distinct)
-        return numbers.fill_nan(None) if numbers.dtype.is_float() else numbers
+        return numbers.to_frame().select(one_of_a_kind(pl.first(), numbers.dtype)).to_series()
     return series if series.dtype == pl.String else series.cast(pl.String)
 
 

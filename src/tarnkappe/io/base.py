@@ -15,7 +15,7 @@ import polars.selectors as cs
 from tarnkappe.errors import DataError, did_you_mean
 from tarnkappe.io.cells import BATCH, Cells, Counted, Step, count_rows
 from tarnkappe.io.formulas import meant, runs_in_spreadsheet
-from tarnkappe.io.kept import restored, together, words
+from tarnkappe.io.kept import one_of_a_kind, restored, together, words
 from tarnkappe.io.numbers import as_numbers
 
 
@@ -89,8 +89,7 @@ class Source(ABC):
         """The columns as a lazy frame for streaming; missing markers are null, categories are text."""
         chosen = self._known(columns)
         frame = self._scan(chosen)
-        texts = texts_of(frame.collect_schema())
-        return frame.with_columns(self._meant(cs.by_name(c).cast(pl.String)) for c in texts)
+        return frame.with_columns(self.shown(name, t) for name, t in frame.collect_schema().items() if is_ambiguous(t))
 
     def read(self, columns: Sequence[str]) -> pl.DataFrame:
         """The columns as a data frame; missing markers are null, categories stay categories unless one is a marker."""
@@ -100,7 +99,7 @@ class Source(ABC):
             raise self.unreadable() from None  # their own words may quote values
         if columns and frame.height != self.n_rows:
             raise self.unreadable()
-        return frame.with_columns(self.cleaned(frame[c]) for c in texts_of(frame.schema))
+        return frame.with_columns(self.cleaned(series) for series in frame if is_ambiguous(series.dtype))
 
     def batches(
         self, columns: Sequence[str], types: Mapping[str, pl.DataType], select: Sequence[pl.Expr]
@@ -159,12 +158,13 @@ class Source(ABC):
 
     def shown(self, name: str, type_: pl.DataType) -> pl.Expr:
         """A column as `scan` shows it, of one that is as it is stored."""
-        return self._meant(pl.col(name).cast(pl.String)) if is_text(type_) else pl.col(name)
+        column = cs.by_name(name)  # whatever signs are in the name
+        return self._meant(column.cast(pl.String)) if is_text(type_) else one_of_a_kind(column, type_)
 
     def cleaned(self, values: pl.Series) -> pl.Series:
         """Values as they are stored, with missing markers as null."""
         if not is_text(values.dtype):
-            return values
+            return values.to_frame().select(one_of_a_kind(pl.first(), values.dtype)).to_series()
         if not isinstance(values.dtype, pl.String):  # categories become text only if they say something else as such
             used = values.unique().cast(pl.String).drop_nulls()
             if self.cleaned(used).equals(used, null_equal=True):
@@ -298,6 +298,11 @@ def is_text(dtype: pl.DataType) -> bool:
 def texts_of(schema: Mapping[str, pl.DataType]) -> list[str]:
     """The columns that hold text."""
     return [name for name, dtype in schema.items() if is_text(dtype)]
+
+
+def is_ambiguous(dtype: pl.DataType) -> bool:
+    """Whether a value of a column may be stored in several ways."""
+    return is_text(dtype) or dtype.is_float()
 
 
 def without_markers(text: pl.Expr, missing: tuple[str, ...]) -> pl.Expr:

@@ -106,7 +106,6 @@ class CsvSource(Source):
         if self.spreadsheet_safe:
             header = each(header, meant)
         check_columns(header, name)
-        self._header_lines = self._lines_before + head.lines
         self._body = (head.end, data.size)
 
         self._blank_tail, self._stray_line = 0, 0
@@ -150,7 +149,7 @@ class CsvSource(Source):
             self._text_path,
             glob=False,
             has_header=False,  # our own header, because Polars renames columns and keeps doubled quotes
-            skip_lines=self._header_lines,
+            skip_rows=self._lines_before + 1,  # not `skip_lines`, which loses a U+FEFF at the start of the first record
             schema={**self._schema, **types},
             separator=self.dialect.delimiter or ",",
             quote_char=(self.dialect.quote or '"') if self._quoted else None,

@@ -25,10 +25,7 @@ def restored(name: str, stored: pl.DataType, wanted: pl.DataType, decimal: str =
         return column.cast(pl.String)
     if is_text:
         column = _parsed(column.cast(pl.String), wanted, decimal)
-    if not wanted.is_float():
-        return column.cast(wanted, strict=False)
-    numbers = column.cast(wanted, strict=False).cast(pl.Float64) + 0.0
-    return numbers.fill_nan(None)
+    return one_of_a_kind(column.cast(wanted, strict=False), wanted)
 
 
 def _parsed(text: pl.Expr, wanted: pl.DataType, decimal: str) -> pl.Expr:
@@ -45,6 +42,14 @@ def _parsed(text: pl.Expr, wanted: pl.DataType, decimal: str) -> pl.Expr:
     if decimal != "." and (wanted.is_float() or wanted.is_decimal()):
         text = text.str.replace(decimal, ".", literal=True)
     return text
+
+
+def one_of_a_kind(column: pl.Expr, dtype: pl.DataType) -> pl.Expr:
+    """Values of which there is one of each kind: no number (NaN) is a missing value, and there is one zero."""
+    if not dtype.is_float():
+        return column
+    known = column.fill_nan(None)
+    return pl.when((known != 0) | known.is_null()).then(known).otherwise(pl.lit(0.0, dtype))  # keeps its name
 
 
 def words(columns: Mapping[str, pl.Expr]) -> pl.Expr:

@@ -98,6 +98,13 @@ class TableWriter:
         else:  # the first error is the one to tell
             self._file.close()
 
+    @property
+    def _missing_text(self) -> str:
+        """The missing marker as it stands in the file: in quotes if it would be taken for something else without."""
+        marker, quote = self._missing, self.dialect.quote or '"'
+        signs = {quote, self.dialect.delimiter or ",", "\n", "\r"}
+        return quote + marker.replace(quote, 2 * quote) + quote if signs & set(marker) else marker
+
     def _write_csv(self, batch: pl.DataFrame | Table, header: bool) -> None:
         frame = batch if isinstance(batch, pl.DataFrame) else cast(pl.DataFrame, pl.from_arrow(batch))
         for column, dtype in frame.schema.items():
@@ -118,7 +125,7 @@ class TableWriter:
             quote_style="necessary",
             decimal_comma=self.dialect.decimal == ",",
             line_terminator="\n",
-            null_value=self._missing,
+            null_value=self._missing_text,
         )
 
     def _write_parquet(self, batch: pl.DataFrame | Table) -> None:

@@ -67,10 +67,13 @@ class SparkSource(Source):
 
     def _cleaned(self, frame: DataFrame, j: int) -> Column:
         from pyspark.sql import functions
-        from pyspark.sql.types import StringType
+        from pyspark.sql.types import DoubleType, FloatType, StringType
 
         column = functions.col(f"c{j}")
-        if not isinstance(frame.schema[j].dataType, StringType):
+        type_ = frame.schema[j].dataType
+        if isinstance(type_, (DoubleType, FloatType)):  # no number is a missing value, and there is one zero
+            return functions.when(~functions.isnan(column), column + functions.lit(0.0).cast(type_)).alias(f"c{j}")
+        if not isinstance(type_, StringType):
             return column
         if self.dialect is not None and "" not in self.missing:
             column = functions.coalesce(column, functions.lit(""))  # Spark reads an empty field without quotes as null

@@ -1,0 +1,35 @@
+"""Values that are one to a person and several to a program: "HIV", "HIV " and "hiv"."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from tarnkappe.errors import Notice
+from tarnkappe.tally import Domain, Tally
+
+
+def notices_about_spellings(tally: Tally) -> tuple[Notice, ...]:
+    """Say which sensitive columns have values that differ only in how they are written.
+
+    A group whose records have nothing but such values looks diverse and is not. No value is named.
+    """
+    found = {d.name: _alike(d) for d in tally.sensitive_domains if not d.aside and d.values is None}
+    return tuple(
+        Notice(
+            "W615",
+            f"'{name}' has {n} value{'s' if n > 1 else ''} more than it has words: some differ only in capitals or "
+            "blanks, and count as different",
+            hint=f"Write the values of '{name}' alike first, or a group may look more diverse than it is.",
+        )
+        for name, n in found.items()
+        if n
+    )
+
+
+def _alike(domain: Domain) -> int:
+    """How many values there are more than words, if capitals, blanks and the encoding of signs do not matter."""
+    leaves = enumerate(domain.taxonomy.leaves)
+    texts = pl.Series([text for code, text in leaves if code != domain.missing], dtype=pl.String)
+    blanks = r"[\s\u{200B}\u{FEFF}]+"
+    words = texts.str.normalize("NFKC").str.to_lowercase().str.replace_all(blanks, " ").str.strip_chars()
+    return texts.len() - words.n_unique()

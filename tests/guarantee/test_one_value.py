@@ -1,0 +1,111 @@
+"""A value is the same value in counting, writing, reading back and `verify`, however it is stored."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import tarnkappe as tk
+from tarnkappe.errors import InfeasibleError
+from tarnkappe.io import open_source
+from tarnkappe.job.model import DataSettings, OutputSettings
+from tarnkappe.pipeline import run_job
+from tarnkappe.schema import Column
+
+ENGINES = ["memory", "streaming"]
+
+NAN = float("nan")
+
+
+def job(engine: str = "memory", **changes: Any) -> tk.Job:
+    given: dict[str, Any] = {
+        "quasi": {"town": tk.suppress()},
+        "sensitive": ["level"],
+        "criteria": [tk.KAnonymity(2), tk.LDiversity("level", 2)],
+        "missing_rule": "own-value",
+        "engine": engine,
+        "seed": 1,
+    }
+    return tk.Job(**{**given, **changes})
+
+
+def released(folder: Path) -> pl.DataFrame:
+    file = next(p for p in (folder / "public").iterdir() if p.suffix in (".csv", ".parquet"))
+    return pl.read_parquet(file) if file.suffix == ".parquet" else pl.read_csv(file, infer_schema=False)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_missing_is_one_value(engine: str, tmp_path: Path):
+    """A group in which everybody's level is missing is not diverse, whether a gap is stored as null or as NaN."""
+    table = pl.DataFrame({"town": ["a", "a", "b", "b"], "level": [NAN, None, 1.5, 2.5]})
+    table.write_parquet(tmp_path / "data.parquet")
+    asked = job(engine, algorithm=tk.Datafly(), max_suppressed=0.0)
+    run_job(asked, tmp_path / "data.parquet", tmp_path / "release")
+    assert released(tmp_path / "release")["town"].unique().to_list() == ["*"], "two gaps were taken for two values"
+    assert not tk.verify(table, [tk.LDiversity("level", 2)], ["town"], ["level"]).ok
+    with pytest.raises(InfeasibleError):
+        run_job(asked, table.head(2), tmp_path / "nobody")
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("role", ["sensitive", "quasi", "keep"])
+@pytest.mark.parametrize("format_", ["csv", "parquet"])
+def test_there_is_one_zero_and_one_gap(engine: str, role: str, format_: str, tmp_path: Path):
+    levels = [0.0, -0.0, NAN, None, 1e300, 0.1, -0.0, 2.0]
+    table = pl.DataFrame({"town": ["a"] * 8, "level": levels, "illness": list("xyxyxyxy")})
+    table.write_parquet(tmp_path / "data.parquet")
+    quasi = {"town": tk.suppress()} | ({"level": tk.numeric()} if role == "quasi" else {})
+    columns = [Column("level", role, because="a test")] if role != "quasi" else []
+    asked = job(
+        engine,
+        quasi=quasi,
+        sensitive=["illness"],
+        columns=columns,
+        criteria=[tk.KAnonymity(2)],
+        output=OutputSettings(format=format_),
+    )
+    run_job(asked, tmp_path / "data.parquet", tmp_path / "release")
+    if role != "quasi":
+        found = released(tmp_path / "release")["level"].cast(pl.Float64)
+        assert found.null_count() == 2
+        assert sorted(found.drop_nulls()) == [0.0, 0.0, 0.0, 0.1, 2.0, 1e300]
+        assert all(math.copysign(1, x) == 1 for x in found.drop_nulls())
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_sign_at_the_start_of_the_first_record_is_read(engine: str, tmp_path: Path):
+    """U+FEFF marks a file at its very start only; elsewhere it is a sign like any other."""
+    path = tmp_path / "data.csv"
+    path.write_text("level,town\n\ufeffx,a\n\ufeffx,a\ny,a\n\ufeffx,b\ny,b\n", "utf-8")
+    assert open_source(path).read(["level"])["level"].to_list() == ["\ufeffx", "\ufeffx", "y", "\ufeffx", "y"]
+    run_job(job(engine), path, tmp_path / "release")
+    text = next((tmp_path / "release/public").glob("*.csv")).read_text("utf-8")
+    assert text.count("\ufeffx") == 3
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("marker", [",", '"', 'a"b', ", ", "\n", "NA", ";"])
+def test_any_missing_marker(engine: str, marker: str, tmp_path: Path):
+    path = tmp_path / "data.csv"
+    quoted = '"' + marker.replace('"', '""') + '"'
+    path.write_text(f"town,level\na,{quoted}\na,x\nb,{quoted}\nb,y\n,x\n,y\n".replace("\n,", f"\n{quoted},"), "utf-8")
+    run_job(job(engine, data=DataSettings(missing=(marker,))), path, tmp_path / "release")
+    with open_source(next((tmp_path / "release/public").glob("*.csv")), missing=(marker,)) as source:
+        table = source.read(source.columns)
+    assert table["level"].null_count() == 2
+    assert table["town"].null_count() in (0, 2)
+    assert table.height == 6
+
+
+def test_values_that_differ_only_in_how_they_are_written_are_noticed():
+    table = pl.DataFrame({"town": ["a"] * 6, "level": ["HIV", "HIV ", "hiv", "flu", "cold", "hi v"]})
+    found = [n for n in job().anonymize(table).notices if n.code == "W615"]
+    assert len(found) == 1
+    assert "'level' has 2 values more than it has words" in found[0].message
+    assert "hiv" not in (found[0].message + str(found[0].hint)).lower(), "a message names a person's value"
+    clean = table.with_columns(level=pl.Series(["HIV", "flu", "cold"] * 2))
+    assert not [n for n in job().anonymize(clean).notices if n.code == "W615"]
