@@ -131,6 +131,8 @@ class Notice:
     code: str
     message: str
     hint: str | None = None
+    #: Whether it tells more about the input than the release does, so that only the publisher may read it.
+    internal: bool = False
 
     def __str__(self) -> str:
         return f"{self.code} {self.message}"

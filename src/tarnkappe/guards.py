@@ -163,7 +163,7 @@ def notices_about_plan(job: Job, plan: Plan, schema: Schema) -> tuple[Notice, ..
         out.append(Notice("W606", f"{plan.grouping.suppressed} records ({share:.2%}) were suppressed"))
     wild = _wildcard_cells(plan)
     if wild:
-        out.append(Notice("W607", f"{wild} missing cells were published with the value of their group"))
+        out.append(Notice("W607", f"{wild} missing cells were published with the value of their group", internal=True))
     unguarded: list[Column] = []
     if not job.goal.is_mechanism:
         unguarded = [c for c in schema.sensitive if c.name not in job.goal.columns]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,7 +37,7 @@ SUPPRESSION_CONVENTION = (
 )
 
 _MISSING_RULES = {
-    None: "The quasi-identifiers have no missing values.",
+    None: "The quasi-identifiers have no missing values.",  # else there would be an error
     "own-value": "A missing cell is a value of its own: it matches only other missing cells.",
     "wildcard": "A missing cell could be anything: it widens no group and is published with its group's value.",
 }
@@ -143,10 +143,22 @@ class Release:
         """Whether a report may go with the data; it tells about the input, which some promises forbid."""
         return not self.job.goal.is_mechanism
 
-    @property
-    def public_notices(self) -> tuple[Notice, ...]:
-        """The notices that tell nothing which the release may not; under a mechanism, those about the job alone."""
-        return self.job.notices() if self.job.goal.is_mechanism else self.notices
+    def for_readers(self) -> Release:
+        """The release as its readers may see it: nothing that depends on original values, except through the table.
+
+        Whoever knows the values of everybody but one could tell from exact losses, from the number of values before,
+        or from examples of them, which value the last one has. Under a mechanism only notices about the job are left.
+        """
+        of_release = {name for name, metric in all_metrics().items() if metric.follows_from_release}
+        told = [n for n in self.notices if not n.internal]
+        return replace(
+            self,
+            scores=tuple(s for s in self.scores if s.name in of_release),
+            columns=tuple(replace(c, loss=None, labels_before=None, examples=()) for c in self.columns),
+            notices=self.job.notices() if self.job.goal.is_mechanism else tuple(told),
+            remarks={},
+            private_manifest={},
+        )
 
     def score(self, name: str) -> float:
         """One loss metric by name, such as ``gcp``."""
@@ -163,7 +175,7 @@ class Release:
         return {
             **self.public_manifest,
             "folder": None if self.folder is None else str(self.folder),
-            "notices": [asdict(n) for n in self.public_notices],
+            "notices": [{"code": n.code, "message": n.message, "hint": n.hint} for n in self.for_readers().notices],
         }
 
     def save(self, folder: str | Path, *, overwrite: bool = False) -> Release:
@@ -251,7 +263,7 @@ def _method(plan: Plan, j: int) -> str:
         return f"replaced by the {centres.operators[j]} of each group"
     lo, hi, node = (values[:, j] for values in (plan.boxes.lo, plan.boxes.hi, plan.boxes.node))
     tree = domain.taxonomy
-    if np.all(lo >= hi):
+    if np.all((lo > hi) | (node == tree.leaf_nodes[np.minimum(lo, domain.size - 1)])):
         return (
             f"generalised to its lowest level, {domain.floor} of {domain.floor + tree.height}, for everybody"
             if domain.floor
@@ -272,13 +284,9 @@ def _method(plan: Plan, j: int) -> str:
 
 
 def _is_alike(plan: Plan, j: int) -> bool:
-    """Whether every value of a column is published in the same way in all records."""
-    kept = plan.grouping.group != SUPPRESSED
-    value = plan.tally.quasi[plan.grouping.cell[kept], j]
-    label = plan.labels[j].code[plan.grouping.group[kept]]
-    of_value = np.empty(plan.tally.quasi_domains[j].size, label.dtype)
-    of_value[value] = label
-    return np.array_equal(of_value[value], label)
+    """Whether no two labels of a column share a value, so that every value is published in the same way everywhere."""
+    ends = np.unique(np.column_stack([plan.boxes.lo[:, j], plan.boxes.hi[:, j]]), axis=0)
+    return bool(np.all(ends[1:, 0] > np.maximum.accumulate(ends[:, 1])[:-1]))
 
 
 def _examples(plan: Plan, j: int) -> tuple[Example, ...]:
@@ -332,8 +340,7 @@ def describe(
 ) -> Release:
     """Put together all that is known about a verified release; `missing_text` stands for an empty cell in its file."""
     scores = summarise_scores(plan, getattr(job.algorithm, "target", None))
-    missing = any(d.missing >= 0 for d in plan.tally.quasi_domains)
-    missing_words = missing_sentence(schema.missing_rule if missing else None)
+    missing_words = missing_sentence(schema.missing_rule)
     made = datetime.now(UTC).isoformat(timespec="seconds")
     facts = {
         "tarnkappe": __version__,
@@ -349,7 +356,7 @@ def describe(
         "suppressed": plan.grouping.suppressed,
         "suppression": SUPPRESSION_CONVENTION,
         "missing_values": missing_words,
-        "loss": {s.name: s.value for s in scores},
+        "loss": {s.name: s.value for s in scores if all_metrics()[s.name].follows_from_release},
     }
     if job.goal.is_mechanism:
         for secret in _ABOUT_THE_INPUT:
@@ -367,7 +374,12 @@ def describe(
         group_sizes=size_distribution(plan),
         missing_rule=missing_words,
         public_manifest=facts,
-        private_manifest={"tarnkappe": __version__, "made": made, **private},
+        private_manifest={
+            "tarnkappe": __version__,
+            "made": made,
+            **private,
+            "loss": {s.name: s.value for s in scores},
+        },
         remarks=summarise_remarks(plan),
         codebook=codebook(plan, schema, missing_text),
         table=table,

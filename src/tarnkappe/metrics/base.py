@@ -24,6 +24,9 @@ class Metric(ABC):
     sentence: ClassVar[str]
     #: Whether it measures centres; generalisation has none, so no search of it can go by such a metric.
     measures_centres: ClassVar[bool] = False
+    #: Whether it follows from the release alone. A figure that also depends on the original values narrows them down
+    #: for somebody who knows those of everybody else, so it stays with the publisher.
+    follows_from_release: ClassVar[bool] = False
 
     @abstractmethod
     def score(self, plan: Plan) -> float:
@@ -40,6 +43,8 @@ class Metric(ABC):
 
 class SizeMetric(Metric):
     """A metric of the sizes of groups alone."""
+
+    follows_from_release: ClassVar = True
 
     @abstractmethod
     def of_sizes(self, sizes: Counts, suppressed: int, goal: Goal) -> float:

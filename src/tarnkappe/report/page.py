@@ -32,8 +32,8 @@ _CONTENTS = (
 def render_report(release: Release, audience: str = "public") -> str:
     """One self-contained HTML document about a release: verdict first, then what was done and what it cost.
 
-    The public edition says nothing that the private manifest holds. The internal edition adds it, and says so on every
-    printed page.
+    The public edition says nothing that depends on original values in any other way than the published table does, see
+    `Release.for_readers`. The internal edition adds it, and says so on every printed page.
     """
     if audience not in AUDIENCES:
         raise JobError(
@@ -42,6 +42,7 @@ def render_report(release: Release, audience: str = "public") -> str:
             hint='render_report(release, audience="public")',
         )
     internal = audience == "internal"
+    release = release if internal else release.for_readers()
     title = release.title
     body = el(
         "body",
@@ -52,7 +53,7 @@ def render_report(release: Release, audience: str = "public") -> str:
                 "main",
                 sections.verdict(release),
                 sections.alerts(release, advice=internal),
-                sections.what_was_done(release, counts=internal),
+                sections.what_was_done(release, internal=internal),
                 sections.group_sizes(release),
                 sections.cost(release),
                 codebook_section(release),

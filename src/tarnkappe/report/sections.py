@@ -144,26 +144,27 @@ def alerts(release: Release, *, advice: bool) -> Html:
     return section("alerts", "Alerts", el("ul", *items, class_="alerts"))
 
 
-def what_was_done(release: Release, *, counts: bool) -> Html:
-    """One row per published column; removed columns by name only.
-
-    How many records an example stands for is not in the release, so only the internal edition gives `counts`.
-    """
+def what_was_done(release: Release, *, internal: bool) -> Html:
+    """One row per published column; removed columns by name only. Only the `internal` edition has values before."""
     published = [c for c in release.columns if c.role not in REMOVED]
     removed = [c.name for c in release.columns if c.role in REMOVED]
-    head = ("Column", "Role", "What was done", join(["Labels", el("br"), "before → after"]), "Commonest values")
+    head: tuple[object, ...] = ("Column", "Role", "What was done", "Labels")
+    if internal:
+        head = (*head[:3], join(["Labels", el("br"), "before → after"]), "Commonest values")
     roles = [role for role in ROLE_NAMES if any(c.role == role for c in release.columns)]
     return section(
         "done",
         "What was done",
         el("p", _flow(release.columns, centres=release.job.algorithm.scheme == "microaggregation")),
-        table("Columns of the release", head, (_column_row(c, counts) for c in published), class_="columns"),
+        table("Columns of the release", head, (_column_row(c)[: len(head)] for c in published), class_="columns"),
         el(
             "p",
             "Examples are the commonest values and what most of their records became. "
             "Values that few records share are not shown.",
             class_="small",
-        ),
+        )
+        if internal
+        else None,
         el("h3", "Removed columns") if removed else None,
         el("p", join((value(name) for name in removed), ", "), ".") if removed else None,
         el("h3", "What the roles mean"),
@@ -189,23 +190,22 @@ def _flow(columns: tuple[ColumnSummary, ...], *, centres: bool) -> str:
     return f"The input had {counted(len(columns), 'column')}: {'; '.join(p for p in parts if p)}."
 
 
-def _column_row(column: ColumnSummary, counts: bool) -> tuple[object, ...]:
-    labels: object = "–"
+def _column_row(column: ColumnSummary) -> tuple[object, ...]:
+    labels: object = "–" if column.labels_after is None else count(column.labels_after)
     if column.labels_before is not None and column.labels_after is not None:
         labels = join([count(column.labels_before), _arrow(), count(column.labels_after)])
     why = el("span", "Because: ", value(column.because), class_="small") if column.because else None
     done = join([column.done, why])
-    return value(column.name), ROLE_NAMES.get(column.role, column.role), done, labels, _examples(column, counts)
+    return value(column.name), ROLE_NAMES.get(column.role, column.role), done, labels, _examples(column)
 
 
-def _examples(column: ColumnSummary, counts: bool) -> Html:
+def _examples(column: ColumnSummary) -> Html:
     if not column.examples:
         return Html("–")
     items = []
     for e in column.examples:
         kept = e.before == e.after
-        remarks = [counted(e.records, "record")] * counts + ["kept"] * kept
-        remark = el("span", ", ".join(remarks), class_="small") if remarks else None
+        remark = el("span", ", ".join([counted(e.records, "record"), *["kept"] * kept]), class_="small")
         items.append(el("li", _label(e.before), *(() if kept else (_arrow(), _label(e.after))), " ", remark))
     return el("ul", *items)
 
@@ -243,7 +243,9 @@ def cost(release: Release) -> Html:
         el("p", "Protection takes detail away. Each measure looks at that loss from another side."),
         table("Loss of information", head, (_score_row(s) for s in release.scores), numeric={1}, class_="scores"),
         el("p", SUPPRESSION_CONVENTION, class_="small"),
-        loss_bars(release.columns),
+        loss_bars(release.columns)
+        if any(c.loss is not None for c in release.columns)
+        else el("p", "How much detail each column lost depends on the original values; the publisher knows it."),
     )
 
 

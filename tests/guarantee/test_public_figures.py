@@ -1,0 +1,124 @@
+"""What is published beside the table tells nothing about original values that the table does not tell.
+
+The attacker knows the job and the records of everybody but one, and all values that this one may have. Each of them is
+tried. Candidates that would have given the same table must also have given the same manifest and report.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import tarnkappe as tk
+from tarnkappe.algorithms import Algorithm
+
+AGES = range(18, 60)
+
+
+def others(n: int = 59) -> pl.DataFrame:
+    """The people whom the attacker knows."""
+    rng = np.random.default_rng(11)
+    return pl.DataFrame(
+        {
+            "age": rng.integers(18, 60, n),
+            "zip": rng.choice(["22765", "22767", "22301", "2230", "10115"], n),
+            "job": rng.choice(["baker", "nurse", "clerk", "cook"], n, p=[0.5, 0.3, 0.15, 0.05]),
+            "illness": rng.choice(["flu", "none", "cold"], n),
+        }
+    )
+
+
+LEVELS = {
+    "age": tk.intervals(5, 10, 20, top=55),
+    "zip": tk.prefix(4, 3, 2),
+    "job": tk.tree({"food": ["baker", "cook"], "care": ["nurse"], "office": ["clerk"]}),
+}
+RANGES = {"age": tk.numeric(), "zip": tk.ordered(), "job": tk.value_set()}
+COUNTED = {"age": tk.quantiles(8, 4, 2), "zip": tk.suppress(), "job": tk.frequency(0.1, 0.4)}
+ALGORITHMS = [
+    (tk.Flash(), LEVELS),
+    (tk.Flash(), COUNTED),
+    (tk.Datafly(), LEVELS),
+    (tk.Mondrian(), RANGES),
+    (tk.Mondrian(), LEVELS),
+    (tk.Hilb(), RANGES),
+    (tk.MuArgus(), LEVELS),
+    (tk.MDAV(aggregate="median"), RANGES | {"zip": tk.suppress(), "job": tk.suppress()}),
+]
+
+
+def candidates() -> Iterator[tuple[object, ...]]:
+    """What the last one may be like; the attacker knows all but the age, or all but the postcode."""
+    for age in AGES:
+        yield age, "22765", "baker", "flu"
+    for zip_ in ("22765", "22767", "22301", "2230", "10115", "10117", "1", None):
+        yield 33, zip_, "cook", "none"
+
+
+def published(folder: Path) -> tuple[str, str, str]:
+    """The table without its order, the manifest, and the report; all without what chance and the clock decide."""
+    public = folder / "public"
+    manifest = json.loads((public / "manifest.json").read_text())
+    digest, made = manifest.pop("sha256"), manifest.pop("made")
+    page = (public / "report.html").read_text().replace(digest, "").replace(made, "")
+    page = re.sub(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d)?|\d{1,2} \w+ \d{4}", "", page)
+    rows = "\n".join(sorted((public / "people.csv").read_text().splitlines()))
+    assert sorted(p.name for p in public.iterdir()) == ["manifest.json", "people.csv", "report.html"]
+    return rows, json.dumps(manifest), page
+
+
+@pytest.mark.parametrize(("algorithm", "quasi"), ALGORITHMS, ids=lambda x: x.name if isinstance(x, Algorithm) else "")
+@pytest.mark.parametrize("limit", [0.0, 0.2])
+def test_an_attacker_who_knows_everybody_else_gains_nothing(
+    algorithm: Algorithm, quasi: dict, limit: float, tmp_path: Path
+):
+    known, seen = others(), defaultdict(set)
+    for i, last in enumerate(candidates()):
+        people = pl.concat([known, pl.DataFrame([last], known.schema, orient="row")])
+        people.write_csv(tmp_path / "people.csv")
+        asked = tk.Job(
+            quasi=quasi,
+            sensitive=["illness"],
+            criteria=[tk.KAnonymity(4)],
+            algorithm=algorithm,
+            max_suppressed=limit,
+            missing_rule="own-value",
+        )
+        release = tk.run_job(asked, tmp_path / "people.csv", tmp_path / f"{i}", seed=5)
+        told = release.as_dict()
+        for by_chance in ("sha256", "made", "folder"):
+            told.pop(by_chance)
+        rows, manifest, page = published(tmp_path / f"{i}")
+        seen[rows].add((manifest, page, json.dumps(told, default=str)))
+    assert len(seen) < len(list(candidates()))  # some of them give the same table
+    assert {len(facts) for facts in seen.values()} == {1}
+
+
+def test_exact_figures_stay_with_the_publisher(tmp_path: Path):
+    asked = tk.Job(quasi=LEVELS, sensitive=["illness"], criteria=[tk.KAnonymity(4)])
+    release = tk.run_job(asked, others(), tmp_path / "out", seed=1)
+    public, private = release.public_manifest["loss"], release.private_manifest["loss"]
+    assert "gcp" not in public
+    assert {"gcp", "nonuniform-entropy", "iloss"} <= private.keys()
+    assert public.items() <= private.items()
+    internal = (tmp_path / "out" / "internal" / "report.html").read_text()
+    page = (tmp_path / "out" / "public" / "report.html").read_text()
+    assert "before → after" in internal.replace("<br>", " ")
+    assert "before → after" not in page
+    assert "Detail lost per quasi-identifier" in internal
+    assert "Detail lost per quasi-identifier" not in page
+
+
+def test_how_many_cells_were_missing_is_not_told(tmp_path: Path):
+    people = others().with_columns(zip=pl.when(pl.col("age") > 30).then(pl.col("zip")))
+    asked = tk.Job(quasi=RANGES, sensitive=["illness"], criteria=[tk.KAnonymity(4)], missing_rule="wildcard")
+    release = asked.anonymize(people, seed=1)
+    assert "W607" in {n.code for n in release.notices}
+    assert "W607" not in {n["code"] for n in release.as_dict()["notices"]}
