@@ -22,6 +22,7 @@ from tarnkappe.engines import engine_for
 from tarnkappe.engines.base import Engine, Writer
 from tarnkappe.engines.measures import measured
 from tarnkappe.errors import DataError, JobError, Notice
+from tarnkappe.estimate import Estimate, estimate
 from tarnkappe.fixes import Fix, setting
 from tarnkappe.guards import (
     notices_about_data,
@@ -142,6 +143,11 @@ def check(job: Job, data: Any) -> Checked:
     job.algorithm.require_supported(checked.tally, job.goal)
     _require_feasible(job, checked.tally)
     return checked
+
+
+def foresee(job: Job, checked: Checked) -> Estimate:
+    """About what it will take to decide a job that was checked: the size of the search, processor time and memory."""
+    return estimate(job.algorithm, checked.tally, job.goal, np.random.Generator(np.random.Philox(0)))
 
 
 def anonymize(job: Job, data: Any, *, seed: int | None = None, progress: Progress | None = None) -> Release:

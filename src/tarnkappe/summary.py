@@ -7,10 +7,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tarnkappe.wording import count, figure, percent, plural, shown_path
+from tarnkappe.wording import count, duration, figure, percent, plural, shown_path, size
 
 if TYPE_CHECKING:
     from tarnkappe.criteria.base import Verdict
+    from tarnkappe.estimate import Estimate
     from tarnkappe.goal import Goal
     from tarnkappe.job import Job
     from tarnkappe.pipeline import Checked
@@ -50,7 +51,7 @@ def _listed(names: list[str]) -> str:
     return ", ".join(names[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
 
 
-def checked_rows(checked: Checked, goal: Goal) -> Rows:
+def checked_rows(checked: Checked, goal: Goal, expected: Estimate) -> Rows:
     """What `tarnkappe check` says."""
     tally, schema = checked.tally, checked.schema
     unique = int((tally.tuple_sizes == 1).sum())
@@ -61,7 +62,17 @@ def checked_rows(checked: Checked, goal: Goal) -> Rows:
         ("", f"{plural(tally.n_tuples, 'combination')} of them, {plural(tally.n_cells, 'cell')} to decide about"),
         ("Goal", goal.asked),
         ("Feasible", "✓ " + _feasible(goal)),
+        ("Search", f"{expected.search} · {_takes(expected)}"),
     ]
+
+
+def _takes(expected: Estimate) -> str:
+    """About how long deciding will take and how much memory, in words."""
+    memory = f"about {size(expected.memory)} of memory"
+    if expected.seconds is None:
+        return f"{memory}; how long it takes is not known, because no sample could be decided"
+    by = "tried" if expected.sample == expected.cells else f"from {plural(expected.sample, 'cell')}"
+    return f"about {duration(expected.seconds)} of processor time ({by}) · {memory}"
 
 
 def _feasible(goal: Goal) -> str:

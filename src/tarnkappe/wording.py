@@ -37,6 +37,31 @@ def percent(share: float) -> str:
     return "> 99.9 %" if share > 0.9995 else f"{100 * share:.1f} %"
 
 
+def duration(seconds: float) -> str:
+    """A time, as roughly as it is known.
+
+    >>> [duration(s) for s in (0.02, 3.2, 59, 600, 40_000)]
+    ['less than 1 s', '3 s', '59 s', '10 min', '11 h']
+    """
+    if seconds < 1:
+        return "less than 1 s"
+    for unit, most, name in ((1, 120, "s"), (60, 7200, "min")):
+        if seconds < most:
+            return f"{seconds / unit:.0f} {name}"
+    return f"{seconds / 3600:.0f} h"
+
+
+def size(n_bytes: int) -> str:
+    """An amount of memory.
+
+    >>> [size(n) for n in (20_000, 5_400_000, 3_210_000_000)]
+    ['less than 1 MB', '5 MB', '3.2 GB']
+    """
+    if n_bytes < 10**6:
+        return "less than 1 MB"
+    return f"{n_bytes / 1e6:.0f} MB" if n_bytes < 10**9 else f"{n_bytes / 1e9:.1f} GB"
+
+
 def figure(number: float) -> str:
     """A level that was reached: whole numbers without decimals, others short.
 

@@ -37,6 +37,7 @@ LAYERS = (
     "plan",
     "metrics",
     "algorithms",
+    "estimate",
     "io",
     "engines",
     "truth",

@@ -69,7 +69,7 @@ SETTINGS = [
         "E301",
         "job.yaml",
         "reach 4 on 'illness'",
-        "relax l-diversity",
+        "- l-diversity: {column: illness, l: 4}",
         given=job(("l: 2", "l: 5"), more=_SUPPRESS),
     ),
     _changed("unknown criterion", "E105", 10, "k-anonymity", "k-anonimity", "did you mean 'k-anonymity'?", "Known:"),

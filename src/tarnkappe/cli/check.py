@@ -11,7 +11,7 @@ from tarnkappe.cli.options import AsJson, Debug, JobFile, MaybeData, Settings
 def check(
     job: JobFile, data: MaybeData = None, settings: Settings = None, as_json: AsJson = False, debug: Debug = False
 ) -> None:
-    """Validate a job with its data and taxonomies, and say whether a release exists.
+    """Validate a job with its data and taxonomies, and say whether a release exists and what it takes to find one.
 
     Nothing is written. A job that passes can be run.
 
@@ -26,6 +26,7 @@ def check(
     with Working("read") as progress, fixes_for(job, loaded.data.path):
         progress("read")
         checked = pipeline.check(loaded, loaded.data.path)
+        expected = pipeline.foresee(loaded, checked)
     tally = checked.tally
     if as_json:
         screen.print_json(
@@ -38,12 +39,13 @@ def check(
                 "unique": int((tally.tuple_sizes == 1).sum()),
                 "combinations": tally.n_tuples,
                 "cells": tally.n_cells,
+                "estimate": asdict(expected),
                 "notices": [asdict(n) for n in checked.notices],
             }
         )
         return
     console = screen.stdout()
-    screen.rows(console, checked_rows(checked, loaded.goal))
+    screen.rows(console, checked_rows(checked, loaded.goal, expected))
     screen.notices(console, checked.notices)
     command = f"tarnkappe run {screen.shown_path(job)}" + (f" {data}" if data else "")
     screen.rows(console, [("Next", command)])
