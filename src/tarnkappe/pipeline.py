@@ -17,7 +17,8 @@ import polars as pl
 
 from tarnkappe.algorithms.ceilings import decide_below_ceilings
 from tarnkappe.algorithms.watch import Watch
-from tarnkappe.codebook import as_table, parquet_lines, reading_lines
+from tarnkappe.codebook import parquet_lines, reading_lines
+from tarnkappe.companions import file_name, is_address, staging, write_companions, write_json
 from tarnkappe.engines import engine_for
 from tarnkappe.engines.base import Engine, Writer
 from tarnkappe.engines.measures import measured
@@ -31,17 +32,16 @@ from tarnkappe.guards import (
     refuse_identifiers,
     require_everybody,
 )
-from tarnkappe.io import CsvDialect, Format, Source, Staging, TableWriter, like
+from tarnkappe.io import CsvDialect, Format, Source, Staging, like
 from tarnkappe.io.dialect import stated_dialect
-from tarnkappe.io.folders import CODEBOOK, GROUPS, INTERNAL, JOB, MANIFEST, POPULATION, PUBLIC, REPORT, WITNESS
+from tarnkappe.io.folders import CODEBOOK, INTERNAL, MANIFEST, PUBLIC
 from tarnkappe.job import Job
 from tarnkappe.job.given import number_of, one_of
 from tarnkappe.job.mechanism import independent
 from tarnkappe.job.model import replace_job
 from tarnkappe.phases import Phases, Progress
-from tarnkappe.plain_json import to_json
 from tarnkappe.plan import Plan
-from tarnkappe.release import Release, describe, groups_table, population_table
+from tarnkappe.release import Release, describe, population_table
 from tarnkappe.schema import Schema
 from tarnkappe.spellings import notices_about_spellings
 from tarnkappe.tally import Tally
@@ -193,7 +193,7 @@ def run_job(
         what = "data file" if data is None else "output folder"
         hint = "data: {path: DATA.csv}" if data is None else "output: {folder: release}"
         raise JobError("E103", f"the job names no {what}", hint=hint)
-    with _staging(job, target, overwrite, [*_read(job, data), *inputs]) as stage:
+    with staging(job, target, overwrite, [*_read(job, data), *inputs]) as stage:
         run = _decide(job, data, seed, Phases(progress))
         return _publish(stage, run, job, data, target, run.rewrite)
 
@@ -206,7 +206,7 @@ def save(draft: Draft, folder: str | Path, *, overwrite: bool = False) -> Releas
         writer.write(draft.table)
         return draft.evidence
 
-    with _staging(draft.job, folder, overwrite, _read(draft.job, draft.data)) as stage:
+    with staging(draft.job, folder, overwrite, _read(draft.job, draft.data)) as stage:
         return _publish(stage, draft.run, draft.job, draft.data, folder, rewrite)
 
 
@@ -226,7 +226,7 @@ def _publish(
     rewrite: Callable[[Writer], Evidence],
 ) -> Release:
     """Write a decided release and all that goes with it, and check what was written."""
-    name, format_ = _file_name(job, data)
+    name, format_ = file_name(job, data)
     path = stage.table(f"{PUBLIC}/{name}")
     # The release is written like its input, so that its numbers and gaps are read back as what they were.
     missing = job.data.missing or ("",)
@@ -262,9 +262,9 @@ def _publish(
         missing_text=marker,
         folder=Path(target),
     )
-    _write_companions(stage, release, run.plan, evidence, None if _is_address(target) else Path(target))
+    write_companions(stage, release, run.plan, evidence, None if is_address(target) else Path(target))
     run.clock.begin(None)
-    _write_json(stage.path(f"{INTERNAL}/{MANIFEST}", private=True), release.private_manifest)
+    write_json(stage.path(f"{INTERNAL}/{MANIFEST}", private=True), release.private_manifest)
     return release
 
 
@@ -364,30 +364,6 @@ def _with_all_columns(job: Job, schema: Schema) -> Job:
     return replace_job(job, columns=schema.columns, rest=None)
 
 
-def _file_name(job: Job, data: Any) -> tuple[str, Format]:
-    """Name and format of the released table: those of the input unless the job says otherwise."""
-    given = Path(data) if isinstance(data, (str, Path)) else Path("release.parquet")
-    parquet = given.suffix.lower() in (".parquet", ".pq")
-    format_: Format = job.output.format or ("parquet" if parquet else "csv")  # type: ignore[assignment]
-    return f"{given.stem}.{format_}", format_
-
-
-def _staging(job: Job, target: str | Path, overwrite: bool, inputs: Iterable[str | Path]) -> Staging | RemoteStaging:
-    """Where a release is prepared before it gets its name: beside its folder, on whatever file system that is."""
-    if not _is_address(target):
-        return Staging(target, overwrite=overwrite, inputs=inputs)
-    if job.engine.name != "spark":
-        raise JobError("E110", f"only Spark can write to '{target}'", hint=setting("engine: spark", "engine", "spark"))
-    from tarnkappe.engines.spark.staging import RemoteStaging
-
-    return RemoteStaging(str(target), master=job.engine.master, overwrite=overwrite)
-
-
-def _is_address(target: str | Path) -> bool:
-    """Whether a folder lies somewhere else, such as ``hdfs://host/folder``."""
-    return isinstance(target, str) and "://" in target
-
-
 def _reading(run: _Run, file: str, format_: Format, dialect: CsvDialect, missing: Sequence[str]) -> dict[str, str]:
     """Lines of other languages that read the released table."""
     if format_ == "parquet":
@@ -398,29 +374,3 @@ def _reading(run: _Run, file: str, format_: Format, dialect: CsvDialect, missing
     numbers |= {c.name for c in schema.with_role("sensitive", "keep") if c.kind == "numeric"}
     signs = {"delimiter": dialect.delimiter or ",", "quote": dialect.quote or '"', "decimal": dialect.decimal or "."}
     return reading_lines(file, **signs, missing=missing, texts=[n for n in schema.published if n not in numbers])
-
-
-def _write_companions(
-    stage: Staging | RemoteStaging, release: Release, plan: Plan, evidence: Evidence, target: Path | None
-) -> None:
-    from tarnkappe.report import render_report
-
-    _write_json(stage.path(f"{PUBLIC}/{MANIFEST}"), release.public_manifest)
-    book = stage.path(f"{PUBLIC}/{release.public_manifest['codebook']}")
-    with TableWriter(book, "csv", CsvDialect(spreadsheet_safe=release.job.output.spreadsheet_safe)) as writer:
-        writer.write(as_table(release.codebook))
-    if release.has_public_report:
-        stage.path(f"{PUBLIC}/{REPORT}").write_text(render_report(release), encoding="utf-8")
-    internal = render_report(release, audience="internal")
-    stage.path(f"{INTERNAL}/{REPORT}", private=True).write_text(internal, encoding="utf-8")
-    job = release.job.to_yaml(None if target is None else target / INTERNAL)
-    stage.path(f"{INTERNAL}/{JOB}", private=True).write_text(job, encoding="utf-8")
-    tables = {GROUPS: groups_table(plan), WITNESS: evidence.witness, POPULATION: evidence.population}
-    for name, table in tables.items():
-        if table is not None:
-            with TableWriter(stage.path(f"{INTERNAL}/{name}", private=True), "parquet") as writer:
-                writer.write(table)
-
-
-def _write_json(path: Path, data: dict[str, Any]) -> None:
-    path.write_text(to_json(data) + "\n", encoding="utf-8")

@@ -55,6 +55,7 @@ LAYERS = (
     "advice",
     "topics",
     "phases",
+    "companions",
     "pipeline",
     "audit",
     "evaluate",

@@ -1,0 +1,72 @@
+"""Where a release goes, what its table is called, and what is written beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tarnkappe.codebook import as_table
+from tarnkappe.errors import JobError
+from tarnkappe.fixes import setting
+from tarnkappe.io import CsvDialect, Format, Staging, TableWriter
+from tarnkappe.io.folders import GROUPS, INTERNAL, JOB, MANIFEST, POPULATION, PUBLIC, REPORT, WITNESS
+from tarnkappe.job import Job
+from tarnkappe.plain_json import to_json
+from tarnkappe.plan import Plan
+from tarnkappe.release import Release, groups_table
+from tarnkappe.report import render_report
+from tarnkappe.verification import Evidence
+
+if TYPE_CHECKING:
+    from tarnkappe.engines.spark.staging import RemoteStaging
+
+
+def file_name(job: Job, data: Any) -> tuple[str, Format]:
+    """Name and format of the released table: those of the input unless the job says otherwise."""
+    given = Path(data) if isinstance(data, (str, Path)) else Path("release.parquet")
+    parquet = given.suffix.lower() in (".parquet", ".pq")
+    format_: Format = job.output.format or ("parquet" if parquet else "csv")  # type: ignore[assignment]
+    return f"{given.stem}.{format_}", format_
+
+
+def staging(job: Job, target: str | Path, overwrite: bool, inputs: Iterable[str | Path]) -> Staging | RemoteStaging:
+    """Where a release is prepared before it gets its name: beside its folder, on whatever file system that is."""
+    if not is_address(target):
+        return Staging(target, overwrite=overwrite, inputs=inputs)
+    if job.engine.name != "spark":
+        raise JobError("E110", f"only Spark can write to '{target}'", hint=setting("engine: spark", "engine", "spark"))
+    from tarnkappe.engines.spark.staging import RemoteStaging
+
+    return RemoteStaging(str(target), master=job.engine.master, overwrite=overwrite)
+
+
+def is_address(target: str | Path) -> bool:
+    """Whether a folder lies somewhere else, such as ``hdfs://host/folder``."""
+    return isinstance(target, str) and "://" in target
+
+
+def write_companions(
+    stage: Staging | RemoteStaging, release: Release, plan: Plan, evidence: Evidence, target: Path | None
+) -> None:
+    """Write what goes with a table: manifest, codebook and report to share, and what the publisher keeps."""
+    write_json(stage.path(f"{PUBLIC}/{MANIFEST}"), release.public_manifest)
+    book = stage.path(f"{PUBLIC}/{release.public_manifest['codebook']}")
+    with TableWriter(book, "csv", CsvDialect(spreadsheet_safe=release.job.output.spreadsheet_safe)) as writer:
+        writer.write(as_table(release.codebook))
+    if release.has_public_report:
+        stage.path(f"{PUBLIC}/{REPORT}").write_text(render_report(release), encoding="utf-8")
+    internal = render_report(release, audience="internal")
+    stage.path(f"{INTERNAL}/{REPORT}", private=True).write_text(internal, encoding="utf-8")
+    job = release.job.to_yaml(None if target is None else target / INTERNAL)
+    stage.path(f"{INTERNAL}/{JOB}", private=True).write_text(job, encoding="utf-8")
+    tables = {GROUPS: groups_table(plan), WITNESS: evidence.witness, POPULATION: evidence.population}
+    for name, table in tables.items():
+        if table is not None:
+            with TableWriter(stage.path(f"{INTERNAL}/{name}", private=True), "parquet") as writer:
+                writer.write(table)
+
+
+def write_json(path: Path, data: dict[str, Any]) -> None:
+    """Write plain data as a JSON file."""
+    path.write_text(to_json(data) + "\n", encoding="utf-8")
