@@ -234,13 +234,16 @@ def as_fraction(number: float) -> Fraction:
     return simple if float(simple) == number else Fraction(str(number))
 
 
-def times(counts: NDArray[np.int64], factor: int) -> NDArray[Any]:
-    """Counts times a whole number, exactly: in Python's own integers where 64 bits could not hold the products.
+def times(counts: NDArray[Any], factor: int | NDArray[Any]) -> NDArray[Any]:
+    """Counts times a whole number each, exactly: in Python's own integers where 64 bits could not hold the products.
 
     >>> times(np.array([2, 3]), 5).tolist(), times(np.array([2]), 10**30).tolist() == [2 * 10**30]
     ([10, 15], True)
+    >>> times(np.array([10**12]), np.array([10**12])).tolist() == [10**24]
+    True
     """
-    fits = int(counts.max(initial=0)) * factor < 1 << 63
+    largest = factor if isinstance(factor, int) else int(factor.max(initial=0))
+    fits = int(counts.max(initial=0)) * largest < 1 << 63
     return counts * factor if fits else counts.astype(object) * factor
 
 

@@ -70,10 +70,9 @@ class BetaLikeness(SensitiveCriterion):
     def _gains(self, stats: GroupStats) -> Floats:
         """The gain of each value present in each group; negative where it is rarer than in the table."""
         h = stats.histograms[self.column]
-        expected = h.table[h.codes] * sizes_of_entries(stats, h)
-        more = h.counts * int(h.table.sum()) - expected
-        gains: Floats = np.divide(more, expected, out=np.full(len(more), np.inf), where=expected > 0)
-        return gains
+        expected = times(h.table[h.codes], sizes_of_entries(stats, h))
+        more = times(h.counts, int(h.table.sum())) - expected
+        return np.where(expected > 0, more / np.maximum(expected, 1), np.inf).astype(np.float64)
 
     def _surprises(self, stats: GroupStats) -> Floats:
         """The bound ``-ln q`` of each value present in each group."""
@@ -93,8 +92,8 @@ class BetaLikeness(SensitiveCriterion):
         """Which groups satisfy it; beta as an exact fraction keeps its comparison in integers."""
         h = stats.histograms[self.column]
         beta = as_fraction(self.beta)
-        allowed = times(h.table[h.codes] * sizes_of_entries(stats, h), beta.numerator + beta.denominator)
-        beyond = times(h.counts * int(h.table.sum()), beta.denominator) > allowed
+        allowed = times(times(h.table[h.codes], sizes_of_entries(stats, h)), beta.numerator + beta.denominator)
+        beyond = times(times(h.counts, int(h.table.sum())), beta.denominator) > allowed
         if self.form == "enhanced":
             beyond = beyond | (self._gains(stats) > self._surprises(stats))
         return no_entry(beyond, h)

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from tarnkappe.arrays import Flags, Floats
-from tarnkappe.criteria.base import Card, SensitiveCriterion, sizes_of_entries
+from tarnkappe.criteria.base import Card, SensitiveCriterion, sizes_of_entries, times
 from tarnkappe.groups import GroupStats
 from tarnkappe.kernels.histograms import reduce_groups
 from tarnkappe.params import param
@@ -88,10 +88,9 @@ class DeltaDisclosure(SensitiveCriterion):
     def level(self, stats: GroupStats) -> Floats:
         """The largest absolute logarithm of the ratio of shares of each group."""
         h = stats.histograms[self.column]
-        expected = h.table[h.codes] * sizes_of_entries(stats, h)
-        ratio = np.divide(
-            h.counts * int(h.table.sum()), expected, out=np.full(len(expected), np.inf), where=expected > 0
-        )
+        expected = times(h.table[h.codes], sizes_of_entries(stats, h))
+        found = times(h.counts, int(h.table.sum()))
+        ratio = np.where(expected > 0, found / np.maximum(expected, 1), np.inf).astype(np.float64)
         distance = np.abs(np.log(ratio)) / math.log(_BASES[self.logarithm])
         worst: Floats = reduce_groups(np.maximum, distance, h.indptr)
         if self.absent == "violates":

@@ -9,6 +9,7 @@ import numpy as np
 
 from tarnkappe.arrays import Counts, Floats
 from tarnkappe.criteria.base import Card, Measure, SensitiveCriterion
+from tarnkappe.criteria.distances import exact_equal, exact_hierarchical, exact_ordered
 from tarnkappe.groups import GroupStats
 from tarnkappe.kernels.histograms import emd_equal, emd_hierarchical, emd_ordered, largest_remainder
 from tarnkappe.params import param
@@ -94,9 +95,13 @@ class TCloseness(SensitiveCriterion):
         """The earth mover's distance of each group."""
         h = stats.histograms[self.column]
         common = (h.indptr, h.codes, h.counts, stats.size, h.table)
+        fits = int(h.table.sum()) * int(stats.size.max(initial=0)) < 1 << 62
         if self.distance == "hierarchical":
             tree = h.domain.taxonomy
-            emd: Floats = emd_hierarchical(*common, tree.parent, tree.leaf_nodes, tree.node_heights)
+            measured = emd_hierarchical if fits else exact_hierarchical
+            emd: Floats = measured(*common, tree.parent, tree.leaf_nodes, tree.node_heights)
+        elif self.distance == "ordered":
+            emd = emd_ordered(*common) if fits else exact_ordered(*common)
         else:
-            emd = emd_ordered(*common) if self.distance == "ordered" else emd_equal(*common)
+            emd = emd_equal(*common) if fits else exact_equal(*common)
         return emd
