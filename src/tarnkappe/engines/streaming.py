@@ -206,7 +206,7 @@ class StreamingEngine(Engine):
                 "E702",
                 f"about {needed / 1e9:.1f} GB of memory are needed, {self._limit / 1e9:.1f} GB allowed",
                 details=[f"The data have {n_cells:,} distinct combinations of the columns that are counted."],
-                hint=f"--memory {-(-needed // 10**9)}GB   or fewer or coarser quasi-identifiers, or  --engine spark",
+                hint=f"--memory {-(-needed // 10**9)}GB   or declare fewer or coarser quasi-identifiers.",
             )
 
 

@@ -85,6 +85,10 @@ class Source(ABC):
         columns = f"{len(self.columns)} column{'s' if len(self.columns) != 1 else ''}"
         return f"{self.name} · {rows} · {columns} · {self.format}"
 
+    def stored(self) -> pl.LazyFrame:
+        """All columns as they are stored: missing markers are texts."""
+        return self._scan(list(self.columns))
+
     def scan(self, columns: Sequence[str]) -> pl.LazyFrame:
         """The columns as a lazy frame for streaming; missing markers are null, categories are text."""
         chosen = self._known(columns)

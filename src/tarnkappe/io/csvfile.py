@@ -102,7 +102,8 @@ class CsvSource(Source):
 
         head = _header(data, self._start, self._signs)
         self._refuse_fault(head, name)
-        header = self._split(data[self._start : head.end].tobytes().decode("utf-8"))
+        first = data[self._start : head.end].tobytes().decode("utf-8")
+        header = split_record(first.removesuffix(self._eol).removesuffix("\r"), self.dialect)
         if self.spreadsheet_safe:
             header = each(header, meant)
         check_columns(header, name)
@@ -121,25 +122,6 @@ class CsvSource(Source):
             self._blank_tail, self._stray_line = scan.blank_tail, scan.stray_line
         self._schema = dict.fromkeys(header, pl.String)
         return header
-
-    def _split(self, record: str) -> list[str]:
-        """The fields of the header, by the rules of `tarnkappe.kernels.io.csvscan`."""
-        record = record.removesuffix(self._eol).removesuffix("\r")
-        quote = self.dialect.quote
-        quoted = re.compile(f"{quote}((?:[^{quote}]|{quote}{quote})*){quote}") if quote in ("'", '"') else None
-        fields = []
-        at = 0
-        while at <= len(record):
-            match = quoted.match(record, at) if quoted else None
-            if match:
-                fields.append(match[1].replace(f"{quote}{quote}", str(quote)))
-                at = match.end() + 1
-            else:
-                end = record.find(self.dialect.delimiter or ",", at)
-                end = end if end >= 0 else len(record)
-                fields.append(record[at:end])
-                at = end + 1
-        return fields
 
     def _scan(self, columns: list[str]) -> pl.LazyFrame:
         return self._scan_as(columns, {})
@@ -211,6 +193,29 @@ class CsvSource(Source):
             where=where,
             hint="Double the quotes inside a quoted field, or, if quotes are ordinary text in this file,  quote: none",
         )
+
+
+def split_record(record: str, dialect: CsvDialect) -> list[str]:
+    """The fields of a record without its line end, by the rules of `tarnkappe.kernels.io.csvscan`.
+
+    >>> split_record('a,"b, c",5" pipe', CsvDialect(quote='"'))
+    ['a', 'b, c', '5" pipe']
+    """
+    quote = dialect.quote
+    quoted = re.compile(f"{quote}((?:[^{quote}]|{quote}{quote})*){quote}") if quote in ("'", '"') else None
+    fields = []
+    at = 0
+    while at <= len(record):
+        match = quoted.match(record, at) if quoted else None
+        if match:
+            fields.append(match[1].replace(f"{quote}{quote}", str(quote)))
+            at = match.end() + 1
+        else:
+            end = record.find(dialect.delimiter or ",", at)
+            end = end if end >= 0 else len(record)
+            fields.append(record[at:end])
+            at = end + 1
+    return fields
 
 
 def _header(data: NDArray[np.uint8], start: int, signs: tuple[int, int, int]) -> Scan:

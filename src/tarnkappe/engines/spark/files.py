@@ -37,7 +37,7 @@ def location(path: str | Path) -> str:
     'hdfs://host/data/census.csv'
     """
     local = local_path(path)
-    return str(path) if local is None else local.as_uri()
+    return str(path) if local is None else f"file://{local.as_posix()}"  # Hadoop takes every sign as it is
 
 
 def local_path(path: str | Path) -> Path | None:
@@ -87,6 +87,10 @@ class FileSystem:
         finally:
             stream.close()
 
+    def download(self, address: str, target: Path) -> None:
+        """Copy a file to this machine."""
+        self._fs.copyToLocalFile(False, self._path(address), self._path(location(target)), True)
+
     def rename(self, old: str, new: str) -> None:
         """Give a file or folder another name; an error if the file system refuses."""
         if not self._fs.rename(self._path(old), self._path(new)):
@@ -102,7 +106,7 @@ class FileSystem:
         self._fs.mkdirs(folder)
         if private:
             self._fs.setPermission(folder, self._permission("700"))
-        self._fs.copyFromLocalFile(False, True, self._path(source.as_uri()), self._path(address))
+        self._fs.copyFromLocalFile(False, True, self._path(location(source)), self._path(address))
         if private:
             self._fs.setPermission(self._path(address), self._permission("600"))
 

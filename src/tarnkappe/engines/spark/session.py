@@ -111,7 +111,7 @@ def _start(master: str | None, conf: Mapping[str, str]) -> SparkSession:
         except PySparkException:
             raise _not_started(_told(log)) from None
         except Exception as error:
-            if not _from_java(error):
+            if not from_java(error):
                 raise
             SparkContext._gateway = SparkContext._jvm = None
             raise _not_started(f"{error}\n{_told(log)}", master) from None
@@ -181,7 +181,8 @@ def _last_words(log: str) -> list[str]:
     return [telling[-1][:300]] if telling else []
 
 
-def _from_java(error: BaseException) -> bool:
+def from_java(error: BaseException) -> bool:
+    """Whether an error was raised by Spark."""
     return type(error).__module__.split(".")[0] in ("py4j", "pyspark")
 
 
@@ -193,7 +194,7 @@ def translated(name: str) -> Iterator[None]:
     except TarnkappeError:
         raise
     except Exception as error:
-        if not _from_java(error):
+        if not from_java(error):
             raise
         raise _explained(error, name) from None  # its own words may quote values
 

@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
+import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+import weakref
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
-from tarnkappe.engines.spark.files import File, FileSystem, location
+from tarnkappe.engines.spark.csvlines import plain_lines
+from tarnkappe.engines.spark.files import File, FileSystem, local_path, location
 from tarnkappe.engines.spark.files import fingerprint as fingerprint_of_files
 from tarnkappe.engines.spark.ledger import fingerprint
 from tarnkappe.engines.spark.progress import watched
-from tarnkappe.engines.spark.session import translated
+from tarnkappe.engines.spark.session import from_java, translated
 from tarnkappe.errors import DataError
 from tarnkappe.io import Cells, CsvDialect, Source, as_numbers, detect_dialect
 from tarnkappe.io.base import check_columns, is_text
 from tarnkappe.io.cells import Step
+from tarnkappe.io.csvfile import CsvSource
 from tarnkappe.io.dialect import SAMPLE_BYTES
 from tarnkappe.io.formulas import ESCAPED, HARMLESS, RUNS, each, meant
-from tarnkappe.io.parts import digest_of_parts
+from tarnkappe.io.parts import PartsSource, digest_of_parts
+from tarnkappe.io.source import ParquetSource
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -50,7 +53,7 @@ class SparkSource(Source):
         missing: tuple[str, ...],
         files: Sequence[File] = (),
         dialect: CsvDialect | None = None,
-        bytes_per_row: float = 10.0,
+        n_rows: int | None = None,
     ) -> None:
         """Wrap a data frame whose columns are ``c0, c1, …``; nothing is read."""
         check_columns(columns, name)
@@ -62,8 +65,10 @@ class SparkSource(Source):
         self.spreadsheet_safe = dialect is not None and dialect.spreadsheet_safe
         self.files = tuple(files)
         self.frame = frame.select(*(self._cleaned(frame, j) for j in range(len(columns))))
-        self._n_rows: int | None = None
-        self._bytes_per_row = bytes_per_row
+        self._n_rows = n_rows
+        if n_rows is not None:
+            self._refuse_empty()
+        self._remove: Callable[[], object] | None = None
 
     def _cleaned(self, frame: DataFrame, j: int) -> Column:
         from pyspark.sql import functions
@@ -86,7 +91,7 @@ class SparkSource(Source):
 
     @property
     def n_rows(self) -> int:  # type: ignore[override]
-        """Number of rows; counted when it is first asked for, unless counting something else has told it."""
+        """Number of rows, counted by itself: what is counted otherwise is compared with it."""
         if self._n_rows is None:
             with translated(self.name):
                 self._n_rows = self.frame.count()
@@ -154,6 +159,15 @@ class SparkSource(Source):
     def _spark(self) -> SparkSession:
         return self.frame.sparkSession
 
+    def keep(self, folder: Path) -> None:
+        """Remove a folder, which the frame is read from, as soon as this source is closed or no longer used."""
+        self._remove = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+
+    def close(self) -> None:
+        """Remove the copy on this machine, if there is one."""
+        if self._remove is not None:
+            self._remove()
+
     def selected(self, columns: Sequence[str]) -> DataFrame:
         """Some columns, under their inner names."""
         return self.frame.select(*(self.inner(name) for name in self._known(columns)))
@@ -173,12 +187,12 @@ class SparkSource(Source):
         """The distinct rows of some columns and how often each occurs; nothing else comes to this machine."""
         names = self._known(columns)
         with translated(self.name):
-            table = watched(self._spark, self.distinct_rows(names).toArrow, self._rows_about(), step)
+            table = watched(self._spark, self.distinct_rows(names).toArrow, self.n_rows, step)
         frame = pl.from_arrow(table)
         assert isinstance(frame, pl.DataFrame)
         count = frame[_COUNT].to_numpy().astype(np.int64)
-        self._n_rows = int(count.sum())
-        self._refuse_empty()
+        if int(count.sum()) != self.n_rows:
+            raise self.unreadable()
         codes = np.empty((frame.height, len(names)), np.int32)
         values = []
         for j, name in enumerate(names):
@@ -191,10 +205,6 @@ class SparkSource(Source):
                 codes[:, j] = 0
             values.append(pl.concat([pl.Series([None], dtype=distinct.dtype), distinct]).alias(name))
         return Cells(tuple(names), tuple(values), codes, count)
-
-    def _rows_about(self) -> int:
-        """How many rows there are, or may be; nothing is read for that."""
-        return self._n_rows or int(sum(f.size for f in self.files) / self._bytes_per_row)
 
     def fingerprint(self, labels: Mapping[str, pl.DataType], carried: Mapping[str, Any]) -> int:
         """The fingerprint of all records, by columns of which the types are known; Spark adds up the words."""
@@ -266,9 +276,7 @@ def open_path(
                 "E401", f"'{name}' does not exist, or has no files in it", where=shown, hint="Check the path."
             )
         if _is_parquet(files, system):
-            frame = spark.read.option("mergeSchema", "false").parquet(*(f.path for f in files))
-            columns = frame.columns
-            return SparkSource(frame.toDF(*(f"c{j}" for j in range(len(columns)))), columns, name, missing, files)
+            return _open_parquet(spark, system, files, name, missing)
     return _open_csv(spark, system, files, name, dialect, missing)
 
 
@@ -276,6 +284,30 @@ def _is_parquet(files: Sequence[File], system: FileSystem) -> bool:
     if files[0].name.lower().endswith((".parquet", ".pq")):
         return True
     return system.head(files[0].path, 4) == b"PAR1"
+
+
+def _open_parquet(
+    spark: SparkSession, system: FileSystem, files: Sequence[File], name: str, missing: tuple[str, ...]
+) -> SparkSource:
+    """A Parquet source: in parallel if all files have the same columns of the same types."""
+
+    def read(some: Sequence[File], merged: str) -> DataFrame:
+        options = {"__globPaths__": "false", "mergeSchema": merged}
+        return spark.read.options(**options).parquet(*(f.path for f in some))
+
+    frame = read(files[:1], "false")
+    if len(files) > 1:
+        try:
+            together = read(files, "true")
+        except Exception as error:
+            if not from_java(error):
+                raise
+            together = None
+        if together is None or together.schema != frame.schema:
+            return _open_here(system, files, name, missing, spark, lambda path: ParquetSource(path, missing))
+        frame = together
+    columns = frame.columns
+    return SparkSource(frame.toDF(*(f"c{j}" for j in range(len(columns)))), columns, name, missing, files)
 
 
 def _open_csv(
@@ -286,42 +318,61 @@ def _open_csv(
     given: CsvDialect | None,
     missing: tuple[str, ...],
 ) -> SparkSource:
-    """A CSV source: the dialect and the header are found in the beginning of the first file."""
-    start = system.head(files[0].path, SAMPLE_BYTES + 1)
+    """A CSV source: in parallel if every line is a record, else through the reader that knows every kind of CSV."""
     with tempfile.TemporaryDirectory() as folder:
         beginning = Path(folder, files[0].name if "." in files[0].name else "data.csv")
-        beginning.write_bytes(start)
+        with translated(name):
+            beginning.write_bytes(system.head(files[0].path, SAMPLE_BYTES + 1))
         dialect = detect_dialect(beginning, given)
-    text = start.decode(dialect.encoding or "utf-8", errors="ignore").removeprefix("\ufeff")
-    records = _records(text, dialect)
-    header: list[str] = next(records, [])
-    if not header:
-        raise DataError("E402", f"'{name}' is empty", where=name, hint="Give data with a header and at least one row.")
-    header = each(header, meant) if dialect.spreadsheet_safe else header
-    check_columns(header, name)
-    further = list(records)
-    quote = "" if dialect.quote == "none" else dialect.quote or '"'
-    frame = spark.read.csv(
-        [f.path for f in files],
-        schema=", ".join(f"c{j} string" for j in range(len(header))),
-        sep=dialect.delimiter or ",",
-        encoding=dialect.encoding or "utf-8",
-        quote=quote,
-        escape=quote,
-        header=True,
-        enforceSchema=True,
-        mode="FAILFAST",
-        multiLine=any("\n" in field for record in further for field in record),
-        maxCharsPerColumn=-1,
-    )
-    return SparkSource(frame, header, name, missing, files, dialect, len(start) / (len(further) + 1))
+    with translated(name):
+        plain = plain_lines(spark, system, files, dialect)
+    if plain is None:
+        return _open_here(system, files, name, missing, spark, lambda path: CsvSource(path, given, missing))
+    header = each(plain.columns, meant) if dialect.spreadsheet_safe else plain.columns
+    return SparkSource(plain.frame, header, name, missing, files, dialect, plain.n_records)
 
 
-def _records(text: str, dialect: CsvDialect) -> Any:
-    lines = io.StringIO(text, newline="")
-    if dialect.quote == "none":
-        return csv.reader(lines, delimiter=dialect.delimiter or ",", quoting=csv.QUOTE_NONE)
-    return csv.reader(lines, delimiter=dialect.delimiter or ",", quotechar=dialect.quote or '"')
+def _open_here(
+    system: FileSystem,
+    files: Sequence[File],
+    name: str,
+    missing: tuple[str, ...],
+    spark: SparkSession,
+    reader: Callable[[Path], Source],
+) -> SparkSource:
+    """A table that is read on this machine, by the reader of the other engines, and handed to Spark as Parquet."""
+    folder = Path(tempfile.mkdtemp(prefix="tarnkappe"))
+    parts = []
+    try:
+        for number, file in enumerate(files):
+            path = local_path(file.path.removeprefix("file:")) if file.path.startswith("file:") else None
+            if path is None or not path.is_file():
+                path = folder / str(number) / file.name
+                path.parent.mkdir()
+                with translated(name):
+                    system.download(file.path, path)
+            parts.append((file.name, reader(path)))
+        first = parts[0][1]
+        table = first if len(parts) == 1 else PartsSource(Path(name), parts, missing)
+        n_rows, columns = table.n_rows, table.columns
+        copy = folder / "table.parquet"
+        inner = [pl.col(column).alias(f"c{j}") for j, column in enumerate(columns)]
+        try:
+            table.stored().select(inner).sink_parquet(copy)
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
+            raise table.unreadable() from None
+        table.close()
+        with translated(name):
+            if (spark.sparkContext.master or "").startswith("local"):
+                frame = spark.read.parquet(location(copy))
+            else:  # the workers of a cluster do not see this disk
+                frame = spark.createDataFrame(pl.read_parquet(copy).to_arrow(compat_level=pl.CompatLevel.oldest()))
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    source = SparkSource(frame, columns, name, missing, files, getattr(first, "dialect", None), n_rows)
+    source.keep(folder)
+    return source
 
 
 def _digest(path: Path) -> str:

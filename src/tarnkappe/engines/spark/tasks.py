@@ -7,6 +7,8 @@ task that is run again, on whatever worker, gives the same rows.
 
 from __future__ import annotations
 
+import csv
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
@@ -27,6 +29,37 @@ KEY, CELL, PLACE, GROUP = "key", "cell", "place", "group"
 _ROW_BITS, KEY_BITS = 40, 62
 
 _KEY_LIMIT = 63
+
+
+#: What the first field is where a line cannot be parsed by itself; no line can hold it.
+ODD_LINE = "\n"
+
+
+def parse_lines(delimiter: str, quote: str, n_fields: int) -> Callable[[Iterable[Any]], Iterator[Any]]:
+    """A task that splits lines with quoted fields; one that is no complete record of so many fields becomes `ODD_LINE`.
+
+    In its strict mode Python's parser follows the rules that files are checked by: a field is quoted if it begins with
+    a quote, and after the closing one comes a delimiter or nothing.
+    """
+
+    def fields(line: str) -> list[str]:
+        try:
+            (record,) = csv.reader([line], delimiter=delimiter, quotechar=quote, strict=True)
+        except (csv.Error, ValueError):
+            return []
+        return record
+
+    def task(batches: Iterable[Any]) -> Iterator[Any]:
+        csv.field_size_limit(sys.maxsize)
+        odd = [ODD_LINE] * n_fields
+        for batch in batches:
+            records = map(fields, batch.column(0).to_pylist())
+            columns = zip(*(record if len(record) == n_fields else odd for record in records), strict=True)
+            arrays = [pa.array(column, pa.string()) for column in columns]
+            if arrays:
+                yield pa.RecordBatch.from_arrays(arrays, [f"c{j}" for j in range(n_fields)])
+
+    return task
 
 
 @dataclass(frozen=True)
