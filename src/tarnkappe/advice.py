@@ -43,7 +43,7 @@ ADVICE: dict[str, str] = {
     "E603": "Choose a folder that you may write to.",
     "E604": 'role: identifier  removes the column;  because: "…"  says why it may be published after all.',
     "E701": "Free some space or write to another disk. Nothing was left behind.",
-    "E702": "Allow more with  --memory, declare fewer quasi-identifiers, coarsen numbers beforehand, or use Spark.",
+    "E702": "Allow more with  --memory, declare fewer quasi-identifiers, or coarsen numbers beforehand.",
     "E703": "Look into the logs of the cluster; the message names the first failure. Nothing was released.",
     "E704": "Choose one of the algorithms that the message names, or give columns fewer levels.",
     "W601": "Authorities usually ask for 5 or more, 10 and more for public files.",

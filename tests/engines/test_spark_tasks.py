@@ -89,4 +89,4 @@ def test_a_release_survives_the_journey_to_a_worker():
 def test_addresses():
     assert location("hdfs://host/a b.csv") == "hdfs://host/a b.csv"
     assert local_path("s3a://bucket/x.csv") is None
-    assert location("x y.csv").endswith("/x%20y.csv")
+    assert location("x y.csv").endswith("/x y.csv")

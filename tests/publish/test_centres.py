@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tarnkappe as tk
+from tarnkappe.algorithms.microaggregation.mdav import MDAV
 from tarnkappe.boxes import Centres
 from tarnkappe.errors import JobError
 from tarnkappe.groups import Grouping
@@ -162,3 +163,9 @@ def test_exact_means_keep_the_mean_of_a_column():
     table = job.anonymize(people()).table
     for name in ("age", "pay"):
         assert table[name].mean() == pytest.approx(people()[name].mean(), rel=1e-14)
+
+
+def test_whole_numbers_beyond_64_bits_are_published_as_floats():
+    table = pl.DataFrame({"x": [1e20, 2e20, 3e20, 4e20]})
+    release = tk.Job(quasi={"x": tk.numeric()}, criteria=[tk.KAnonymity(2)], algorithm=MDAV()).anonymize(table, seed=1)
+    assert sorted(release.table["x"].to_list()) == [1.5e20, 1.5e20, 3.5e20, 3.5e20]

@@ -8,6 +8,9 @@ import polars as pl
 
 from tarnkappe.errors import DataError
 
+#: Numbers are squared and summed over up to 10¹² records: what is larger or smaller would become infinite or nothing.
+_LARGEST, _SMALLEST = 1e140, 1e-140
+
 _MAX_EXAMPLES = 3
 _MAX_EXAMPLE_LENGTH = 20
 
@@ -56,7 +59,22 @@ def as_numbers(
         texts = series.filter(bad).cast(pl.String).unique(maintain_order=True).to_list()
         n_bad, row = (int(bad.sum()), int(bad.arg_max() or 0) + 1) if rows_with is None else rows_with(texts)
         raise _not_numbers(texts[:_MAX_EXAMPLES], n_bad, row, column, decimal, where, line_of)
+    _refuse_extreme(floats, column, where)
     return floats
+
+
+def _refuse_extreme(floats: pl.Series, column: str, where: str) -> None:
+    """Refuse numbers whose squares, summed over many records, floating-point numbers cannot hold."""
+    size = floats.abs()
+    extreme = (size > _LARGEST) | ((size < _SMALLEST) & (size > 0))
+    if extreme.any():
+        what = "larger than 1e140" if (size > _LARGEST).any() else "nearer to zero than 1e-140"
+        raise DataError(
+            "E406",
+            f"column '{column}' has numbers {what}, beyond what can be computed with",
+            where=where,
+            hint=f"Measure it in another unit, name the text that means missing, or  {column}: {{type: categorical}}",
+        )
 
 
 def _floats(text: pl.Series, decimal: str) -> pl.Series:

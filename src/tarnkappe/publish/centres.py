@@ -18,6 +18,9 @@ from tarnkappe.tally import Domain, Tally
 #: What a group may publish of a column.
 OPERATORS = ("mean", "median", "mode")
 
+#: Whole numbers up to here are written as such; 64 bits hold no larger ones.
+_MOST_WHOLE = 2.0**63
+
 
 def operators_of(tally: Tally, default: str, given: Mapping[str, str]) -> tuple[str, ...]:
     """The operator of each quasi-identifier: as asked for, if its values allow it.
@@ -132,7 +135,8 @@ def _labels(values: Floats, domain: Domain, missing_texts: Collection[str]) -> L
         numbers = None
     else:
         distinct, code = np.unique(values + 0.0, return_inverse=True)  # -0.0 reads like 0
-        whole = domain.is_integer and bool(np.all(np.mod(distinct[~np.isnan(distinct)], 1) == 0))
+        known = distinct[~np.isnan(distinct)]
+        whole = domain.is_integer and bool(np.all((np.mod(known, 1) == 0) & (np.abs(known) < _MOST_WHOLE)))
         numbers = pl.Series(distinct).fill_nan(None)
         numbers = numbers.cast(pl.Int64) if whole else numbers
         texts = [None if x is None else str(x) for x in numbers.to_list()]
