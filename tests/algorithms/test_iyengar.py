@@ -72,6 +72,16 @@ def test_more_generations_are_never_worse():
     assert scores == sorted(scores, reverse=True)
 
 
+def test_as_many_generations_are_bred_as_asked_for():
+    tally, goal = random_table(1), Goal([KAnonymity(4)])
+
+    def bred(**settings: int) -> object:
+        return Iyengar(population=4, **settings).decide(tally, goal, rng=np.random.default_rng(0)).notes["generations"]
+
+    assert [bred(generations=n) for n in (1, 40, 90)] == [1, 40, 90]
+    assert bred(generations=90, patience=3) < 90
+
+
 def test_the_seed_decides_everything():
     tally, goal = random_table(2), Goal([KAnonymity(3)])
     first, again = (Iyengar().decide(tally, goal, rng=np.random.default_rng(5)) for _ in range(2))

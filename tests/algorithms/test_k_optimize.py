@@ -20,6 +20,7 @@ from tarnkappe.taxonomy.tree import Taxonomy
 
 RNG = np.random.default_rng(0)
 UNLIMITED = 1_000_000
+TARGETS = st.sampled_from([None, "s0"])
 
 
 def small(tally: Tally) -> bool:
@@ -74,6 +75,23 @@ def test_the_bound_holds_when_stopped_early(tally, goal, nodes):
     assert grouping.notes["optimal"] == (grouping.notes["lower bound"] == grouping.notes["cost"])
 
 
+@given(
+    tallies(max_records=30, wildcards=False).filter(small), goals(), st.sampled_from([None, "s0"]), st.integers(1, 2)
+)
+@settings(deadline=None, max_examples=60)
+def test_what_is_said_holds_for_all_cuts_where_only_some_are_tried(tally, goal, target, cuts):
+    best = least(tally, goal, target)
+    try:
+        grouping = KOptimize(target=target, nodes=UNLIMITED, max_cuts=cuts).decide(tally, goal, rng=RNG)
+    except InfeasibleError:
+        return
+    assert best is not None
+    scale = 1 if target is None else tally.n_records
+    assert grouping.notes["lower bound"] * scale <= best + 1e-9
+    if grouping.notes["optimal"]:
+        assert grouping.notes["cost"] * scale == pytest.approx(best)
+
+
 AGE = Domain("age", Taxonomy.scale(["20", "21", "22", "40", "41", "42"]), np.array([20.0, 21, 22, 40, 41, 42]))
 
 
@@ -83,6 +101,17 @@ def test_worked_example():
     grouping = KOptimize().decide(tally, Goal([KAnonymity(3)]), rng=RNG)
     assert grouping.group.tolist() == [0, 0, 0, 1, 1, 1]
     assert dict(grouping.notes) == {"optimal": True, "cost": 18.0, "lower bound": 18.0, "nodes": 1}
+
+
+def test_the_best_of_some_cuts_is_not_called_the_best():
+    """One place to cut, and it is the wrong one: two groups of three would cost 18."""
+    counts = np.repeat([0, 1, 2, 3, 4, 5], [1, 1, 1, 1, 1, 4])
+    tally = count_cells([counts], [], [AGE], [])[0]
+    grouping = KOptimize(max_cuts=1).decide(tally, Goal([KAnonymity(2)]), rng=RNG)
+    assert grouping.notes["optimal among the cuts tried"]
+    assert not grouping.notes["optimal"]
+    assert grouping.notes["lower bound"] <= KOptimize().decide(tally, Goal([KAnonymity(2)]), rng=RNG).notes["cost"]
+    assert (grouping.notes["cuts tried"], grouping.notes["cuts"]) == (1, 5)
 
 
 def test_suppression_is_used_where_it_pays():

@@ -50,6 +50,22 @@ def test_finds_the_optimum(tally, goal, name):
     assert metric.score(Plan.of(tally, goal, grouping)) == pytest.approx(best)
 
 
+@given(tallies(max_records=30, wildcards=False).filter(small), goals(), st.integers(1, 2))
+@settings(deadline=None, max_examples=60)
+def test_what_is_said_holds_for_all_cuts_where_only_some_are_tried(tally, goal, cuts):
+    metric = metric_named("lm")
+    assert isinstance(metric, CellLoss)
+    best = least(tally, goal, metric)
+    try:
+        grouping = LPlusOptimize(nodes=UNLIMITED, max_cuts=cuts).decide(tally, goal, rng=RNG)
+    except InfeasibleError:
+        return
+    assert best is not None
+    assert grouping.notes["lower bound"] <= best + 1e-12
+    if grouping.notes["optimal"]:
+        assert grouping.notes["cost"] == pytest.approx(best)
+
+
 @given(tallies(max_records=30, wildcards=False).filter(small), goals(), st.integers(1, 5))
 @settings(deadline=None, max_examples=30)
 def test_the_bound_holds_when_stopped_early(tally, goal, nodes):

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tarnkappe.algorithms.microaggregation.mdav import MDAV
 from tarnkappe.criteria.k_anonymity import KAnonymity
 from tarnkappe.errors import DataError, JobError
 from tarnkappe.evaluate import isolation
@@ -97,6 +98,34 @@ def test_columns_add_up():
     assert share(people, {"age": ["[0 100]"], "sex": ["f"]}, quasi, 2.3, 3) == 0
 
 
+def test_points_at_the_same_distance_are_counted_together():
+    """13 and 17 are equally far from 15; rounded, 17 is nearer and was taken for the only one there."""
+    people = pl.DataFrame({"age": [10, 13, 17, 20]})
+    assert share(people, {"age": ["[13 17]"]}, {"age": numeric()}, 1, 2) == 0
+
+
+@given(st.lists(st.integers(0, 30), min_size=2, max_size=12), st.data(), st.sampled_from([1, 2]), st.integers(1, 4))
+@settings(deadline=None, max_examples=60)
+def test_isolated_on_a_line_in_whole_numbers(ages, data, c, t):
+    low, high = sorted(data.draw(st.lists(st.sampled_from(ages), min_size=2, max_size=2)))
+    off = [abs(2 * age - low - high) for age in ages]
+    alone = [sum(other <= c * mine for other in off) < t for mine in off]
+    found = share(pl.DataFrame({"age": ages}), {"age": [f"[{low} {high}]"]}, {"age": numeric()}, c, t)
+    assert found == pytest.approx(sum(alone) / len(ages))
+
+
+@pytest.mark.parametrize("how", [numeric(), intervals(10, 20)])
+def test_a_release_of_centres_is_read(how):
+    people = pl.DataFrame({"age": [10, 13, 17, 20, 60], "sex": ["f", "f", "m", "m", "m"]})
+    quasi = {"age": how, "sex": suppress()}
+    # from (61.5, m) the man of 60 is 1.5 away, all others more than 40
+    assert share(people, {"age": [61.5], "sex": ["m"]}, quasi, 4, 2) == 1 / 5
+    job = Job(quasi={"age": numeric(), "sex": suppress()}, criteria=[KAnonymity(2)], algorithm=MDAV())
+    table = job.anonymize(people, seed=1).table
+    found = isolation(people, table, quasi, 2, 2, rng=np.random.default_rng(0))
+    assert found.n_guesses == table.unique().height
+
+
 def test_missing_values_are_far_from_all_others():
     people = pl.DataFrame({"age": [0, None, 100]})
     assert share(people, {"age": [None]}, {"age": numeric()}, 4, 2) == 1 / 3
@@ -122,7 +151,7 @@ def test_labels_are_understood(how: Any, values: list[Any], label: str, leaves: 
     assert [domain.taxonomy.leaves[i] for i in found] == leaves
 
 
-@pytest.mark.parametrize("label", ["no such thing", "[1 9]", "[1]", "{1 | 9}", "7"])
+@pytest.mark.parametrize("label", ["no such thing", "[1 9]", "[1]", "{1 | 9}", "inf", "nan"])
 def test_labels_of_another_release_are_refused(label: str):
     with pytest.raises(DataError) as caught:
         share(pl.DataFrame({"x": [1, 2]}), {"x": [label]}, {"x": numeric()}, 2, 2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +15,7 @@ from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.engines.encode import encode_quasi, read_kind
 from tarnkappe.errors import DataError, JobError
 from tarnkappe.evaluate.labels import LabelReader
-from tarnkappe.io import open_source
+from tarnkappe.io import Source, open_source
 from tarnkappe.job.model import Coarsening, column_of
 from tarnkappe.kernels.evaluate.isolation import mark_isolated
 from tarnkappe.tally import Domain, distinct_rows
@@ -46,8 +47,9 @@ def isolation(
 
     .. math:: |\{y \in D : |q - y| \le c \cdot |q - x|\}| < t.
 
-    Guesses are the centres of all combinations of labels in the release. Space is scaled so that every column is at
-    most 1 wide: numbers and ordered values by their range, categories by the levels of their taxonomy,
+    Guesses are the centres of all combinations of labels in the release; a release of centres gives them itself. Space
+    is scaled so that every column is at most 1 wide: numbers and ordered values by their range, categories by the
+    levels of their taxonomy,
 
     .. math:: |u - v|^2 = \tfrac{1}{2h} \sum_{i=0}^{h-1} |u_i - v_i|^2,
 
@@ -140,11 +142,10 @@ class _Space:
             texts = frame[domain.name].unique()
             place = {text: i for i, text in enumerate(texts)}
             which = np.array([place[text] for text in frame[domain.name]], np.int32)
-            covered = _covered(domain, texts.to_list(), source.name)
             if positions is not None:
-                centres = np.array([(positions[leaves[0]] + positions[leaves[-1]]) / 2 for leaves in covered])
-                scales.append(centres[which])
+                scales.append(_centres(domain, positions, texts.to_list(), source)[which])
                 continue
+            covered = _covered(domain, texts.to_list(), source.name)
             shares = np.zeros((len(covered), domain.size))
             for row, leaves in zip(shares, covered, strict=True):
                 row[leaves] = 1 / len(leaves)
@@ -205,6 +206,32 @@ def _positions(domain: Domain, *, numeric: bool) -> Floats | None:
     known = place[~np.isnan(place)]
     low, high = (known.min(), known.max()) if len(known) else (0.0, 0.0)
     return (place - low) / ((high - low) or 1.0)
+
+
+def _centres(domain: Domain, positions: Floats, texts: Sequence[str | None], source: Source) -> Floats:
+    """Where the middle of each label is on a scale; a number that is no label is a centre and stands for itself."""
+    reader = LabelReader(domain)
+    known = np.flatnonzero(~np.isnan(positions))
+    out = np.empty(len(texts))
+    for i, text in enumerate(texts):
+        number = None if text is None or reader.leaves(text) is not None else _number(text, source.decimal)
+        if number is not None and len(known):
+            first, last = known[np.argmin(positions[known])], known[np.argmax(positions[known])]
+            low, high = (float(domain.taxonomy.leaves[c].replace(domain.decimal, ".")) for c in (first, last))
+            out[i] = (number - low) / ((high - low) or 1.0)
+            continue
+        leaves = _covered(domain, [text], source.name)[0]
+        out[i] = (positions[leaves[0]] + positions[leaves[-1]]) / 2
+    return out
+
+
+def _number(text: str, decimal: str) -> float | None:
+    """The number that a text stands for, or None."""
+    try:
+        number = float(text.replace(decimal, "."))
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
 
 
 def _covered(domain: Domain, texts: Sequence[str | None], where: str) -> list[Codes]:

@@ -89,6 +89,14 @@ class Enumeration:
         self.best_steps: Steps | None = None
         self.visited = 0
 
+    def least_cost(self) -> float:
+        """What no recoding costs less than, as far as a look at the finest one tells."""
+        group = np.zeros(len(self.rows.size), np.int32)
+        state = self._examined(np.zeros_like(self.everything), self.rows)[1]
+        floor = self.cost.floor(self.rows, self.everything)
+        bound, _ = bound_splits(group[None], state, self.rows.size, floor, self.cost.price)
+        return float(bound[0])
+
     def optimum(self, nodes: int) -> Grouping:
         """The best recoding found within a number of visited branches; its notes say whether it is the best of all."""
         self.descend()

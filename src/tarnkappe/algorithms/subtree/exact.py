@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -13,14 +13,19 @@ from tarnkappe.algorithms.subtree.costs import Cost
 from tarnkappe.algorithms.subtree.enumeration import Enumeration
 from tarnkappe.algorithms.subtree.refinements import Refinements
 from tarnkappe.goal import Goal
-from tarnkappe.groups import Grouping
+from tarnkappe.groups import Grouping, Note
 from tarnkappe.params import param
 from tarnkappe.tally import Tally
 
 
 @dataclass(frozen=True)
 class ExactSearch(Algorithm):
-    """A search for the set of cuts of least cost, which ends with a proof or after a number of branches."""
+    """A search for the set of cuts of least cost, which ends with a proof or after a number of branches.
+
+    Where a column has more than `max_cuts` places to cut, only some are tried. What the notes say about the optimum
+    holds for all of them: the bound is then one that every recoding keeps, and whether the result is the best among the
+    cuts tried is a note of its own.
+    """
 
     scheme: ClassVar = "subtree"
 
@@ -38,5 +43,21 @@ class ExactSearch(Algorithm):
         self.require_supported(tally, goal)
         if tally.n_cells == 0:
             raise goal.infeasible(tally)
-        space = Refinements.of(tally, self.max_cuts)
-        return Enumeration(tally, goal, space, self.cost(tally, goal, space)).optimum(self.nodes)
+        space, full = Refinements.of(tally, self.max_cuts), Refinements.of(tally)
+        found = Enumeration(tally, goal, space, self.cost(tally, goal, space)).optimum(self.nodes)
+        return found if len(space) == len(full) else self._among_all(tally, goal, full, found, len(space))
+
+    def _among_all(self, tally: Tally, goal: Goal, full: Refinements, found: Grouping, n_tried: int) -> Grouping:
+        """The recoding found among some of the cuts, with notes that hold for all of them."""
+        cost = self.cost(tally, goal, full)
+        reached = float(found.notes["cost"])
+        bound = min(Enumeration(tally, goal, full, cost).least_cost() * cost.scale, reached)
+        notes: dict[str, Note] = {
+            **found.notes,
+            "optimal": bound >= reached,
+            "lower bound": bound,
+            "optimal among the cuts tried": found.notes["optimal"],
+            "cuts tried": n_tried,
+            "cuts": len(full),
+        }
+        return replace(found, notes=notes)

@@ -21,9 +21,6 @@ from tarnkappe.kernels.subtree.refinements import OK
 from tarnkappe.params import param
 from tarnkappe.tally import Tally
 
-#: Generations without a better recoding after which breeding ends.
-_PATIENCE = 10
-
 
 @dataclass(frozen=True)
 class Iyengar(Algorithm):
@@ -43,7 +40,7 @@ class Iyengar(Algorithm):
     one over their number. Children replace the worst of the population, which never holds a recoding twice; the best is
     never lost. The population begins with the recoding that publishes nothing, the greedy one and what greedy search
     finds without suppression, and random thinnings of these, so the result is never worse. Breeding ends after
-    `generations`, or after ten of them without improvement. O(generations · population · (cells + bits)).
+    `generations`, or after `patience` of them without improvement. O(generations · population · (cells + bits)).
 
     Differs from the paper in: a bit of a taxonomy belongs to a node that is opened, not to a gap between leaves, so no
     chromosome needs repair by trial; the population is seeded; children of a generation are judged together, half as
@@ -66,6 +63,9 @@ class Iyengar(Algorithm):
     )
     population: int = param(40, doc="Number of recodings that are bred.", ge=2)
     generations: int = param(50, doc="Stop after so many generations.", ge=1)
+    patience: int | None = param(
+        None, doc="Stop already after so many generations without a better recoding; never if not given.", ge=1
+    )
     max_cuts: int = param(100, doc="Cut a numeric or ordered column at no more places than this.", ge=1)
 
     def decide(self, tally: Tally, goal: Goal, *, rng: np.random.Generator) -> Grouping:
@@ -78,7 +78,7 @@ class Iyengar(Algorithm):
         cost = loss if self.target is None else ClassificationCost(tally, self.target)
         herd = _Herd(tally, goal, space, cost, self.population, rng)
         bred = 0
-        while bred < self.generations and herd.idle < _PATIENCE:
+        while bred < self.generations and (self.patience is None or herd.idle < self.patience):
             herd.breed()
             bred += 1
         result = Enumeration(tally, goal, space, cost)

@@ -42,8 +42,9 @@ class Refinements:
     starts: Codes
 
     @classmethod
-    def of(cls, tally: Tally, max_cuts: int) -> Refinements:
+    def of(cls, tally: Tally, max_cuts: int | None = None) -> Refinements:
         """The steps for a tally; a range is cut at no more than `max_cuts` places, at quantiles of its records."""
+        max_cuts = max(d.size for d in tally.quasi_domains) if max_cuts is None else max_cuts
         column: list[int] = []
         below: list[int] = []
         starts: list[Codes] = []

@@ -8,6 +8,9 @@ from numpy.typing import NDArray
 from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.kernels import kernel
 
+#: Squared distances closer than this, relatively, are the same: their sums are rounded.
+_TIE = 1e-9
+
 
 @kernel
 def mark_isolated(
@@ -68,5 +71,5 @@ def mark_isolated(
             if total >= least:
                 limit = nearest[found - 1]
         for at in range(found):
-            if squared_factor * nearest[at] < limit:
+            if squared_factor * nearest[at] < limit * (1 - _TIE):
                 isolated[who[at]] = True
