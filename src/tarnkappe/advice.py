@@ -48,10 +48,11 @@ ADVICE: dict[str, str] = {
     "E704": "Choose one of the algorithms that the message names, or give columns fewer levels.",
     "W601": "Authorities usually ask for 5 or more, 10 and more for public files.",
     "W602": "Add  - l-diversity: {column: NAME, l: 2}  under  criteria:",
-    "W603": 'Make it quasi or drop it, or say why it is harmless with  because: "…"',
+    "W603": "Make the columns quasi, round or group their values, or drop them.",
     "W604": "Make it the  subject  and count people:  - xy-anonymity: {y: NAME, k: 5}; or keep one row per person.",
     "W605": "Add  - l-diversity: {column: NAME, l: 2}  under  criteria:",
     "W606": "They are counted in every loss figure. The share allowed stands under  limits: {suppressed_rows: …}",
     "W608": "Read what  tarnkappe explain  says about the algorithm, or name another one in the job file.",
+    "W609": "Read the reason that the job gives, and ask whether you would defend it before the people in the data.",
     "W607": "Nothing: it was asked for.  missing_rule: own-value  leaves missing cells empty.",
 }

@@ -26,11 +26,16 @@ from tarnkappe.errors import DataError, JobError, Notice
 from tarnkappe.estimate import Estimate, estimate
 from tarnkappe.fixes import Fix, setting
 from tarnkappe.guards import (
-    notices_about_data,
     notices_about_formulas,
+    notices_about_kept,
+    notices_about_people,
     notices_about_plan,
+    notices_about_reasons,
+    notices_about_release,
     refuse_identifiers,
+    require_decided,
     require_everybody,
+    require_people_counted,
 )
 from tarnkappe.io import CsvDialect, Format, Source, Staging, like
 from tarnkappe.io.dialect import stated_dialect
@@ -105,6 +110,7 @@ class _Run:
         self.clock.begin("verify")
         found = self.recount(written, evidence)
         require_release(found, self.checked.schema.published, self.plan.sizes, where, self.checked.population)
+        refuse_identifiers(written, self.checked.schema)  # once more: in random order any sample shows all of it
         return found
 
     def recount(self, written: Source, evidence: Evidence) -> Verification:
@@ -142,7 +148,9 @@ def check(job: Job, data: Any) -> Checked:
     checked, _ = _count(job, data, Phases(None))
     job.algorithm.require_supported(checked.tally, job.goal)
     _require_feasible(job, checked.tally)
-    return checked
+    foreseen = notices_about_people(checked.source, checked.schema, job.goal)
+    foreseen += notices_about_kept(checked.source, checked.schema, job.goal)
+    return replace(checked, notices=checked.notices + foreseen)
 
 
 def foresee(job: Job, checked: Checked) -> Estimate:
@@ -156,7 +164,8 @@ def anonymize(job: Job, data: Any, *, seed: int | None = None, progress: Progres
     batches = _Batches()
     evidence = run.rewrite(batches)
     table = pl.concat(batches.written)
-    found = run.verify(run.engine.open(table, missing=()), "the release", evidence)
+    written = run.engine.open(table, missing=())
+    found = run.verify(written, "the release", evidence)
     draft = Draft(run, job, data, table, evidence)
     run.clock.begin(None)
     return describe(
@@ -164,7 +173,7 @@ def anonymize(job: Job, data: Any, *, seed: int | None = None, progress: Progres
         run.plan,
         run.checked.schema,
         found.verdicts,
-        _notices(run, job),
+        _notices(run, job, written),
         public={"records": run.plan.n_published},
         private=_private(run),
         table=like(data, table),
@@ -241,6 +250,7 @@ def _publish(
             written.decimal = run.checked.source.decimal
             hashing = in_background(lambda: written.sha256)
             found = run.verify(written, shown, evidence)
+            notices = _notices(run, job, written, format_)
             digest = hashing.result()
     except DataError as error:
         raise unreadable(shown, error) from error
@@ -250,7 +260,7 @@ def _publish(
         run.plan,
         run.checked.schema,
         found.verdicts,
-        _notices(run, job, format_),
+        notices,
         public={
             "file": name,
             "sha256": digest,
@@ -276,7 +286,9 @@ def _count(job: Job, data: Any, clock: Phases) -> tuple[Checked, Engine]:
     if job.goal.is_mechanism:
         dialect = stated_dialect(dialect, Path(data) if isinstance(data, (str, Path)) else None)
     source = data if isinstance(data, Source) else engine.open(data, dialect, job.data.missing)
+    require_decided(job, source)
     schema = job.schema(source.columns, source.name)
+    require_people_counted(job, schema)
     refuse_identifiers(source, schema)
     if job.goal.is_mechanism:
         schema = independent(schema, job.goal)
@@ -288,9 +300,9 @@ def _count(job: Job, data: Any, clock: Phases) -> tuple[Checked, Engine]:
     domains = {d.name: d for d in tally.sensitive_domains}
     for criterion in job.goal.criteria:
         criterion.require_values(domains)
-    notices = job.notices() + notices_about_data(source, schema, job.goal)
+    notices = job.notices()
     if not job.goal.is_mechanism:  # whatever is said may depend on one record
-        notices += notices_about_spellings(tally)
+        notices += notices_about_reasons(source, schema) + notices_about_spellings(tally)
     return Checked(source, schema, tally, notices, population), engine
 
 
@@ -346,10 +358,13 @@ def _private(run: _Run) -> dict[str, Any]:
     }
 
 
-def _notices(run: _Run, job: Job, format_: Format | None = None) -> tuple[Notice, ...]:
+def _notices(run: _Run, job: Job, written: Source, format_: Format | None = None) -> tuple[Notice, ...]:
     """All warnings about a release, also about the file if one was written."""
     schema, source = run.checked.schema, run.checked.source
-    told = run.checked.notices + notices_about_plan(job, run.plan, schema)
+    told = run.checked.notices
+    told += notices_about_people(source, schema, job.goal, run.plan)
+    told += notices_about_plan(job, run.plan, schema)
+    told += notices_about_release(written, schema, job.goal)
     if format_ == "csv" and not job.output.spreadsheet_safe:
         told += notices_about_formulas(run.plan, schema, source)
     return told

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
@@ -10,7 +11,7 @@ from tarnkappe.errors import DataError, JobError, did_you_mean
 from tarnkappe.fixes import Fix, role, say
 from tarnkappe.taxonomy.base import TaxonomyBuilder
 
-Role = Literal["identifier", "quasi", "sensitive", "keep", "drop", "subject"]
+Role = Literal["identifier", "quasi", "sensitive", "keep", "drop", "subject", "undecided"]
 Kind = Literal["categorical", "numeric"]
 MissingRule = Literal["own-value", "wildcard"]
 
@@ -26,7 +27,41 @@ ROLE_MEANINGS: dict[str, str] = {
     "keep": "Published unchanged because it cannot be linked to a person. Say why with `because`.",
     "drop": "Not needed by the users of the release. Removed.",
     "subject": "The key of a person who may have several records. Removed; criteria that name it count people by it.",
+    "undecided": "Nobody has chosen a role yet. The job does not run before somebody has.",
 }
+
+#: What a text must consist of at least to be a reason: letters, and different ones among them.
+_FEWEST_LETTERS, _FEWEST_DIFFERENT = 10, 6
+
+
+def is_reason(text: str) -> bool:
+    """Whether a text is long enough to be a reason.
+
+    >>> is_reason("x"), is_reason("reviewed …"), is_reason("internal code, reviewed 2026-11-10")
+    (False, False, True)
+    """
+    words = re.findall(r"[^\W\d_]+", text)
+    letters = "".join(words)
+    spaced = len(words) > 1 or not text.isascii()  # some scripts write whole sentences without a space
+    return spaced and len(letters) >= _FEWEST_LETTERS and len(set(letters)) >= _FEWEST_DIFFERENT
+
+
+#: Columns that a message names.
+_MOST_SHOWN = 8
+
+
+def undecided_error(columns: Sequence[str], seen: Sequence[str] = (), where: str | None = None) -> JobError:
+    """The error about columns that have no role; `seen` says what each of the first ones looks like."""
+    n = len(columns)
+    shown = columns[:_MOST_SHOWN]
+    looks = [f"{name}: {words}" for name, words in zip(shown, seen, strict=False)]
+    return JobError(
+        "E101",
+        f"{n} column{'s have' if n > 1 else ' has'} no role: {', '.join(shown)}" + (" …" if n > len(shown) else ""),
+        where=where,
+        details=[*looks, f"Every column needs one of: {', '.join(r for r in ROLES if r != 'undecided')}."],
+        hint=say("Add  {}   (or the role it has).", role(columns[0], "drop")),
+    )
 
 
 @dataclass(frozen=True)
@@ -48,7 +83,7 @@ class Column:
     max_level: int | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a categorical quasi-identifier that nobody said how to coarsen, and settings that mean nothing."""
+        """Refuse a quasi-identifier that nobody said how to coarsen, and settings and reasons that mean nothing."""
         for what, given, known in (("role", self.role, ROLES), ("kind", self.kind, KINDS)):
             if given not in known:
                 guess = did_you_mean(str(given), known)
@@ -62,6 +97,13 @@ class Column:
                 "E110",
                 f"the weight of '{self.name}' must be a number above 0, got {self.weight!r}",
                 hint=Fix(f"{self.name}: {{weight: 2}}", f'weights={{"{self.name}": 2}}'),
+            )
+        if self.because is not None and not is_reason(self.because):
+            raise JobError(
+                "E110",
+                f"'because' of column '{self.name}' is too short to be a reason",
+                details=["It is recorded and printed in the reports, for those who ask why the column was published."],
+                hint=f'{self.name}: {{role: {self.role}, because: "ward codes are internal, reviewed by A. Meyer"}}',
             )
         if (self.min_level or self.max_level is not None) and self.role != "quasi":
             raise JobError(
@@ -148,17 +190,9 @@ class Schema:
     def require_match(self, columns: Iterable[str], where: str | None = None) -> None:
         """Refuse data with a column that has no role, or without a column the schema names."""
         present = list(columns)
-        unclassified = [c for c in present if c not in self._by_name]
-        if unclassified:
-            raise JobError(
-                "E101",
-                f"{len(unclassified)} column{'s have' if len(unclassified) > 1 else ' has'} no role: "
-                + ", ".join(unclassified[:8])
-                + (" …" if len(unclassified) > 8 else ""),
-                where=where,
-                details=["Every column needs one of: " + ", ".join(ROLES) + "."],
-                hint=say("Add  {}   (or the role it has).", role(unclassified[0], "drop")),
-            )
+        undecided = [c for c in present if c not in self._by_name or self._by_name[c].role == "undecided"]
+        if undecided:
+            raise undecided_error(undecided, where=where)
         absent = [c.name for c in self.columns if c.name not in present]
         if absent:
             raise DataError(

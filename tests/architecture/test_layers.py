@@ -10,7 +10,7 @@ import pytest
 from modules import Import, Module, modules
 
 #: From the ground up: a module may import from its own layer and from earlier ones. A longer name goes before a
-#: shorter one: `job.facts` is a layer of its own although `job` is one.
+#: shorter one: `job.suggest` is a layer of its own although `job` is one.
 LAYERS = (
     "_version",
     "fixes",
@@ -39,15 +39,15 @@ LAYERS = (
     "algorithms",
     "estimate",
     "io",
+    "looks",
     "engines",
     "truth",
     "verification",
     "job",
     "spellings",
-    "guards",
-    "job.facts",
     "job.suggest",
     "job.update",
+    "guards",
     "codebook",
     "release",
     "summary",

@@ -46,7 +46,7 @@ def job(target: str | None = "note", **changes: Any) -> tk.Job:
         "quasi": {"age": tk.numeric(), "sex": tk.suppress()},
         "sensitive": ["illness"],
         "subject": "patient",
-        "columns": [Column("ward", "keep", because="reviewed")],
+        "columns": [Column("ward", "keep", because="reviewed by the board")],
         "drop": ["note"],
         "criteria": [tk.KAnonymity(2), XYAnonymity("patient", 2)],
         "algorithm": Aimed(target=target),

@@ -93,7 +93,12 @@ def job(**changes: Any) -> tk.Job:
     return tk.Job(**{**given, **changes})
 
 
-KEPT = {"columns": [Column("race", "keep", because="a test"), Column("education", "keep", because="a test")]}
+KEPT = {
+    "columns": [
+        Column("race", "keep", because="made up for a test"),
+        Column("education", "keep", because="made up for a test"),
+    ]
+}
 
 HILB = {"algorithm": Hilb(), "criteria": [FrequencyLDiversity("occupation", 3)]}
 

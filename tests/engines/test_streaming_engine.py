@@ -141,7 +141,9 @@ def test_a_kept_column_stays_with_its_record():
     age = rng.integers(20, 60, n)
     data = pl.DataFrame({"age": age, "sex": "f", "illness": "a", "ward": [f"{a}-{i}" for i, a in enumerate(age)]})
     for algorithm in (tk.Mondrian(), Halves()):
-        asked = job("streaming", keep=[], columns=[Column("ward", "keep", because="a test")], algorithm=algorithm)
+        asked = job(
+            "streaming", keep=[], columns=[Column("ward", "keep", because="made up for a test")], algorithm=algorithm
+        )
         out = asked.anonymize(data, seed=1).table
         assert sorted(out["ward"]) == sorted(data["ward"])
         for label, ward in zip(out["age"], out["ward"], strict=True):
@@ -153,7 +155,9 @@ def test_a_split_cell_is_dealt_out_by_chance():
     data = pl.DataFrame(
         {"age": [30] * 40, "sex": ["f"] * 40, "illness": ["a"] * 40, "ward": [str(i) for i in range(40)]}
     )
-    asked = job("streaming", keep=[], columns=[Column("ward", "keep", because="a test")], algorithm=Halves())
+    asked = job(
+        "streaming", keep=[], columns=[Column("ward", "keep", because="made up for a test")], algorithm=Halves()
+    )
     orders = {tuple(asked.anonymize(data, seed=seed).table["ward"]) for seed in range(5)}
     assert len(orders) == 5  # neither the order of the input nor a fixed one
 

@@ -77,7 +77,7 @@ def job(criteria: tuple[Criterion, ...], algorithm: Algorithm, given: People, li
         quasi={"age": age, "height": height, "sex": tk.suppress()},
         sensitive=["illness"],
         subject="patient",
-        columns=[Column("row", "keep", because="made up")],
+        columns=[Column("row", "keep", because="made up for a test")],
         criteria=criteria,
         algorithm=algorithm,
         max_suppressed=limit,

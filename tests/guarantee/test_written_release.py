@@ -238,7 +238,10 @@ def test_typed_columns(tmp_path: Path):
             "level": tk.numeric(),
         },
         sensitive=["secret"],
-        columns=[Column("when", "keep", because="made up"), Column("at", "keep", because="made up")],
+        columns=[
+            Column("when", "keep", because="made up for a test"),
+            Column("at", "keep", because="made up for a test"),
+        ],
         criteria=[KAnonymity(4), LDiversity("secret", 2)],
     )
     run_job(job, frame, tmp_path / "release", seed=1)

@@ -77,7 +77,7 @@ def jobs(draw: st.DrawFn) -> Job:
     ]
     for name in others:
         role = draw(st.sampled_from(["quasi", "identifier", "keep", "drop"]))
-        because = draw(st.one_of(st.none(), texts))
+        because = draw(st.one_of(st.none(), texts.map(lambda text: f"{text} reviewed by the board")))
         taxonomy = draw(taxonomies()) if role == "quasi" else None
         kind = "numeric" if taxonomy is not None and taxonomy.numeric else "categorical"
         columns.append(Column(name, role, kind, taxonomy, 1.0, because))

@@ -46,7 +46,8 @@ def test_lines_are_added_and_nothing_else_changes(layout: str, found: list[Sugge
     rest = "".join(line for line in after if line not in new)
     assert rest.rstrip() == text.rstrip()
     data = read_job_text(update.text, "job.yaml")
-    assert list(data["columns"]) == ["age", "email", "sex"]
+    assert set(data["columns"]) == set(FRAME.columns)
+    assert data["columns"]["ward"] == {"role": "undecided"}
     assert data["columns"]["email"] == {"role": "identifier"}
     assert update.undecided == ("ward", 'we"ird: x')
 

@@ -23,7 +23,7 @@ def check(
     from tarnkappe.summary import checked_rows
 
     loaded = job_for(job, data, settings)
-    with Working("read") as progress, fixes_for(job, loaded.data.path):
+    with Working("read") as progress, fixes_for(job, loaded):
         progress("read")
         checked = pipeline.check(loaded, loaded.data.path)
         expected = pipeline.foresee(loaded, checked)

@@ -45,8 +45,8 @@ def init(
 ) -> None:
     """Look at a file and write a commented job file with suggested roles.
 
-    Every suggestion comes with its reason. Review them all: a column the rules know nothing about gets no role, and
-    the job does not run until you have decided.
+    Every suggestion comes with its reason. Review them all: a column the rules know nothing about is undecided, and
+    the job does not run until you have chosen its role.
 
     [bold]Example:[/bold]  tarnkappe init census.csv -o census.yaml
     """
@@ -85,24 +85,24 @@ def _from_data(data: Path, output: Path, overwrite: bool) -> None:
 
 def _suggested(suggestions: Sequence[Suggestion]) -> list[tuple[str, str]]:
     out = []
-    for role in ("identifier", "quasi", "sensitive", "keep", "drop"):
+    for role in ("identifier", "subject", "quasi", "sensitive", "keep", "drop"):
         names = [s.column for s in suggestions if s.role == role]
         if names:
-            out.append((role, ", ".join(names)))
+            out.append((role, screen.listed(names)))
     if not any(s.role == "sensitive" for s in suggestions):
         out.append(("sensitive", "none recognised; give the role to what nobody may learn about a person"))
     return out
 
 
 def _undecided(suggestions: Sequence[Suggestion]) -> tuple[str, ...]:
-    return tuple(s.column for s in suggestions if s.role is None)
+    return tuple(s.column for s in suggestions if not s.is_decided)
 
 
 def _next(job: Path, undecided: Sequence[str]) -> list[tuple[str, str]]:
     name = screen.shown_path(job)
     if undecided:
         return [
-            ("Decide", f"{screen.plural(len(undecided), 'column')} without a role: {', '.join(undecided)}"),
+            ("Decide", f"{screen.plural(len(undecided), 'column')} without a role: {screen.listed(undecided)}"),
             ("Next", f"edit {name}, then  tarnkappe run {name}"),
         ]
     return [("Next", f"review the roles in {name}, then  tarnkappe run {name}")]
@@ -127,7 +127,7 @@ def _update(data: Path, job: Path) -> None:
         with staged(job, overwrite=True) as unfinished:
             unfinished.write_bytes(update.text.encode("utf-8"))
             unfinished.chmod(job.stat().st_mode & 0o777)
-    added = ", ".join(update.added) or "nothing: every column that can be guessed is there"
+    added = screen.listed(update.added) or "nothing: every column that can be guessed is there"
     screen.rows(console, [("Added", added), *_next(job, update.undecided)])
 
 

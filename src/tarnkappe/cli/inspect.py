@@ -12,8 +12,8 @@ from tarnkappe.cli.options import AsJson, DataFile, Debug, Quasi, split_names
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from tarnkappe.job.facts import Uniqueness
     from tarnkappe.job.suggest import Suggestion
+    from tarnkappe.looks.facts import Uniqueness
 
 
 def inspect(data: DataFile, quasi: Quasi = None, as_json: AsJson = False, debug: Debug = False) -> None:
@@ -25,8 +25,8 @@ def inspect(data: DataFile, quasi: Quasi = None, as_json: AsJson = False, debug:
     """
     from tarnkappe.cli.progress import Working
     from tarnkappe.io import open_source
-    from tarnkappe.job.facts import uniqueness
     from tarnkappe.job.suggest import suggest
+    from tarnkappe.looks.facts import uniqueness
 
     with Working("look", "count") as progress:
         progress(f"looking at {data.name}")
@@ -55,7 +55,7 @@ def _as_data(described: str, suggestions: Sequence[Suggestion], found: Uniquenes
                 "kind": s.facts.kind,
                 "distinct": s.facts.distinct,
                 "missing": s.facts.missing,
-                "uniqueness": s.facts.uniqueness,
+                "uniqueness": s.facts.differs,
                 "role": s.role,
                 "reason": s.reason,
                 "taxonomy": s.taxonomy,
@@ -82,14 +82,14 @@ def _table(console: Console, suggestions: Sequence[Suggestion]) -> None:
         table.add_column(figure, justify="right", no_wrap=True)
     table.add_column("suggestion")
     for s in suggestions:
-        role = Text(f"{s.role or 'you decide'}: ", style="bold" if s.role else "bold yellow")
+        role = Text(f"{s.role if s.is_decided else 'you decide'}: ", style="bold" if s.is_decided else "bold yellow")
         missing = [screen.count(s.facts.missing)] if gaps else []
         table.add_row(
             Text(f"  {screen.clean(s.column)}"),
             s.facts.kind,
             screen.count(s.facts.distinct),
             *missing,
-            screen.percent(s.facts.uniqueness),
+            screen.percent(s.facts.differs),
             role + Text(screen.clean(s.reason)),
         )
     console.print(table, width=None if console.is_terminal else _WIDTH)

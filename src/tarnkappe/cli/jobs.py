@@ -34,20 +34,17 @@ def job_for(path: Path, data: str | None, settings: Iterable[str] | None) -> Job
 
 
 @contextmanager
-def fixes_for(path: Path, data: str | None) -> Iterator[None]:
-    """Let errors that know no place name the job file, and those about columns without a role the command to run."""
+def fixes_for(path: Path, job: Job) -> Iterator[None]:
+    """Let errors that know no place name the job file, and those about columns without a role what to do about them."""
     try:
         yield
     except TarnkappeError as error:
         error.where = error.where or str(path)
-        if error.code == "E101" and data:
-            from tarnkappe.job.suggest import UNDECIDED
-
+        if error.code == "E101" and job.data.path:
             error.where = str(path)
-            lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
-            if any(line.lstrip().startswith("#") and UNDECIDED in line for line in lines):
-                error.hint = f"Look for DECIDE in {path}, remove the # before each of these lines, and choose a role."
+            if any(column.role == "undecided" for column in job.columns):
+                error.hint = f"Choose a role for every column that is undecided in {path}."
             else:
-                command = shlex.join(["tarnkappe", "init", data, "--update", str(path)])
+                command = shlex.join(["tarnkappe", "init", job.data.path, "--update", str(path)])
                 error.hint = f"{command}   adds them with suggestions"
         raise

@@ -60,7 +60,7 @@ def run(
     chosen = {"engine": engine, "master": master, "memory": memory}
     given = [f"{key}={value}" for key, value in chosen.items() if value is not None]
     loaded = job_for(job, data, [*given, *(settings or [])])
-    with Working(quiet=quiet) as progress, fixes_for(job, loaded.data.path):
+    with Working(quiet=quiet) as progress, fixes_for(job, loaded):
         if dry_run:
             release = anonymize(loaded, loaded.data.path, seed=seed, progress=progress)
         else:

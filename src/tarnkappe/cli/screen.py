@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tarnkappe.wording import count, figure, percent, plural, shown_path
@@ -69,6 +69,20 @@ def clean(text: str) -> str:
     True
     """
     return "".join(c if c.isprintable() or c == "\n" else f"\\x{ord(c):02x}" for c in text)
+
+
+#: Names that one line can hold.
+_MOST_LISTED = 20
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names in a row; of very many only the first.
+
+    >>> listed(["age", "sex"]), listed([f"q{i}" for i in range(300)])[-20:]
+    ('age, sex', 'q18, q19 and 280 more')
+    """
+    more = f" and {count(len(names) - _MOST_LISTED)} more" if len(names) > _MOST_LISTED else ""
+    return ", ".join(names[:_MOST_LISTED]) + more
 
 
 def fill(text: str, width: int | None) -> list[str]:

@@ -143,6 +143,29 @@ class Source(ABC):
         """The first `n` rows of these columns; missing markers are null."""
         return self.scan(columns).head(n).collect()
 
+    def collected(self, frame: pl.LazyFrame) -> pl.DataFrame:
+        """What a query on `scan` finds; an error of ours if the table can no longer be read."""
+        try:
+            return frame.collect()
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
+            raise self.unreadable() from None  # their own words may quote values
+
+    def repeats(self, columns: Sequence[str]) -> dict[int, int]:
+        """How many combinations of these columns occur once, how many twice, and so on.
+
+        Rows are told apart by 64 bits of a hash: among ten million of them, two are confused in one case of 400 000.
+
+        >>> from tarnkappe.io import open_source
+        >>> open_source(pl.DataFrame({"a": [1, 1, 2]})).repeats(["a"])
+        {1: 1, 2: 1}
+        """
+        names = self._known(columns)
+        rows = self._scan(names).select(
+            pl.struct(self.shown(n, t) for n, t in self.types(names).items()).hash().alias("row")
+        )
+        sizes = rows.group_by("row").agg(pl.len().alias("times")).group_by("times").agg(pl.len().alias("n"))
+        return dict(self.collected(sizes.sort("times")).iter_rows())
+
     def n_distinct(self, columns: Sequence[str]) -> dict[str, int]:
         """How many different values each column has, a missing one among them."""
         return self.scan(columns).select(pl.all().n_unique()).collect().row(0, named=True)

@@ -212,6 +212,11 @@ class Job:
         needed = self.algorithm.publishes_levels or column.min_level > 0 or column.max_level is not None
         return replace(column, taxonomy=Quantiles()) if plain and needed and not self.goal.is_mechanism else column
 
+    def undecided(self, columns: Iterable[str]) -> tuple[str, ...]:
+        """Those of the columns of some data that have no role yet."""
+        roles = {c.name: c.role for c in self.columns}
+        return tuple(name for name in columns if roles.get(name, self.rest or "undecided") == "undecided")
+
     def aside(self, schema: Schema) -> tuple[Column, ...]:
         """The columns that must be counted although they are no secrets: a person key, a target."""
         named = dict.fromkeys((*self.goal.columns, *self.algorithm.columns))

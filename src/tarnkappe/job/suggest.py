@@ -3,30 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tarnkappe.io import Source
-from tarnkappe.job.facts import ColumnFacts, column_facts
-from tarnkappe.job.words import Meaning, meaning_of
+from tarnkappe.job.words import AGE, BIRTH, Meaning, meaning_of
+from tarnkappe.looks.base import FEWEST
+from tarnkappe.looks.facts import ColumnFacts, column_facts
+from tarnkappe.looks.identifiers.record_number import is_key
+from tarnkappe.looks.words import says, words_of
 from tarnkappe.schema import Kind, Role
 from tarnkappe.taxonomy.builders import MOST_IN_A_SET
 
 __all__ = ["Suggestion", "column_lines", "suggest", "suggested_job_text"]
-
-#: Numbers with at most this many different values may be counts that others know.
-FEW_NUMBERS = 20
-
-#: Texts with at most this many different values may be categories that others know.
-FEW_TEXTS = 50
 
 #: Numbers with at most this many different values may be codes of categories.
 _FEW_CODES = 30
 
 _DEFAULT_DATES = ("%Y-%m-%d", "%d.%m.%Y")
 
-#: Marks the entry of a column that somebody has to decide about.
-UNDECIDED = "DECIDE (remove the first #)"
+#: With more quasi-identifiers than this hardly anything is left of each.
+_MANY_QUASI = 15
+
+#: Names that programs give to a column of row numbers which has none.
+_INDEX = ("unnamed 0", "rownames", "row names", "rownum", "=x", "=index", "level 0", "=rn", "=1")
+
+#: Names of keys of people; other keys may be those of hospitals, schools or regions.
+_PERSON_KEYS = ("=id", "=nr", "=no", "=pid", "=idcode", "=case", "=caseid", "=person", "=patient", "=subject", "=key")
 
 SUGGESTED_K = 5
 SUGGESTED_L = 2
@@ -34,17 +37,20 @@ SUGGESTED_L = 2
 
 @dataclass(frozen=True)
 class Suggestion:
-    """What a column seems to be, and why; the role is None where the data steward has to decide."""
+    """What a column seems to be, and why; undecided where the data steward has to choose."""
 
     column: str
-    role: Role | None
+    role: Role
     reason: str
-    #: What a steward might choose if the role is None, else the role.
-    likely: Role
     kind: Kind
-    #: As it stands in a job file: a name, a declaration, or None.
+    #: As it stands in a job file: a name, a declaration, or None. Of an undecided column: as a quasi-identifier.
     taxonomy: str | dict[str, Any] | None
     facts: ColumnFacts
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether a role is suggested."""
+        return self.role != "undecided"
 
 
 def suggest(source: Source) -> list[Suggestion]:
@@ -54,55 +60,89 @@ def suggest(source: Source) -> list[Suggestion]:
     >>> from tarnkappe.io import open_source
     >>> table = pl.DataFrame({"age": [31, 44], "illness": ["flu", "flu"], "ward": ["A", "B"]})
     >>> [(s.column, s.role) for s in suggest(open_source(table))]
-    [('age', 'quasi'), ('illness', 'sensitive'), ('ward', None)]
+    [('age', 'quasi'), ('illness', 'sensitive'), ('ward', 'undecided')]
     """
-    return [_suggestion(facts) for facts in column_facts(source)]
+    return _without_redundant([_suggestion(facts) for facts in column_facts(source)])
+
+
+def _without_redundant(suggestions: list[Suggestion]) -> list[Suggestion]:
+    """Beside an age the date of birth says the same once more, and more exactly."""
+    quasi = {s.column: meaning_of(s.column) for s in suggestions if s.role == "quasi"}
+    age = next((name for name, meaning in quasi.items() if meaning is AGE), None)
+    if age is None:
+        return suggestions
+    reason = f"redundant: '{age}' says it less exactly"
+    return [replace(s, role="drop", reason=reason) if quasi.get(s.column) is BIRTH else s for s in suggestions]
 
 
 def _suggestion(facts: ColumnFacts) -> Suggestion:
     meaning = meaning_of(facts.name)
-    role, reason, likely = _role(facts, meaning)
+    role, reason = _role(facts, meaning)
     kind: Kind = "categorical"
     taxonomy: str | dict[str, Any] | None = None
-    if likely == "quasi":
+    if role in ("quasi", "undecided"):
         kind, taxonomy = _coarsening(facts, meaning)
-    elif likely == "sensitive" and facts.numeric and (meaning is None or meaning.nature == "number"):
+    elif (
+        role == "sensitive"
+        and facts.numeric
+        and not facts.is_answer
+        and (meaning is None or facts.distinct > _FEW_CODES)
+    ):
         kind = "numeric"
-    return Suggestion(facts.name, role, reason, likely, kind, taxonomy, facts)
+    return Suggestion(facts.name, role, reason, kind, taxonomy, facts)
 
 
-def _role(facts: ColumnFacts, meaning: Meaning | None) -> tuple[Role | None, str, Role]:
-    """The role, why, and what is likely where there is no role."""
-
-    def certain(role: Role, reason: str) -> tuple[Role | None, str, Role]:
-        return role, reason, role
-
-    look = facts.look
-    by_name = bool(look.identifier and look.identifier.startswith("its name"))
-    mostly_unique = bool(look.identifier and "different texts" in look.identifier)
+def _role(facts: ColumnFacts, meaning: Meaning | None) -> tuple[Role, str]:
+    """The role, and why."""
+    words = words_of(facts.name)
+    who = next((f for f in facts.findings if f.tells == "who"), None)
+    different = facts.finding("all-different")
     if facts.odd:
-        return certain("drop", f"holds {facts.odd}, which Tarnkappe does not take")
+        return "drop", f"holds {facts.odd}, which Tarnkappe does not take"
     if facts.distinct == 0:
-        return certain("drop", "holds no values")
-    if by_name or (look.identifier and not mostly_unique and not facts.date_format):
-        return certain("identifier", str(look.identifier))
+        return "drop", "holds no values"
+    if facts.finding("row-order") and says(words, _INDEX):
+        return "drop", "the index that R or pandas wrote: it numbers the rows"
+    if _is_key_of_people(facts, words):
+        return "subject", "the key of people who have several records; criteria can count people by it"
+    if who is not None and (not facts.date_format or not who.by_content):
+        return "identifier", who.reason
     if facts.date_format:
-        quasi = meaning is not None and meaning.role == "quasi"
-        return certain("quasi", meaning.reason if meaning and quasi else "others may know when something happened")
-    if look.free_text:
-        return certain("drop", f"free text (on average {look.mean_length:.0f} characters); people write names into it")
-    if meaning is not None and not (meaning.role == "sensitive" and mostly_unique):
-        return certain(meaning.role, meaning.reason)
-    if look.identifier:
-        return certain("identifier", look.identifier)
+        known = meaning is not None and meaning.role == "quasi"
+        return "quasi", meaning.reason if meaning and known else "others may know when something happened"
+    text = facts.finding("free-text")
+    if text is not None:
+        return "drop", text.reason
+    if different is not None and not (meaning is not None and meaning.role == "quasi"):
+        says_what = "" if meaning is None or meaning.role == "drop" else f"{meaning.reason}, but "
+        if facts.kind == "number":
+            return "drop", f"{says_what}{different.reason}: a number points at one person unless it is rounded"
+        return "identifier", f"{says_what}{different.reason}"
+    if facts.separated:
+        return (
+            "undecided",
+            "numbers with separators of thousands: write them without, so that they can be read as numbers",
+        )
+    if meaning is not None:
+        return meaning.role, meaning.reason
+    if facts.diagnoses:
+        return "sensitive", "codes of diagnoses say something about a person's health"
     if facts.distinct == 1:
-        return certain("keep", "the same in every row, so it tells nobody apart")
-    if facts.numeric and facts.distinct <= FEW_NUMBERS:
-        return certain("quasi", "a number with few values, perhaps a count that others know")
-    if facts.numeric:
-        return None, "numbers that nothing is known about", "sensitive"
-    few = facts.distinct <= FEW_TEXTS
-    return None, "texts that nothing is known about", "quasi" if few else "drop"
+        return "keep", "the same in every row, so it tells nobody apart"
+    if is_key(words):
+        return "undecided", "a key that repeats: subject if it is that of people, quasi if of a place or an institution"
+    return (
+        "undecided",
+        "nothing tells who knows it: quasi if others may, sensitive if nobody should, drop if not needed",
+    )
+
+
+def _is_key_of_people(facts: ColumnFacts, words: list[str]) -> bool:
+    """Whether a column is the key of people with several records: called so, and its values repeat."""
+    named = says(words, _PERSON_KEYS) or facts.finding("record-number") is not None
+    plain = facts.whole or (facts.kind == "text" and not facts.open_ended)
+    repeats = facts.finding("all-different") is None and FEWEST <= facts.distinct < facts.known
+    return named and plain and repeats and not facts.is_answer
 
 
 def _coarsening(facts: ColumnFacts, meaning: Meaning | None) -> tuple[Kind, str | dict[str, Any] | None]:
@@ -114,8 +154,10 @@ def _coarsening(facts: ColumnFacts, meaning: Meaning | None) -> tuple[Kind, str 
         longest = (facts.length or 4) - 1
         if longest >= 1:
             return "categorical", {"kind": "prefix", "keep": list(range(longest, max(longest - 4, 0), -1))}
+    if facts.open_ended:
+        return "categorical", {"kind": "order"}
     coded = meaning is not None and meaning.nature == "category" and facts.distinct <= _FEW_CODES
-    if facts.numeric and not coded:
+    if facts.numeric and not coded and not facts.is_answer:
         return "numeric", None
     if 2 < facts.distinct <= MOST_IN_A_SET:
         return "categorical", {"kind": "set"}
@@ -132,12 +174,12 @@ def suggested_job_text(
 ) -> str:
     """The text of a commented job file; `data_path` is relative to where the file will lie.
 
-    Columns without a role stand there as comments, so that the job does not run before somebody has decided.
+    Columns that nothing tells a role for are undecided, and the job does not run before somebody has decided.
     """
     rows = f"{source.n_rows:,}".replace(",", " ")
     lines = [
         "# These are suggestions: review every role before you run this, because a wrong one can expose people.",
-        "# Roles: identifier | quasi | sensitive | keep | drop    What they mean:  tarnkappe explain quasi",
+        "# Roles: identifier | quasi | sensitive | keep | drop | subject    What they mean:  tarnkappe explain quasi",
         "version: 1",
         f"title: {_scalar(title or source.name.rpartition('.')[0] or source.name)}",
         "",
@@ -150,8 +192,7 @@ def suggested_job_text(
         *column_lines(suggestions),
         "",
         "criteria:",
-        f"  - k-anonymity: {{k: {SUGGESTED_K}}}    # every person is like at least {SUGGESTED_K - 1} others; "
-        "10 and more for public files",
+        *_size_lines(suggestions),
         *_diversity_lines(suggestions),
         "",
         "limits:",
@@ -172,7 +213,7 @@ def _missing_lines(source: Source, suggestions: Iterable[Suggestion]) -> list[st
     if markers:
         listed = ", ".join(_quoted(m) for m in (*source.missing, *markers))
         lines.append(f"  missing: [{listed}]    # texts found that seem to stand for a missing value")
-    gaps = [s.column for s in suggestions if s.likely == "quasi" and s.facts.missing]
+    gaps = [s.column for s in suggestions if s.role in ("quasi", "undecided") and s.facts.missing]
     if gaps:
         lines.append(
             "  missing_rule: own-value    # a missing cell matches only missing cells; wildcard: it matches anything"
@@ -188,11 +229,16 @@ def _tree_hint(suggestions: Iterable[Suggestion]) -> list[str]:
         lines.append(f"  # set: a group publishes the set of its values. {better}")
     if any(s.taxonomy == "suppress" and s.facts.distinct > 2 for s in suggested):
         lines.append(f"  # suppress: a value is published or it is not. {better}")
+    quasi = sum(s.role in ("quasi", "undecided") for s in suggested)
+    if quasi > _MANY_QUASI:
+        lines.append(
+            f"  # {quasi} columns may be quasi-identifiers: the more there are, the less is left of each. Drop most."
+        )
     return lines
 
 
 def column_lines(suggestions: Sequence[Suggestion]) -> list[str]:
-    """One line per column: its role, and the reason as a comment; a comment only where there is no role."""
+    """One line per column: its role, and the reason as a comment."""
     texts = [(f"{_scalar(s.column)}:", _flow(_body(s))) for s in suggestions]
     names = min(max((len(name) for name, _ in texts), default=0), 28)
     bodies = min(max((len(body) for _, body in texts), default=0), 60)
@@ -207,20 +253,35 @@ def _column_line(suggestion: Suggestion, entry: str) -> str:
     notes = [_comment(suggestion.reason), f"{facts.distinct} value{'s' if facts.distinct != 1 else ''}"]
     if facts.missing:
         notes.append(f"{facts.missing} missing")
-    if suggestion.role is None:
-        return f"  # {entry}  # {UNDECIDED}: {'; '.join(notes)}"
+    if not suggestion.is_decided:
+        notes[0] = f"DECIDE: {notes[0]}"
+        notes.append(f"as quasi: {_flow(_body(replace(suggestion, role='quasi')))}")
     return f"  {entry}  # {'; '.join(notes)}"
 
 
 def _body(suggestion: Suggestion) -> dict[str, Any]:
-    body: dict[str, Any] = {"role": suggestion.likely}
+    body: dict[str, Any] = {"role": suggestion.role}
+    if not suggestion.is_decided:
+        return body
     if suggestion.kind == "numeric":
         body["type"] = "numeric"
     if suggestion.taxonomy is not None:
         body["taxonomy"] = suggestion.taxonomy
-    if suggestion.likely == "keep":
+    if suggestion.role == "keep":
         body["because"] = suggestion.reason
     return body
+
+
+def _size_lines(suggestions: Iterable[Suggestion]) -> list[str]:
+    """The criterion about the size of groups: of people if they have several records, else of records."""
+    k, others = SUGGESTED_K, f"is like at least {SUGGESTED_K - 1} others"
+    keys = [s.column for s in suggestions if s.role == "subject"]
+    if keys:
+        return [
+            f"  - xy-anonymity: {{y: {_scalar(key)}, k: {k}}}    # every person {others}, by people, not by records"
+            for key in keys[:1]
+        ]
+    return [f"  - k-anonymity: {{k: {k}}}    # every person {others}; 10 and more for public files"]
 
 
 def _diversity_lines(suggestions: Sequence[Suggestion]) -> list[str]:

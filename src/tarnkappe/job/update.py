@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,7 +29,7 @@ class Update:
 def updated_job_text(text: str, suggestions: Sequence[Suggestion], path: str) -> Update:
     """The job file with a line for every column it lacks; all that stood in it before stands there unchanged.
 
-    `path` is the name of the file for messages. A column without a suggested role is added as a comment, once.
+    `path` is the name of the file for messages. A column that nothing tells a role for is added as undecided.
     """
     data = read_job_text(text, path)
     if "columns" not in data:
@@ -39,21 +38,20 @@ def updated_job_text(text: str, suggestions: Sequence[Suggestion], path: str) ->
     if not isinstance(known, dict):
         raise JobError("E110", "'columns' must be a mapping of keys to values", where=data.place_of("columns"))
     lacking = [s for s in suggestions if s.column not in known]
-    written = [(s, line.removeprefix(_INDENT)) for s, line in zip(lacking, column_lines(lacking), strict=True)]
-    undecided = tuple(s.column for s in lacking if s.role is None)
-    new = [line for s, line in written if s.role is not None or not _stands_as_comment(line, text)]
+    new = [line.removeprefix(_INDENT) for line in column_lines(lacking)]
     if new:
         at, indent = _end_of_columns(text, path)
         newline = "\r\n" if "\r\n" in text else "\n"
         before = text[:at] if at == 0 or text[:at].endswith("\n") else text[:at] + newline
         text = before + "".join(indent + line + newline for line in new) + text[at:]
-    return Update(text, tuple(s.column for s in lacking if s.role is not None), undecided)
+    open_before = tuple(name for name, body in known.items() if _role(body) == "undecided")
+    open_now = tuple(s.column for s in lacking if not s.is_decided)
+    return Update(text, tuple(s.column for s in lacking if s.is_decided), open_before + open_now)
 
 
-def _stands_as_comment(line: str, text: str) -> bool:
-    """Whether the file has the entry of a line already, as a comment."""
-    name = re.match(r"# (\"(?:[^\"\\]|\\.)*\"|[^\":]+):", line)
-    return name is not None and re.search(rf"^\s*#\s*{re.escape(name[1])}\s*:", text, re.MULTILINE) is not None
+def _role(body: Any) -> Any:
+    """The role in an entry of a job file, which is the role itself or a mapping."""
+    return body.get("role") if isinstance(body, dict) else body
 
 
 def _end_of_columns(text: str, path: str) -> tuple[int, str]:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
+from tarnkappe.looks.words import words_of
 from tarnkappe.schema import Role
 
-#: Of what kind values are: amounts, names of things, or codes whose first characters mean most.
-Nature = Literal["number", "category", "code"]
+#: Of what kind values are: amounts; names of things, also if numbers stand for them; steps of a scale, by name or by
+#: number; or codes whose first characters mean most.
+Nature = Literal["number", "category", "scale", "code"]
 
 #: Shorter words are only recognised when they stand alone; longer ones also end a compound (Hauptdiagnose).
 _SHORTEST_HEAD = 5
@@ -25,14 +26,15 @@ class Meaning:
     reason: str
 
 
-_AGE = Meaning("quasi", "number", "others know a person's age, at least roughly")
-_BIRTH = Meaning("quasi", "number", "registers and acquaintances know when a person was born")
+AGE = Meaning("quasi", "number", "others know a person's age, at least roughly")
+BIRTH = Meaning("quasi", "number", "registers and acquaintances know when a person was born")
 _VISIBLE = Meaning("quasi", "category", "visible to everybody who meets the person")
 _POSTCODE = Meaning("quasi", "code", "where a person lives is in every directory")
 _PLACE = Meaning("quasi", "category", "where a person lives is known to many")
 _ORIGIN = Meaning("quasi", "category", "acquaintances know it, and a small country points at few people")
-_SCHOOLING = Meaning("quasi", "category", "public on many profiles")
+_SCHOOLING = Meaning("quasi", "scale", "public on many profiles")
 _FAMILY = Meaning("quasi", "category", "recorded in registers, known to acquaintances")
+_HOUSEHOLD = Meaning("quasi", "scale", "neighbours know it")
 _EMPLOYER = Meaning("quasi", "category", "colleagues and acquaintances know it")
 _HOURS = Meaning("quasi", "number", "colleagues know it")
 _HEALTH = Meaning("sensitive", "category", "says something about a person's health")
@@ -44,8 +46,8 @@ _AMOUNT = Meaning("drop", "number", "a rare exact amount points at one person; k
 _WEIGHT = Meaning("drop", "number", "a sampling weight tells how a person was chosen")
 
 _WORDS: dict[Meaning, str] = {
-    _AGE: "age alter lebensalter",
-    _BIRTH: "birth birthdate birthday birthyear dob born geburt geburtsdatum geburtstag geburtsjahr gebdat",
+    AGE: "age ages alter lebensalter edad leeftijd",
+    BIRTH: "birth birthdate birthday birthyear dob born geburt geburtsdatum geburtstag geburtsjahr gebdat",
     _VISIBLE: "sex gender geschlecht race ethnicity ethnic ethnie hautfarbe",
     _POSTCODE: "zip zipcode postcode postal plz postleitzahl",
     _PLACE: "city town village municipality county district state region province canton "
@@ -53,38 +55,31 @@ _WORDS: dict[Meaning, str] = {
     _ORIGIN: "country nationality citizenship citizen birthplace origin "
     "land herkunft herkunftsland heimatland geburtsland geburtsort nationalitaet staatsangehoerigkeit",
     _SCHOOLING: "education degree school schooling qualification bildung schulabschluss ausbildung abschluss",
-    _FAMILY: "marital married spouse relationship household children "
-    "familienstand zivilstand haushalt haushaltsgroesse kinder kinderzahl",
+    _FAMILY: "marital married spouse relationship familienstand zivilstand",
+    _HOUSEHOLD: "household children kids siblings dependents haushalt haushaltsgroesse kinder kinderzahl",
     _EMPLOYER: "workclass employer employment industry sector branche arbeitgeber beschaeftigung",
     _HOURS: "hours arbeitszeit wochenstunden stunden",
-    _HEALTH: "diagnosis diagnoses disease illness icd icd10 symptom symptoms medication drug therapy treatment surgery "
-    "disability hiv cancer diabetes depression pregnancy "
-    "erkrankung krankheit diagnose befund medikament therapie behandlung operation behinderung",
-    _MONEY: "income salary wage wages earnings debt credit balance wealth "
+    _HEALTH: "diagnosis diagnoses disease illness icd icd10 symptom symptoms medication drug therapy treatment "
+    "surgery disability hiv aids cancer tumor tumour diabetes diabetic depression pregnancy pregnant "
+    "asthma stroke hypertension anaemia anemia smoking smoker alcohol hospitalized hospitalised "
+    "comorbidity comorbidities dx diag cholesterol glucose platelets creatinine bmi obesity vaccinated "
+    "vaccination infection covid allergy dementia death died deceased mortality health sick sickness "
+    "condition complaint blood insulin tumorstadium raucher rauchen schwanger schwangerschaft allergie "
+    "impfung blutdruck verstorben gesundheit erkrankung krankheit diagnose befund medikament therapie "
+    "behandlung operation behinderung",
+    _MONEY: "income salary wage wages earnings debt credit balance wealth lwage "
     "gehalt einkommen lohn nettolohn bruttolohn verdienst schulden vermoegen",
     _WORK: "occupation profession beruf",
     _BELIEF: "religion faith party union vote konfession partei gewerkschaft",
     _OFFENCE: "crime offence offense conviction straftat vorstrafe",
     _AMOUNT: "gain loss gewinn verlust",
-    _WEIGHT: "fnlwgt wgt pweight stratum stichprobengewicht",
+    _WEIGHT: "fnlwgt wgt pweight perwt stratum stichprobengewicht",
 }
-
-_UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
 
 
 @cache
 def _meanings() -> dict[str, Meaning]:
     return {word: meaning for meaning, words in _WORDS.items() for word in words.split()}
-
-
-def words_of(name: str) -> list[str]:
-    """The words of a column name, in lower case.
-
-    >>> words_of("maritalStatus"), words_of("DATE_OF_BIRTH"), words_of("Staatsangehörigkeit")
-    (['marital', 'status'], ['date', 'of', 'birth'], ['staatsangehoerigkeit'])
-    """
-    apart = re.sub(r"(?<=[a-zäöüß0-9])(?=[A-ZÄÖÜ])", " ", name)
-    return re.findall(r"[^\W_]+", apart.casefold().translate(_UMLAUTS))
 
 
 def meaning_of(name: str) -> Meaning | None:

@@ -221,6 +221,12 @@ class SparkSource(Source):
         assert isinstance(frame, pl.DataFrame)
         return frame.rename(dict(zip(frame.columns, names, strict=True)))
 
+    def repeats(self, columns: Sequence[str]) -> dict[int, int]:
+        """How many combinations of these columns occur once, how many twice, and so on; two shuffles."""
+        with translated(self.name):
+            sizes = self.distinct_rows(columns).groupBy(_COUNT).count().collect()
+        return dict(sorted((int(times), int(n)) for times, n in sizes))
+
     def n_distinct(self, columns: Sequence[str]) -> dict[str, int]:
         """How many different values each column has, a missing one among them; one shuffle per column."""
         with translated(self.name):

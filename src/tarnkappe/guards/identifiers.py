@@ -1,0 +1,109 @@
+"""No column that points at people is published unless somebody has said why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import polars as pl
+
+from tarnkappe.errors import Notice, RefusedError
+from tarnkappe.fixes import role
+from tarnkappe.io import Source, is_text
+from tarnkappe.job import Job
+from tarnkappe.looks import SAMPLE, Finding, Sight, findings
+from tarnkappe.looks.base import FEWEST
+from tarnkappe.looks.facts import column_facts
+from tarnkappe.schema import Column, Schema, undecided_error
+
+#: Columns without a role that are looked at, to say what was seen.
+_MOST_LOOKED_AT = 8
+
+#: The role that a column ought to have, and how it is coarsened.
+_ROLES: dict[str, tuple[str, str | None]] = {
+    "who": ("identifier", None),
+    "which": ("drop", None),
+    "known": ("quasi", "suppress"),
+}
+
+_WHAT = {
+    "who": "seems to identify people",
+    "which": "tells records apart",
+    "known": "would tell what others know",
+}
+
+
+def require_decided(job: Job, source: Source) -> None:
+    """Refuse data with columns that have no role, and say what was seen in them."""
+    undecided = job.undecided(source.columns)
+    if undecided:
+        seen = [f.words for f in column_facts(source, undecided[:_MOST_LOOKED_AT])]
+        raise undecided_error(undecided, seen, source.name)
+
+
+def refuse_identifiers(source: Source, schema: Schema) -> None:
+    """Stop before a column that points at people is published, unless the job says why it may be.
+
+    What is published unchanged must not name people, tell records apart, or repeat what others know. A
+    quasi-identifier is coarsened until people share it, so only names of people matter there; if it has a taxonomy,
+    somebody has looked at it, and only what its values show counts.
+    """
+    for column, found in _found(source, (c for c in schema.columns if not c.because)):
+        unchanged = "" if column.role == "quasi" else " unchanged"
+        raise RefusedError(
+            "E604",
+            f"column '{column.name}' would be published{unchanged} ({column.role}) but {_WHAT[found.tells]}: "
+            f"{found.reason}",
+            where=source.name,
+            details=[
+                "If it has to be published, say why; the reason is recorded and printed in both reports:",
+                f'{column.name}: {{role: {column.role}, …, because: "who has reviewed it, and why it is harmless"}}',
+            ],
+            hint=role(column.name, *_ROLES[found.tells]),
+        )
+
+
+def notices_about_reasons(source: Source, schema: Schema) -> tuple[Notice, ...]:
+    """Alerts about columns that point at people and are published for a reason that the job states."""
+    return tuple(
+        Notice(
+            "W609",
+            f"'{column.name}' is published although it {_WHAT[found.tells]} ({found.reason}); the reason given: "
+            f"{column.because}",
+            hint=str(role(column.name, *_ROLES[found.tells])),
+        )
+        for column, found in _found(source, (c for c in schema.columns if c.because))
+    )
+
+
+def _found(source: Source, columns: Iterable[Column]) -> Iterator[tuple[Column, Finding]]:
+    """The columns that are published and ought not to be, each with the worst that speaks against it."""
+    doubtful = [c for c in columns if c.role in ("quasi", "sensitive", "keep")]
+    if not doubtful:
+        return
+    sample = source.sample([c.name for c in doubtful], SAMPLE)
+    for column in doubtful:
+        found = [f for f in _findings(source, column, sample[column.name]) if _matters(f, column)]
+        if found:
+            yield column, found[0]
+
+
+def _matters(found: Finding, column: Column) -> bool:
+    if column.role != "quasi":
+        return True
+    return found.tells == "who" and (found.by_content or column.taxonomy is None)
+
+
+def _findings(source: Source, column: Column, sample: pl.Series) -> tuple[Finding, ...]:
+    """What the detectors find in a column; whether its values are all different is counted over all rows."""
+    if column.kind == "numeric" and is_text(sample.dtype):
+        # A text among the numbers makes no name of them; it is refused as such when the column is read.
+        sample = sample.str.strip_chars().cast(pl.Float64, strict=False)
+    sight = Sight.of(column.name, sample)
+    if sight.all_different and len(sample) >= SAMPLE:
+        sight = Sight.of(column.name, sample, *_counted(source, column.name))
+    return findings(sight)
+
+
+def _counted(source: Source, column: str) -> tuple[int, int]:
+    """How many values of a whole column are different, and how many rows it has, the missing ones among both."""
+    return source.n_distinct([column])[column], max(source.n_rows, FEWEST)

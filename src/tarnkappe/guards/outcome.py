@@ -1,0 +1,149 @@
+"""What follows from the groups that were formed, and from the table that was written."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tarnkappe.errors import DataError, Notice
+from tarnkappe.goal import Goal
+from tarnkappe.groups import GroupStats
+from tarnkappe.io import Source
+from tarnkappe.io.formulas import any_formula
+from tarnkappe.job import Job
+from tarnkappe.looks.facts import uniqueness
+from tarnkappe.plan import Plan
+from tarnkappe.schema import Column, Schema
+from tarnkappe.tally import Tally
+
+#: A sensitive column is worth a word if more than this share of the records have a value that no other record has.
+_MANY_ALONE = 0.05
+
+#: Columns that a message names.
+_MOST_NAMED = 5
+
+
+def require_everybody(tally: Tally, source: Source, population: Source) -> None:
+    """Refuse a public table that lacks people who are in the data."""
+    lacking = np.maximum(tally.tuple_sizes - tally.tuple_people, 0)
+    if lacking.any():
+        n = int(lacking.sum())
+        raise DataError(
+            "E411",
+            f"the public table '{population.name}' lacks {n} of the {tally.n_records} people in the data",
+            where=source.name,
+            details=[
+                f"{int((lacking > 0).sum())} of {tally.n_tuples} combinations of quasi-identifiers are rarer there "
+                "than in the data.",
+                "Values must be written in the same way in both, and everybody in the data must stand in the public "
+                "table.",
+            ],
+            hint="population: {path: REGISTER.csv}   (a table of all people, among them those in the data)",
+        )
+
+
+def notices_about_plan(job: Job, plan: Plan, schema: Schema) -> tuple[Notice, ...]:
+    """Warnings that follow from the groups formed."""
+    out = []
+    if plan.grouping.suppressed:
+        share = plan.grouping.suppressed / plan.tally.n_records
+        out.append(Notice("W606", f"{plan.grouping.suppressed} records ({share:.2%}) were suppressed"))
+    wild = _wildcard_cells(plan)
+    if wild:
+        out.append(Notice("W607", f"{wild} missing cells were published with the value of their group", internal=True))
+    unguarded: list[Column] = []
+    if not job.goal.is_mechanism:
+        unguarded = [c for c in schema.sensitive if c.name not in job.goal.columns]
+    for column in unguarded:
+        histogram = GroupStats.of(plan.tally, plan.grouping, [column.name]).histograms[column.name]
+        alone = np.diff(histogram.indptr) == 1
+        if alone.any():
+            out.append(
+                Notice(
+                    "W605",
+                    f"in {int(alone.sum())} groups ({int(plan.sizes[alone].sum())} people) everyone has the same "
+                    f"'{column.name}'",
+                    hint=f"Add  - l-diversity: {{column: {column.name}, l: 2}}.",
+                )
+            )
+    if not job.goal.is_mechanism:
+        out.extend(notice for column in schema.sensitive for notice in _told_apart(plan, column.name))
+    return tuple(out)
+
+
+def _told_apart(plan: Plan, column: str) -> list[Notice]:
+    """A warning if a sensitive value, which is published unchanged, often belongs to one published record only."""
+    grouping = plan.grouping
+    j = [d.name for d in plan.tally.sensitive_domains].index(column)
+    kept = grouping.group >= 0
+    values = plan.tally.sensitive[grouping.cell[kept], j]
+    alone = int((np.bincount(values, grouping.quota[kept]) == 1).sum())
+    if alone <= _MANY_ALONE * plan.n_published:
+        return []
+    words = f"'{column}' is published unchanged, and {alone} of {plan.n_published} records have a value of their own"
+    return [
+        Notice("W603", f"{words}: whoever knows it finds the person", hint=f"Round or group the values of '{column}'.")
+    ]
+
+
+def notices_about_release(written: Source, schema: Schema, goal: Goal) -> tuple[Notice, ...]:
+    """What somebody can do who knows the kept columns too: all that the written table shows of a person, together."""
+    kept = [c.name for c in schema.with_role("keep")]
+    words = "whoever also knows {names}, published unchanged, finds"
+    return _singled_out(written, [*(c.name for c in schema.quasi), *kept], kept, goal, words)
+
+
+def notices_about_kept(source: Source, schema: Schema, goal: Goal) -> tuple[Notice, ...]:
+    """What the kept columns tell by themselves, before anything is decided: with the others it can only be more."""
+    kept = [c.name for c in schema.with_role("keep")]
+    return _singled_out(source, kept, kept, goal, "whoever knows {names}, published unchanged, finds")
+
+
+def _singled_out(table: Source, known: list[str], kept: list[str], goal: Goal, who_finds: str) -> tuple[Notice, ...]:
+    """A warning if the columns that somebody knows make groups smaller than was promised."""
+    if not kept or goal.is_mechanism:
+        return ()
+    promised = max(goal.min_size, 2)
+    found = uniqueness(table, known, promised)
+    if not found.in_small_groups:
+        return ()
+    quoted = [f"'{name}'" for name in kept[:_MOST_NAMED]]
+    more = [f"{len(kept) - _MOST_NAMED} more"] * (len(kept) > _MOST_NAMED)
+    *first, last = [*quoted, *more]
+    names = f"{', '.join(first)} and {last}" if first else last
+    return (
+        Notice(
+            "W603",
+            f"{who_finds.format(names=names)} {found.in_small_groups} of {table.n_rows} records in groups of fewer "
+            f"than {promised}, {found.unique} of them alone",
+            hint=f"{kept[0]}: {{role: quasi, taxonomy: suppress}}   or  {{role: drop}}",
+        ),
+    )
+
+
+def notices_about_formulas(plan: Plan, schema: Schema, source: Source) -> tuple[Notice, ...]:
+    """A warning about texts that a spreadsheet would run when somebody opens the released CSV file with it."""
+    texts = {d.name: x.texts for d, x in zip(plan.tally.quasi_domains, plan.labels, strict=True)}
+    texts |= {d.name: d.taxonomy.leaves for d in plan.tally.sensitive_domains if d.name in schema.published}
+    risky = [name for name, known in texts.items() if any_formula(known)]
+    risky += source.with_formulas([c.name for c in schema.with_role("keep")])
+    named = [name for name in schema.published if any_formula([name])]
+    if not risky and not named:
+        return ()
+    columns = ", ".join(f"'{name}'" for name in schema.published if name in (*risky, *named))
+    return (
+        Notice(
+            "W620",
+            f"the CSV file has texts that a spreadsheet would run as formulas, in {columns}",
+            hint="output: {spreadsheet_safe: true}   writes an apostrophe before them.",
+        ),
+    )
+
+
+def _wildcard_cells(plan: Plan) -> int:
+    kept = plan.grouping.group >= 0
+    cells = 0
+    for j, domain in enumerate(plan.tally.quasi_domains):
+        if domain.wildcard:
+            missing = plan.tally.quasi[plan.grouping.cell, j] == domain.missing
+            cells += int(plan.grouping.quota[missing & kept].sum())
+    return cells

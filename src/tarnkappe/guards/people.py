@@ -1,0 +1,107 @@
+"""Several records per person: then a group of k records may be one person."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from tarnkappe.arrays import Counts
+from tarnkappe.engines.encode import encode_again, read_kind
+from tarnkappe.errors import JobError, Notice
+from tarnkappe.fixes import Fix, criterion, role
+from tarnkappe.goal import Goal
+from tarnkappe.io import Source
+from tarnkappe.job import Job
+from tarnkappe.job.words import meaning_of
+from tarnkappe.looks import SAMPLE, Sight
+from tarnkappe.plan import Plan
+from tarnkappe.schema import Column, Schema
+
+#: Beyond so many records people are not counted group by group unless a criterion asks for it.
+_MOST_COUNTED = 20_000_000
+
+
+def require_people_counted(job: Job, schema: Schema) -> None:
+    """Refuse a job that names the key of persons with several records but asks nothing about people.
+
+    A mechanism decides for itself what it can promise to persons.
+    """
+    subjects = [c.name for c in schema.with_role("subject")]
+    if job.goal.is_mechanism or not subjects or any(name in job.goal.columns for name in subjects):
+        return
+    asked = ", ".join(c.name for c in job.goal.criteria) + (" counts" if len(job.goal.criteria) == 1 else " count")
+    raise JobError(
+        "E111",
+        f"{asked} records, but '{subjects[0]}' says that a person may have several",
+        details=["A group of k records could be one person. Let a criterion count people:"],
+        hint=_fix(subjects[0], job.goal),
+    )
+
+
+def notices_about_people(source: Source, schema: Schema, goal: Goal, plan: Plan | None = None) -> tuple[Notice, ...]:
+    """Says when rows repeat the key of a person and no criterion counts people, and what that did to the groups."""
+    if goal.is_mechanism:
+        return ()
+    keys = [c for c in schema.with_role("identifier", "subject") if c.name not in goal.columns]
+    keys = [c for c in keys if c.role == "subject" or _may_be_a_key(source, c)]
+    different = source.n_distinct([c.name for c in keys]) if keys else {}
+    return tuple(
+        _notice(source, schema, goal, plan, c, source.n_rows - different[c.name])
+        for c in keys
+        if 1 < different[c.name] < source.n_rows
+    )
+
+
+def _notice(source: Source, schema: Schema, goal: Goal, plan: Plan | None, key: Column, repeated: int) -> Notice:
+    words = f"{repeated} of {source.n_rows} rows repeat an earlier value of '{key.name}': k counts rows, not people"
+    if plan is not None and source.n_rows <= _MOST_COUNTED:
+        people = people_per_group(source, schema, plan, key)
+        promised = max(goal.min_size, 2)
+        few = int((people < promised).sum())
+        alone = int((people == 1).sum())
+        words += f"; {few} of {plan.n_groups} groups have fewer than {promised} people, {alone} of them only one"
+    return Notice("W604", words, hint=f"{role(key.name, 'subject')}   and under 'criteria':  {_fix(key.name, goal)}")
+
+
+def people_per_group(source: Source, schema: Schema, plan: Plan, key: Column) -> Counts:
+    """How many people each group has at most: values of the key among the records of its cells.
+
+    Where a cell is divided among groups, chance decides who goes where, so its people count in each of them.
+    """
+    columns = [*schema.quasi, *schema.sensitive]
+    domains = [*plan.tally.quasi_domains, *plan.tally.sensitive_domains[: len(schema.sensitive)]]
+    cells = source.cells([*(c.name for c in columns), key.name])
+    frame = cells.frame()
+    names = [f"c{j}" for j in range(len(columns))]
+    codes = pl.DataFrame(
+        {
+            name: encode_again(read_kind(frame[column.name], column, source), column, domain).astype(np.int32)
+            for name, column, domain in zip(names, columns, domains, strict=True)
+        }
+    ).with_columns(frame[key.name].cast(pl.String).alias("person"))
+    known = pl.DataFrame(
+        {
+            **{f"c{j}": codes_ for j, codes_ in enumerate(plan.tally.quasi.T)},
+            **{f"c{len(schema.quasi) + j}": plan.tally.sensitive[:, j] for j in range(len(schema.sensitive))},
+        }
+    ).with_columns(pl.all().cast(pl.Int32), pl.Series("cell", np.arange(plan.tally.n_cells)))
+    pieces = pl.DataFrame({"cell": plan.grouping.cell.astype(np.int64), "group": plan.grouping.group})
+    found = (
+        codes.join(known, on=names)
+        .join(pieces.filter(pl.col("group") >= 0), on="cell")
+        .group_by("group")
+        .agg(pl.col("person").n_unique())
+    )
+    people = np.zeros(plan.n_groups, np.int64)
+    people[found["group"].to_numpy()] = found["person"].to_numpy()
+    return people
+
+
+def _may_be_a_key(source: Source, column: Column) -> bool:
+    """Whether an identifier may be the key of a person: no amount, no answer, nothing that its name explains."""
+    sight = Sight.of(column.name, source.sample([column.name], SAMPLE)[column.name])
+    return not (sight.is_measure or sight.is_answer or meaning_of(column.name) is not None)
+
+
+def _fix(key: str, goal: Goal) -> Fix:
+    return criterion("xy-anonymity", "XYAnonymity", y=key, k=max(goal.min_size, 2))

@@ -1,0 +1,61 @@
+"""Names of people."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import ClassVar
+
+import polars as pl
+
+from tarnkappe.looks.base import Detector, Sight
+from tarnkappe.looks.identifiers.place import Place
+from tarnkappe.looks.name_lists import LANGUAGES, all_names
+from tarnkappe.looks.words import says
+
+_WHOSE = "full first last middle given family maiden birth patient person customer client employee user student member"
+_WHOSE += " father mother spouse partner husband wife child contact doctor physician legal display nick own"
+
+
+class PersonalNames(Detector):
+    """First names and family names, by short lists of the commonest ones: a rare name is not recognised by itself."""
+
+    name: ClassVar = "personal-name"
+    title: ClassVar = "names of people"
+    evidence: ClassVar = (
+        "a quarter of the different values, and at least five, hold a common name; lists are for "
+        + ", ".join(LANGUAGES)
+        + "; or the name of the column"
+    )
+    hipaa: ClassVar = (1,)
+    phrases: ClassVar = (
+        *(
+            "=name",
+            "=names",
+            "surname",
+            "forename",
+            "fullname",
+            "initials",
+            *(f"{whose} name" for whose in _WHOSE.split()),
+        ),
+        *("=nom", "prenom", "nom de famille", "apellido", "apellidos", "=nombre", "cognome", "=nome", "sobrenome"),
+        *("vorname", "nachname", "familienname", "geburtsname", "patientenname", "rufname", "imie", "nazwisko"),
+        *("voornaam", "achternaam", "=naam", "fornamn", "efternamn", "=namn", "etunimi", "sukunimi", "=navn"),
+    )
+    enough: ClassVar = 0.25
+
+    def share(self, sight: Sight) -> float:
+        """Values of up to four words, one of which is a common name; places are called after people, so not theirs."""
+        if sight.numbers is not None or says(sight.words, Place.phrases):
+            return 0.0
+        texts = sight.texts
+        short = texts.filter(texts.str.contains(r"^\p{Lu}[\p{L}.'’-]*(?:,? [\p{L}.'’-]+){0,3}$"))
+        words = pl.DataFrame({"row": range(len(short)), "word": short.str.to_lowercase()}).with_columns(
+            pl.col("word").str.extract_all(r"[\p{L}]{2,}")
+        )
+        hits = words.explode("word").filter(pl.col("word").is_in(_known().implode()))["row"].n_unique()
+        return hits / len(texts) if hits >= self.fewest else 0.0
+
+
+@cache
+def _known() -> pl.Series:
+    return pl.Series(sorted(all_names()))
