@@ -47,7 +47,9 @@ DATA = [
     _data("binary file", "E408", "people.csv", bytes(range(256)) * 40, "a binary file"),
     _data("spreadsheet called .csv", "E408", "people.csv", b"PK\x03\x04" + b"\0" * 60, "zip archive or spreadsheet"),
     _data("duplicate column", "E405", "people.csv", table(header=["age", *HEADER[1:]]), "more than once", "'age'"),
-    _data("column without a name", "E405", "people.csv", table(header=["", *HEADER[1:]]), "column 1", "no name"),
+    _data(
+        "column without a name", "E405", "people.csv", table(header=[HEADER[0], "", *HEADER[2:]]), "column 2", "no name"
+    ),
     _data(
         "text in a numeric column",
         "E406",

@@ -95,7 +95,7 @@ REFUSED = {
     "text after a quote": (b'a,b\n1,"x"y\n', "E403", "line 2 of 'x.csv' has text after a closing quote"),
     "unbalanced quotes as text among quoted fields": (b'a,b\n5" pipe,"x\ny"\n1,2\n', "E403", "quote inside a field"),
     "column twice": (b"a,b,a\n1,2,3\n", "E405", "'a'"),
-    "column without name": (b",a,b\n1,2,3\n", "E405", "column 1"),
+    "column without name": (b"a,b,\n1,2,3\n", "E405", "column 3"),
     "name that is a pattern": (b"a,*\n1,2\n", "E405", "pattern"),
     "name that is a regular expression": (b"a,^a$\n1,2\n", "E405", "pattern"),
     "blank name": (b"a, ,b\n1,2,3\n", "E405", "column 2"),

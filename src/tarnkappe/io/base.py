@@ -260,6 +260,20 @@ class Source(ABC):
         return list(dict.fromkeys(columns))
 
 
+#: What an index that R or pandas wrote without a name is called, as pandas does when it reads one.
+INDEX = "Unnamed: 0"
+
+
+def index_named(header: Sequence[str]) -> list[str]:
+    """The header of a CSV file, with a name for its first column if that alone has none.
+
+    >>> index_named(["", "age"]), index_named(["age", "", ""])
+    (['Unnamed: 0', 'age'], ['age', '', ''])
+    """
+    first, *others = header
+    return [INDEX if first == "" and INDEX not in others else first, *others] if others else list(header)
+
+
 def check_columns(columns: Sequence[str], name: str) -> None:
     """Refuse a table without columns, with an empty column name, or with a name that stands twice."""
     if not columns:

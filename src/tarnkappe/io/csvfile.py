@@ -15,7 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tarnkappe.errors import DataError
-from tarnkappe.io.base import Source, check_columns
+from tarnkappe.io.base import Source, check_columns, index_named
 from tarnkappe.io.dialect import SAMPLE_BYTES, CsvDialect, delimiter_name, detect_dialect
 from tarnkappe.io.formulas import each, meant
 from tarnkappe.io.mapped import let_go, line_parts, map_file
@@ -106,6 +106,7 @@ class CsvSource(Source):
         header = split_record(first.removesuffix(self._eol).removesuffix("\r"), self.dialect)
         if self.spreadsheet_safe:
             header = each(header, meant)
+        header = index_named(header)
         check_columns(header, name)
         self._body = (head.end, data.size)
 

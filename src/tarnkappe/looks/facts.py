@@ -38,6 +38,8 @@ _SEPARATED = (
     r"^\s*[+-]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?\s*$"
     r"|^\s*[+-]?[0-9]{1,3}(?:[.' \u{2019}\u{a0}\u{202f}][0-9]{3})+(?:,[0-9]+)?\s*$"
 )
+#: Numbers that could be thousands or have three places after the point: nobody but the steward can tell.
+_DOUBTFUL = r"^\s*[+-]?[1-9][0-9]{0,2}(?:[.,][0-9]{3})+\s*$"
 _PLAIN = r"^\s*[+-]?[0-9]+(?:[.,][0-9]+)?\s*$"
 
 #: The open ends of a scale: 90+, <18, ≥ 65, 85 and over.
@@ -156,7 +158,8 @@ def _facts(
     known, distinct = source.n_rows - row[f"{i} missing"], row[f"{i} distinct"]
     fitting = [form for f, form in enumerate(formats) if known and row[f"{i} date {f}"] == known]
     lengths = row[f"{i} shortest"], row[f"{i} longest"]
-    numeric = known > 0 and row[f"{i} numbers"] == known and not row[f"{i} padded"]
+    doubtful = known > 0 and row[f"{i} doubtful"] == known
+    numeric = known > 0 and row[f"{i} numbers"] == known and not row[f"{i} padded"] and not doubtful
     sight = Sight.of(name, sample, distinct, known)
     return ColumnFacts(
         name=name,
@@ -181,7 +184,7 @@ def _measures(i: int, name: str, sample: pl.Series, formats: Sequence[str], deci
     """What is counted over all rows of a column; the results are named by the column's position."""
     column, dtype = pl.col(name), sample.dtype
     text = column.cast(pl.String)
-    numbers, whole, padded, separated, open_ended = pl.lit(0), pl.lit(0), pl.lit(False), pl.lit(0), pl.lit(0)
+    numbers, whole, padded, separated, doubtful, open_ended = (pl.lit(0) for _ in range(6))
     if dtype.is_numeric():
         numbers = column.is_finite().sum() if dtype.is_float() else column.count()
         whole = (column == column.round()).sum() if dtype.is_float() or dtype.is_decimal() else column.count()
@@ -193,6 +196,7 @@ def _measures(i: int, name: str, sample: pl.Series, formats: Sequence[str], deci
         known = sample.drop_nulls()
         if _some_and_rest(known, _SEPARATED):
             separated = text.str.contains(f"{_SEPARATED}|{_PLAIN}").sum()
+            doubtful = text.str.contains(_DOUBTFUL).sum()
         if _some_and_rest(known, _OPEN_END):
             open_ended = text.str.contains(f"{_OPEN_END}|{_PLAIN}").sum()
     dates = [_date_count(text, dtype, form).alias(f"{i} date {f}") for f, form in enumerate(formats)]
@@ -203,6 +207,7 @@ def _measures(i: int, name: str, sample: pl.Series, formats: Sequence[str], deci
         whole.alias(f"{i} whole"),
         padded.alias(f"{i} padded"),
         separated.alias(f"{i} separated"),
+        doubtful.alias(f"{i} doubtful"),
         open_ended.alias(f"{i} open"),
         text.str.len_chars().min().alias(f"{i} shortest"),
         text.str.len_chars().max().alias(f"{i} longest"),

@@ -22,7 +22,7 @@ from tarnkappe.engines.spark.progress import watched
 from tarnkappe.engines.spark.session import from_java, translated
 from tarnkappe.errors import DataError
 from tarnkappe.io import Cells, CsvDialect, Source, as_numbers, detect_dialect
-from tarnkappe.io.base import check_columns, is_text
+from tarnkappe.io.base import check_columns, index_named, is_text
 from tarnkappe.io.cells import Step
 from tarnkappe.io.csvfile import CsvSource
 from tarnkappe.io.dialect import SAMPLE_BYTES
@@ -335,7 +335,7 @@ def _open_csv(
     if plain is None:
         return _open_here(system, files, name, missing, spark, lambda path: CsvSource(path, given, missing))
     header = each(plain.columns, meant) if dialect.spreadsheet_safe else plain.columns
-    return SparkSource(plain.frame, header, name, missing, files, dialect, plain.n_records)
+    return SparkSource(plain.frame, index_named(header), name, missing, files, dialect, plain.n_records)
 
 
 def _open_here(

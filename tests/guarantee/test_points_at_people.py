@@ -1,0 +1,188 @@
+"""Nothing that points at people is published unseen: by no role, and not by several columns together."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from tarnkappe import Job, KAnonymity, numeric, suppress
+from tarnkappe.criteria.xy_anonymity import XYAnonymity
+from tarnkappe.errors import JobError, RefusedError
+from tarnkappe.pipeline import anonymize, check, run_job
+from tarnkappe.schema import Column
+
+N = 200
+FIRST = ["Anna", "Peter", "Maria", "Hans", "Julia", "Thomas", "Sabine", "Michael", "Laura", "Stefan"]
+
+#: What must not go out under any role that publishes it unchanged.
+POINTING: dict[str, tuple[str, list[Any]]] = {
+    "names": ("doctor", [FIRST[i % 10] for i in range(N)]),
+    "record numbers": ("case_id", [7000 + (i * 17) % N for i in range(N)]),
+    "insurance numbers": ("insurance_no", [f"K{i}" for i in range(N)]),
+    "coordinates": ("lat", [52.5 + 0.0013 * (i % 40) for i in range(N)]),
+    "sampling weights": ("fnlwgt", [1000 + i % 50 for i in range(N)]),
+    "mail": ("c", [f"a{i}@example.org" for i in range(N)]),
+    "free text": ("remark", [f"was seen by her son on day {i}" for i in range(N)]),
+    "all different": ("score", [0.5 + (i * 37) % 211 for i in range(N)]),
+    "row order": ("position", [i * 2 for i in range(N)]),
+    "dates": ("admitted", [f"2020-01-{1 + i % 28:02d}" for i in range(N)]),
+    "towns": ("city", ["Ulm", "Bonn"] * (N // 2)),
+}
+
+
+def people(**further: list[Any]) -> pl.DataFrame:
+    rng = np.random.default_rng(5)
+    return pl.DataFrame(
+        {"age": rng.integers(20, 60, N), "sex": rng.choice(["f", "m"], N), "illness": rng.choice(["a", "b", "c"], N)}
+    ).with_columns(**{name: pl.Series(values) for name, values in further.items()})
+
+
+def job(*columns: Column, **changes: Any) -> Job:
+    given: dict[str, Any] = {
+        "quasi": {"age": numeric(), "sex": suppress()},
+        "sensitive": ["illness"],
+        "columns": columns,
+        "criteria": [KAnonymity(5)],
+    }
+    return Job(**{**given, **changes})
+
+
+@pytest.mark.parametrize("role", ["sensitive", "keep"])
+@pytest.mark.parametrize("what", POINTING)
+def test_a_column_that_points_at_people_is_refused_whatever_role_publishes_it(what: str, role: Any, tmp_path: Path):
+    name, values = POINTING[what]
+    data = people(**{name: values})
+    with pytest.raises(RefusedError) as caught:
+        run_job(job(Column(name, role)), data, tmp_path / "out")
+    assert caught.value.code == "E604"
+    assert caught.value.hint
+    assert not any(str(v) in str(caught.value) for v in values if isinstance(v, str) and len(v) > 3)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_reason_is_recorded_and_is_an_alert_in_both_reports(tmp_path: Path):
+    data = people(score=POINTING["all different"][1])
+    reason = "the board wants exact scores, decided in May"
+    release = run_job(job(Column("score", "sensitive", because=reason)), data, tmp_path / "out", seed=1)
+    assert [n.code for n in release.notices if "'score'" in n.message and reason in n.message] == ["W609"]
+    for edition in ("public", "internal"):
+        page = next((tmp_path / "out").glob(f"{edition}*/report.html")).read_text("utf-8")
+        alerts = page.split('id="alerts"')[1].split("</section>")[0]
+        assert "W609" in alerts
+        assert reason in alerts
+
+
+@pytest.mark.parametrize("reason", ["x", "", "reviewed", "reviewed …", "aaaaaaa aaaaaaaaa", "12 34 56 78 90 12 34"])
+def test_what_is_too_short_to_be_a_reason_is_refused(reason: str):
+    with pytest.raises(JobError, match=r"E110.*too short to be a reason"):
+        Column("score", "keep", because=reason)
+    assert Column("score", "keep", because="internal code, reviewed by the board").because
+
+
+def test_an_identifier_that_first_shows_far_below_is_found_in_what_was_written(tmp_path: Path):
+    n = 30_000
+    rng = np.random.default_rng(1)
+    late = ["none"] * 15_000 + [f"ask a{i % 300}@example.org" for i in range(15_000)]
+    data = pl.DataFrame({"age": rng.integers(20, 40, n), "channel": late})
+    with pytest.raises(RefusedError, match="e-mail"):
+        run_job(Job(quasi={"age": numeric()}, keep=["channel"], criteria=[KAnonymity(5)]), data, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_values_that_only_the_first_rows_have_once_are_not_taken_for_all_different():
+    n = 60_000
+    rng = np.random.default_rng(1)
+    amounts = np.concatenate([rng.permutation(10_000), rng.integers(0, 10_000, n - 10_000)])
+    data = pl.DataFrame({"age": rng.integers(20, 40, n), "income": amounts})
+    assert check(Job(quasi={"age": numeric()}, sensitive=["income"], criteria=[KAnonymity(5)]), data)
+
+
+def small_groups(table: pl.DataFrame, columns: list[str], k: int) -> tuple[int, int]:
+    sizes = table.group_by(columns).len()["len"]
+    return int(sizes.filter(sizes < k).sum()), int((sizes == 1).sum())
+
+
+@pytest.mark.parametrize("values", [[60], [31, 60, 24], [2]])
+def test_kept_columns_are_judged_together_and_the_number_is_said(values: list[int]):
+    rng = np.random.default_rng(2)
+    kept = {f"q{j}": rng.integers(0, v, N).tolist() for j, v in enumerate(values)}
+    release = anonymize(job(keep=list(kept)), people(**kept), seed=3)
+    few, alone = small_groups(release.table, ["age", "sex", *kept], 5)
+    said = [n.message for n in release.notices if n.code == "W603" and "also knows" in n.message]
+    assert few > 0
+    assert len(said) == 1
+    assert f"{few} of {N} records in groups of fewer than 5, {alone} of them alone" in said[0]
+    assert all(f"'{name}'" in said[0] for name in kept)
+
+
+def test_a_kept_column_that_says_nothing_is_not_mentioned():
+    release = anonymize(job(keep=["wave"]), people(wave=["one"] * N), seed=3)
+    assert [n for n in release.notices if n.code == "W603"] == []
+
+
+def test_sensitive_values_that_belong_to_one_record_are_counted():
+    incomes = [1000 + i if i < 40 else 900 for i in range(N)]
+    release = anonymize(job(sensitive=["illness", "income"]), people(income=incomes), seed=1)
+    said = [n.message for n in release.notices if n.code == "W603"]
+    assert len(said) == 1
+    assert f"40 of {N} records have a value of their own" in said[0]
+
+
+PANEL = pl.DataFrame(
+    {
+        "nr": [1000 + i // 8 for i in range(800)],
+        "age": [20 + i // 8 for i in range(800)],
+        "wage": [round(5 + (i * 7919 % 97) / 13, 2) for i in range(800)],
+    }
+)
+
+
+def people_of(table: pl.DataFrame, release: Any) -> list[int]:
+    """How many men each published group has, counted by the ages that its label covers."""
+    out = []
+    for (label,) in release.table.select(pl.col("age").unique()).iter_rows():
+        low, _, high = str(label).strip("[]").partition(" ")
+        out.append(table.filter(pl.col("age").is_between(int(low), int(high or low)))["nr"].n_unique())
+    return out
+
+
+@pytest.mark.parametrize("times", [2, 8])
+def test_several_records_per_person_are_said_however_many_they_are(times: int):
+    data = PANEL.filter(pl.int_range(pl.len()) % 8 < times)
+    asked = Job(quasi={"age": numeric()}, identifiers=["nr", "wage"], criteria=[KAnonymity(2)])
+    release = anonymize(asked, data, seed=1)
+    men = people_of(data, release)
+    said = [n for n in release.notices if n.code == "W604"]
+    assert len(said) == 1  # the wage repeats, too, but is no key of a person
+    assert f"{data.height - 100} of {data.height} rows repeat an earlier value of 'nr'" in said[0].message
+    assert f"{sum(m < 2 for m in men)} of {len(men)} groups have fewer than 2 people" in said[0].message
+    assert said[0].hint == "nr: {role: subject}   and under 'criteria':  - xy-anonymity: {y: nr, k: 2}"
+    assert "W604" in [n.code for n in check(asked, data).notices]
+
+
+def test_the_fix_that_is_offered_works():
+    asked = Job(quasi={"age": numeric()}, subject="nr", drop=["wage"], criteria=[XYAnonymity("nr", 5)])
+    release = anonymize(asked, PANEL, seed=1)
+    assert min(people_of(PANEL, release)) >= 5
+    assert "W604" not in [n.code for n in release.notices]
+
+
+def test_a_declared_subject_needs_a_criterion_about_people():
+    asked = Job(quasi={"age": numeric()}, subject="nr", drop=["wage"], criteria=[KAnonymity(5)])
+    with pytest.raises(JobError, match="E111 k-anonymity counts records, but 'nr'") as caught:
+        anonymize(asked, PANEL)
+    assert "- xy-anonymity: {y: nr, k: 5}" in str(caught.value.hint)
+
+
+def test_the_reason_is_part_of_the_job_that_is_kept(tmp_path: Path):
+    data = people(score=POINTING["all different"][1])
+    reason = "the board wants exact scores, decided in May"
+    run_job(job(Column("score", "sensitive", because=reason)), data, tmp_path / "out", seed=1)
+    kept = next((tmp_path / "out").glob("*/job.yaml")).read_text("utf-8")
+    assert reason in kept
+    assert json.loads((tmp_path / "out/public/manifest.json").read_text("utf-8"))["columns"]

@@ -1,0 +1,229 @@
+"""Every kind of identifier is recognised by what it is called or by its values; ordinary columns are not."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import polars as pl
+import pytest
+
+from tarnkappe.datasets import census
+from tarnkappe.looks import Sight, all_detectors, findings
+from tarnkappe.looks.identifiers.national_id import SCHEMES
+from tarnkappe.looks.name_lists import LANGUAGES
+
+N = 60
+
+#: A published example of each kind of number, or one that the rule's own documentation works out.
+EXAMPLES = {
+    "US social security": "219-09-9999",
+    "US Medicare": "1EG4-TE5-MK73",
+    "German tax": "86095742719",
+    "German pension insurance": "15070649C103",
+    "German health insurance": "A123456780",
+    "British NHS": "943 476 5919",
+    "British national insurance": "AB123456C",
+    "French social security": "184127645108946",
+    "Spanish identity": "12345678Z",
+    "Italian tax": "RSSMRA85T10A562S",
+    "Polish PESEL": "44051401359",
+    "Dutch citizen service": "111222333",
+    "Belgian national register": "85.07.30-033.28",
+    "Swedish personal": "811228-9874",
+    "Finnish personal": "131052-308T",
+    "Danish personal": "010190-1234",
+    "Norwegian birth": "01010750160",
+    "Swiss AHV": "756.9217.0769.85",
+    "Austrian insurance": "1237010180",
+    "Portuguese tax": "123456789",
+    "Canadian social insurance": "046454286",
+    "Brazilian CPF": "529.982.247-25",
+    "Turkish identity": "10000000146",
+    "Indian Aadhaar": "234123412346",
+    "Chinese identity": "11010519491231002X",
+}
+
+
+def kinds(name: str, values: list[object]) -> list[str]:
+    return [f.kind for f in findings(Sight.of(name, pl.Series(name, values, strict=False)))]
+
+
+def bare(texts: pl.Series) -> pl.Series:
+    return texts.str.to_uppercase().str.replace_all(r"[ ./-]", "")
+
+
+@pytest.mark.parametrize("scheme", SCHEMES, ids=lambda s: s.title)
+def test_a_published_number_passes_and_one_changed_digit_does_not(scheme) -> None:
+    right = EXAMPLES[scheme.title]
+    at = max(i for i, c in enumerate(right) if c.isdigit())
+    wrong = [right[:at] + d + right[at + 1 :] for d in "0123456789" if d != right[at]]
+    texts = pl.Series([right, *wrong])
+    first, *others = scheme.holds(texts, bare(texts)).to_list()
+    assert first
+    if scheme.check is not None:
+        assert sum(others) <= 1  # a rule by 11 may allow two digits
+
+
+def numbers_of(title: str) -> list[str]:
+    """Sixty numbers that pass a rule, found by trying."""
+    scheme = next(s for s in SCHEMES if s.title == title)
+    rng = np.random.default_rng(3)
+    tries = pl.Series([f"{n:011d}" for n in rng.integers(10**10, 10**11, 20_000)])
+    return tries.filter(scheme.holds(tries, tries)).head(N).to_list()
+
+
+def iban(account: int) -> str:
+    rest = 98 - int(f"{account:018d}131400") % 97
+    return f"DE{rest:02d}{account:018d}"
+
+
+def card(number: int) -> str:
+    digits = [int(c) for c in f"4{number:014d}"]
+    total = sum(d if i % 2 else (2 * d - 9 if d > 4 else 2 * d) for i, d in enumerate(digits))
+    return "".join(map(str, digits)) + str(-total % 10)
+
+
+FIRST = ["Anna", "Peter", "Maria", "Hans", "Julia", "Thomas", "Sabine", "Michael", "Xaverine", "Quirin"]
+LAST = ["Schmidt", "Weber", "Nowak", "Rossi", "Garcia", "Jones", "Zyxwv", "Abcdef"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "values"),
+    [
+        ("e-mail", [f"p{i}@mail.example.org" for i in range(N)]),
+        ("e-mail", ["none"] * 50 + [f"write to a{i}@example.org please" for i in range(10)]),
+        ("telephone", [f"+49 30 {1000000 + i}" for i in range(N)]),
+        ("telephone", [f"(212) 555-{1000 + i}" for i in range(N)]),
+        ("telephone", [f"030/{123456 + i}" for i in range(N)]),
+        ("web-address", [f"https://example.org/{i}" for i in range(N)]),
+        ("ip-address", [f"10.0.{i}.7" for i in range(N)]),
+        ("ip-address", [f"2001:db8::{i:x}:1" for i in range(N)]),
+        ("key", [f"{i:08x}-0000-4000-8000-{i:012x}" for i in range(N)]),
+        ("key", [f"{i * 7919:064x}" for i in range(N)]),
+        ("bank-account", [iban(10**9 + i) for i in range(N)]),
+        ("bank-account", [card(10**9 + 13 * i) for i in range(N)]),
+        ("national-id", numbers_of("Polish PESEL")),
+        ("national-id", numbers_of("German tax")),
+        ("national-id", [f"219-09-{1000 + i}" for i in range(N)]),
+        ("vehicle", ["1M8GDM9AXKP042788", "1HGCM82633A004352", "5YJSA1DG9DFP14705", "1HGBH41JXMN109186", "1" * 17]),
+        ("device", [f"00:1b:44:11:3a:{i:02x}" for i in range(N)]),
+        ("device", [f"1.2.840.113619.2.{i}.3" for i in range(N)]),
+        ("photograph", [f"scans/p{i}.JPG" for i in range(N)]),
+        ("coordinates", [f"52.{5000 + i}, 13.{4000 + i}" for i in range(N)]),
+        ("coordinates", [f"POINT(13.{i} 52.{i})" for i in range(N)]),
+        ("address", [f"Hauptstraße {i}" for i in range(N)]),
+        ("address", [f"{i} Oak Tree Lane" for i in range(N)]),
+        ("personal-name", [FIRST[i % 10] for i in range(N)]),
+        ("personal-name", [f"{FIRST[i % 10]} {LAST[i % 8]}" for i in range(N)]),
+        ("personal-name", [f"{LAST[i % 8]}, {FIRST[i % 10]}" for i in range(N)]),
+        ("free-text", [f"patient came back on day {i} and was worried" for i in range(N)]),
+        ("free-text", [None] * 50 + ["called her sister in the evening", "asked for a second opinion"]),
+        ("all-different", [1000.25 + 1.5 * ((i * 37) % 61) for i in range(N)]),
+        ("row-order", list(range(5, 5 + N))),
+        ("row-order", [3.5 - i for i in range(N)]),
+        ("date", [f"2020-{1 + i % 12:02d}-{1 + i % 28:02d}" for i in range(N)]),
+    ],
+)  # fmt: skip
+def test_values_tell_whatever_the_column_is_called(kind: str, values: list[object]) -> None:
+    assert kind in kinds("c", values)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        ("e-mail", "e_mail"),
+        ("telephone", "fax"),
+        ("telephone", "Handynummer"),
+        ("personal-name", "last_name"),
+        ("personal-name", "Prénom"),
+        ("national-id", "insurance_no"),
+        ("national-id", "Versicherungsnummer"),
+        ("record-number", "MRN"),
+        ("record-number", "patientId"),
+        ("record-number", "license number"),
+        ("bank-account", "account_number"),
+        ("vehicle", "Kennzeichen"),
+        ("device", "serial_no"),
+        ("biometrics", "fingerprint"),
+        ("photograph", "passfoto"),
+        ("web-address", "homepage"),
+        ("ip-address", "client_ip"),
+        ("address", "Strasse"),
+        ("place", "zip"),
+        ("date", "date_of_birth"),
+        ("sampling-weight", "fnlwgt"),
+    ],
+)
+def test_names_tell_whatever_the_values_are(kind: str, name: str) -> None:
+    assert kind in kinds(name, ["a", "b", "c"] * 20)
+
+
+def test_a_column_that_only_says_yes_or_no_is_no_identifier() -> None:
+    assert kinds("telephone", ["none", "yes"] * 30) == []  # as in the German credit data
+    assert kinds("phone", [0.5, 1.25] * 30) == []
+
+
+def test_coordinates_are_numbers_under_the_name_of_an_axis() -> None:
+    numbers = [48.1 + 0.013 * (i % 17) for i in range(N)]
+    assert "coordinates" in kinds("lat", numbers)
+    assert "coordinates" not in kinds("score", numbers)
+
+
+def test_all_eighteen_identifiers_of_the_privacy_rule_have_a_detector() -> None:
+    assert {number for d in all_detectors() for number in d.hipaa} == set(range(1, 19))
+    assert all(d.title and d.evidence for d in all_detectors())
+    assert len(LANGUAGES) >= 10
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("drug_name", ["aspirin", "ibuprofen", "paracetamol"] * 20),
+        ("county", ["Jackson", "Madison", "Franklin", "Lincoln", "Jefferson", "Monroe"] * 10),
+        ("education", ["Some college, no degree", "High school graduate or higher", "Doctorate"] * 20),
+        ("month", ["January", "April", "May", "June", "August"] * 12),
+        ("race", ["White", "Black", "Asian-Pac-Islander"] * 20),
+        ("occupation", ["Farming-fishing", "Craft-repair", "Sales", "Tech-support"] * 15),
+        ("band", ["10-19", "20-29", "30-39", "40-49", "50-59", "60-69", "70-79", "80-89", "0-9", "90-99"] * 6),
+        ("period", ["1990-1995", "1995-2000", "2000-2005"] * 20),
+        ("amount", [i % 13 * 1000 for i in range(N)]),
+        ("code", ["E11.9", "I10", "J45.0", "F32.1"] * 15),
+        ("version", ["1.2.3", "1.2.4"] * 30),
+        ("state", ["Virginia", "Georgia", "Texas", "Ohio", "Maine", "Utah", "Iowa", "Idaho"] * 8),
+        ("id", [1, 2, 3] * 20),
+        ("weight", [60 + i % 20 for i in range(N)]),
+    ],
+)
+def test_ordinary_columns_are_left_alone(name: str, values: list[object]) -> None:
+    assert [f for f in findings(Sight.of(name, pl.Series(name, values))) if f.tells != "known"] == []
+
+
+def test_random_numbers_pass_no_rule_by_chance() -> None:
+    rng = np.random.default_rng(1)
+    for digits in range(8, 19):
+        values = pl.Series([str(n) for n in rng.integers(10 ** (digits - 1), 10**digits, 500, dtype=np.int64)])
+        found = [f.kind for f in findings(Sight.of("c", values))]
+        assert set(found) <= {"all-different"}, digits
+
+
+def test_a_census_has_nothing_but_old_people() -> None:
+    people = census(3000, seed=2)
+    found = {s.name: [f.kind for f in findings(Sight.of(s.name, s))] for s in people}
+    assert {name: seen for name, seen in found.items() if seen} == {"age": ["date"]}  # some are over 89
+
+
+def test_a_look_costs_little_however_long_the_column() -> None:
+    rows = pl.Series("c", [f"value {i}" for i in range(10_000)])
+    findings(Sight.of("c", rows))
+    start = time.process_time()
+    findings(Sight.of("c", rows))
+    assert time.process_time() - start < 0.5
+
+
+def test_no_reason_repeats_a_value() -> None:
+    for name, values in (
+        ("contact", [f"canary{i}@x.org" for i in range(N)]),
+        ("note", [f"canary {i} w x y" for i in range(N)]),
+    ):
+        assert all("canary" not in f.reason for f in findings(Sight.of(name, pl.Series(values))))
