@@ -112,6 +112,8 @@ def test_few_but_free_texts_are_dropped() -> None:
     remarks = ["called her daughter about it", "wants to move to Bremen soon", "asked for Dr Meyer again"]
     s = found(info=[None] * (N - 12) + remarks * 4)["info"]
     assert (s.role, "free text" in s.reason) == ("drop", True)
+    assert found(info=[None] * (N - 6) + ["her son came to visit"] * 6)["info"].role == "drop"
+    assert found(info=[None] * (N - 6) + ["x"] * 6)["info"].role == "undecided"  # who has it is told apart
 
 
 def test_long_labels_that_many_rows_share_are_no_free_text() -> None:

@@ -72,7 +72,8 @@ def _without_redundant(suggestions: list[Suggestion]) -> list[Suggestion]:
     if age is None:
         return suggestions
     reason = f"redundant: '{age}' says it less exactly"
-    return [replace(s, role="drop", reason=reason) if quasi.get(s.column) is BIRTH else s for s in suggestions]
+    dropped = {"role": "drop", "reason": reason, "kind": "categorical", "taxonomy": None}
+    return [replace(s, **dropped) if quasi.get(s.column) is BIRTH else s for s in suggestions]
 
 
 def _suggestion(facts: ColumnFacts) -> Suggestion:
@@ -127,14 +128,11 @@ def _role(facts: ColumnFacts, meaning: Meaning | None) -> tuple[Role, str]:
         return meaning.role, meaning.reason
     if facts.diagnoses:
         return "sensitive", "codes of diagnoses say something about a person's health"
-    if facts.distinct == 1:
+    if facts.distinct == 1 and not facts.missing:
         return "keep", "the same in every row, so it tells nobody apart"
     if is_key(words):
         return "undecided", "a key that repeats: subject if it is that of people, quasi if of a place or an institution"
-    return (
-        "undecided",
-        "nothing tells who knows it: quasi if others may, sensitive if nobody should, drop if not needed",
-    )
+    return "undecided", "nothing tells who knows it"
 
 
 def _is_key_of_people(facts: ColumnFacts, words: list[str]) -> bool:
@@ -223,8 +221,12 @@ def _missing_lines(source: Source, suggestions: Iterable[Suggestion]) -> list[st
 
 def _tree_hint(suggestions: Iterable[Suggestion]) -> list[str]:
     suggested = list(suggestions)
-    better = "A tree of values says more:  tarnkappe explain tree"
     lines = []
+    if not all(s.is_decided for s in suggested):
+        lines.append(
+            "  # DECIDE: quasi if others may know it, sensitive if nobody should learn it, drop if nobody needs it."
+        )
+    better = "A tree of values says more:  tarnkappe explain tree"
     if any(s.taxonomy == {"kind": "set"} for s in suggested):
         lines.append(f"  # set: a group publishes the set of its values. {better}")
     if any(s.taxonomy == "suppress" and s.facts.distinct > 2 for s in suggested):

@@ -48,9 +48,9 @@ _WEIGHT = Meaning("drop", "number", "a sampling weight tells how a person was ch
 _WORDS: dict[Meaning, str] = {
     AGE: "age ages alter lebensalter edad leeftijd",
     BIRTH: "birth birthdate birthday birthyear dob born geburt geburtsdatum geburtstag geburtsjahr gebdat",
-    _VISIBLE: "sex gender geschlecht race ethnicity ethnic ethnie hautfarbe",
+    _VISIBLE: "sex gender geschlecht race ethnicity ethnic ethn ethnie hautfarbe",
     _POSTCODE: "zip zipcode postcode postal plz postleitzahl",
-    _PLACE: "city town village municipality county district state region province canton "
+    _PLACE: "residence city town village municipality county district state region province canton "
     "stadt ort wohnort gemeinde kreis landkreis bundesland bezirk kanton",
     _ORIGIN: "country nationality citizenship citizen birthplace origin "
     "land herkunft herkunftsland heimatland geburtsland geburtsort nationalitaet staatsangehoerigkeit",
@@ -58,7 +58,7 @@ _WORDS: dict[Meaning, str] = {
     _FAMILY: "marital married spouse relationship familienstand zivilstand",
     _HOUSEHOLD: "household children kids siblings dependents haushalt haushaltsgroesse kinder kinderzahl",
     _EMPLOYER: "workclass employer employment industry sector branche arbeitgeber beschaeftigung",
-    _HOURS: "hours arbeitszeit wochenstunden stunden",
+    _HOURS: "hours experience exper tenure arbeitszeit wochenstunden stunden",
     _HEALTH: "diagnosis diagnoses disease illness icd icd10 symptom symptoms medication drug therapy treatment "
     "surgery disability hiv aids cancer tumor tumour diabetes diabetic depression pregnancy pregnant "
     "asthma stroke hypertension anaemia anemia smoking smoker alcohol hospitalized hospitalised "

@@ -33,7 +33,7 @@ class FreeText(Detector):
             return 0.0
         length = float(sight.texts.str.len_chars().mean() or 0.0)  # type: ignore[arg-type]
         words = float(sight.texts.str.count_matches(r"[^\W\d_]{2,}").mean() or 0.0)  # type: ignore[arg-type]
-        typed = sight.distinct > 1 and sight.differs > 0.1 and (words >= 4 or (length > 40 and words >= 3))
+        typed = sight.differs > 0.1 and (words >= 4 or (length > 40 and words >= 3))
         named = says(sight.words, _NAMES) and words >= 2 and sight.distinct > 1
         return float(typed or named or (length > 100 and words >= 10))
 
