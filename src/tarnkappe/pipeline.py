@@ -26,16 +26,12 @@ from tarnkappe.errors import DataError, JobError, Notice
 from tarnkappe.estimate import Estimate, estimate
 from tarnkappe.fixes import Fix, setting
 from tarnkappe.guards import (
-    notices_about_formulas,
-    notices_about_kept,
-    notices_about_people,
-    notices_about_plan,
+    admitted,
+    foreseen,
     notices_about_reasons,
-    notices_about_release,
     refuse_identifiers,
-    require_decided,
     require_everybody,
-    require_people_counted,
+    said_aloud,
 )
 from tarnkappe.io import CsvDialect, Format, Source, Staging, like
 from tarnkappe.io.dialect import stated_dialect
@@ -148,9 +144,7 @@ def check(job: Job, data: Any) -> Checked:
     checked, _ = _count(job, data, Phases(None))
     job.algorithm.require_supported(checked.tally, job.goal)
     _require_feasible(job, checked.tally)
-    foreseen = notices_about_people(checked.source, checked.schema, job.goal)
-    foreseen += notices_about_kept(checked.source, checked.schema, job.goal)
-    return replace(checked, notices=checked.notices + foreseen)
+    return replace(checked, notices=checked.notices + foreseen(checked.source, checked.schema, job.goal))
 
 
 def foresee(job: Job, checked: Checked) -> Estimate:
@@ -286,10 +280,7 @@ def _count(job: Job, data: Any, clock: Phases) -> tuple[Checked, Engine]:
     if job.goal.is_mechanism:
         dialect = stated_dialect(dialect, Path(data) if isinstance(data, (str, Path)) else None)
     source = data if isinstance(data, Source) else engine.open(data, dialect, job.data.missing)
-    require_decided(job, source)
-    schema = job.schema(source.columns, source.name)
-    require_people_counted(job, schema)
-    refuse_identifiers(source, schema)
+    schema = admitted(job, source)
     if job.goal.is_mechanism:
         schema = independent(schema, job.goal)
     schema = Schema(measured(schema.columns, job.goal, source), schema.missing_rule)
@@ -359,15 +350,9 @@ def _private(run: _Run) -> dict[str, Any]:
 
 
 def _notices(run: _Run, job: Job, written: Source, format_: Format | None = None) -> tuple[Notice, ...]:
-    """All warnings about a release, also about the file if one was written."""
+    """All warnings about a release."""
     schema, source = run.checked.schema, run.checked.source
-    told = run.checked.notices
-    told += notices_about_people(source, schema, job.goal, run.plan)
-    told += notices_about_plan(job, run.plan, schema)
-    told += notices_about_release(written, schema, job.goal)
-    if format_ == "csv" and not job.output.spreadsheet_safe:
-        told += notices_about_formulas(run.plan, schema, source)
-    return told
+    return run.checked.notices + said_aloud(job, schema, run.plan, source, written, format_)
 
 
 def _about(source: Source) -> dict[str, str]:

@@ -9,14 +9,9 @@ import polars as pl
 from tarnkappe.errors import Notice, RefusedError
 from tarnkappe.fixes import role
 from tarnkappe.io import Source, is_text
-from tarnkappe.job import Job
 from tarnkappe.looks import SAMPLE, Finding, Sight, findings
 from tarnkappe.looks.base import FEWEST
-from tarnkappe.looks.facts import column_facts
-from tarnkappe.schema import Column, Schema, undecided_error
-
-#: Columns without a role that are looked at, to say what was seen.
-_MOST_LOOKED_AT = 8
+from tarnkappe.schema import Column, Schema
 
 #: The role that a column ought to have, and how it is coarsened.
 _ROLES: dict[str, tuple[str, str | None]] = {
@@ -30,14 +25,6 @@ _WHAT = {
     "which": "tells records apart",
     "known": "would tell what others know",
 }
-
-
-def require_decided(job: Job, source: Source) -> None:
-    """Refuse data with columns that have no role, and say what was seen in them."""
-    undecided = job.undecided(source.columns)
-    if undecided:
-        seen = [f.words for f in column_facts(source, undecided[:_MOST_LOOKED_AT])]
-        raise undecided_error(undecided, seen, source.name)
 
 
 def refuse_identifiers(source: Source, schema: Schema) -> None:

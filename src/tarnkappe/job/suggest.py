@@ -72,8 +72,10 @@ def _without_redundant(suggestions: list[Suggestion]) -> list[Suggestion]:
     if age is None:
         return suggestions
     reason = f"redundant: '{age}' says it less exactly"
-    dropped = {"role": "drop", "reason": reason, "kind": "categorical", "taxonomy": None}
-    return [replace(s, **dropped) if quasi.get(s.column) is BIRTH else s for s in suggestions]
+    return [
+        replace(s, role="drop", reason=reason, kind="categorical", taxonomy=None) if quasi.get(s.column) is BIRTH else s
+        for s in suggestions
+    ]
 
 
 def _suggestion(facts: ColumnFacts) -> Suggestion:

@@ -1,0 +1,25 @@
+"""What a job and its data must be before anything is counted."""
+
+from __future__ import annotations
+
+from tarnkappe.guards.identifiers import refuse_identifiers
+from tarnkappe.guards.people import require_people_counted
+from tarnkappe.io import Source
+from tarnkappe.job import Job
+from tarnkappe.looks.facts import column_facts
+from tarnkappe.schema import Schema, undecided_error
+
+#: Columns without a role that are looked at, to say what was seen.
+_MOST_LOOKED_AT = 8
+
+
+def admitted(job: Job, source: Source) -> Schema:
+    """The columns of the data with their roles: all decided, people counted where asked, nobody pointed at unseen."""
+    undecided = job.undecided(source.columns)
+    if undecided:
+        seen = [f.words for f in column_facts(source, undecided[:_MOST_LOOKED_AT])]
+        raise undecided_error(undecided, seen, source.name)
+    schema = job.schema(source.columns, source.name)
+    require_people_counted(job, schema)
+    refuse_identifiers(source, schema)
+    return schema
