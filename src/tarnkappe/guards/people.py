@@ -60,7 +60,12 @@ def _notice(source: Source, schema: Schema, goal: Goal, plan: Plan | None, key: 
         few = int((people < promised).sum())
         alone = int((people == 1).sum())
         words += f"; {few} of {plan.n_groups} groups have fewer than {promised} people, {alone} of them only one"
-    return Notice("W604", words, hint=f"{role(key.name, 'subject')}   and under 'criteria':  {_fix(key.name, goal)}")
+    return Notice(
+        "W604",
+        words,
+        hint=f"{role(key.name, 'subject')}   and under 'criteria':  {_fix(key.name, goal)}",
+        internal=True,
+    )
 
 
 def people_per_group(source: Source, schema: Schema, plan: Plan, key: Column) -> Counts:
