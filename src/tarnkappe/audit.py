@@ -18,7 +18,7 @@ from tarnkappe.engines.measures import measured
 from tarnkappe.errors import JobError
 from tarnkappe.goal import Goal
 from tarnkappe.io import CsvDialect, Source, open_source
-from tarnkappe.io.folders import MANIFEST, POPULATION, PUBLIC, WITNESS, ReleaseFolder, manifest_of
+from tarnkappe.io.folders import MANIFEST, POPULATION, PUBLIC, WITNESS, ReleaseFolder, dialect_told, manifest_of
 from tarnkappe.job import Job
 from tarnkappe.job.files import load_job
 from tarnkappe.job.given import criteria_of, names_of
@@ -182,10 +182,8 @@ def audit(
     `sensitive`. If there is a manifest, the file must also be the one it describes.
     """
     reading = reading or Reading()
-    path = Path(file)
-    if path.is_dir() and not any(path.glob("part-*")):
-        path, kept = _released(ReleaseFolder(path))
-        job = kept if job is None and not criteria and not quasi else job
+    path, kept = _table_of(Path(file))
+    job = kept if job is None and not criteria and not quasi else job
     manifest = manifest_of(path)
     asked = _asked(path, job, list(quasi), list(criteria), list(sensitive), settings, manifest, reading)
     with asked.source as source:
@@ -216,8 +214,18 @@ def audit(
     )
 
 
-def _released(folder: ReleaseFolder) -> tuple[Path, Path | None]:
-    """The table of a release folder, and the job that the publisher keeps beside it."""
+def columns_of(file: str | Path, reading: Reading) -> tuple[str, ...]:
+    """The columns of a file, or of the table of a release folder."""
+    path, _ = _table_of(Path(file))
+    with open_source(path, *dialect_told(manifest_of(path), reading.dialect)) as source:
+        return source.columns
+
+
+def _table_of(path: Path) -> tuple[Path, Path | None]:
+    """The table to check: the file itself, or that of a release folder; then also the job that the publisher keeps."""
+    if not path.is_dir() or any(path.glob("part-*")):
+        return path, None
+    folder = ReleaseFolder(path)
     table = folder.table
     if table is None:
         raise JobError(
@@ -263,10 +271,10 @@ def _asked(
         job = load_job(job_file, settings)
         # The release is written like the data of the job, but may have been converted since.
         missing = (*job.data.missing, "") if "" not in job.data.missing else job.data.missing
-        decimal = reading.dialect.decimal or job.data.dialect.decimal
-        source = open_source(file, replace(reading.dialect, decimal=decimal), missing)
+        dialect = dialect_told(manifest, reading.dialect)[0]
+        source = open_source(file, replace(dialect, decimal=dialect.decimal or job.data.dialect.decimal), missing)
         return _Asked.by(job, source, str(job_file))
-    source = open_source(file, reading.dialect)
+    source = open_source(file, *dialect_told(manifest, reading.dialect))
     if criteria:
         if not quasi:
             raise JobError(

@@ -35,7 +35,7 @@ from tarnkappe.guards import (
 )
 from tarnkappe.io import CsvDialect, Format, Source, Staging, like
 from tarnkappe.io.dialect import stated_dialect
-from tarnkappe.io.folders import CODEBOOK, INTERNAL, MANIFEST, PUBLIC
+from tarnkappe.io.folders import CODEBOOK, INTERNAL, MANIFEST, PUBLIC, told_dialect
 from tarnkappe.job import Job
 from tarnkappe.job.given import number_of, one_of
 from tarnkappe.job.mechanism import independent
@@ -260,6 +260,7 @@ def _publish(
             "sha256": digest,
             "records": run.plan.n_published,
             "codebook": CODEBOOK if name != CODEBOOK else f"labels-{CODEBOOK}",
+            **({"csv": told_dialect(writer.dialect, missing)} if format_ == "csv" else {}),
             "read": _reading(run, name, format_, writer.dialect, missing) if Path(path).is_file() else None,
         },
         private=_private(run),

@@ -73,13 +73,7 @@ def test_t_closeness_is_exact(distance: str):
     for counts in tables():
         odd = np.where(counts > 0, counts * HUGE + rng.integers(0, 10**6, counts.shape), 0)
         table = odd.sum(axis=0)
-        shares = [
-            [
-                Fraction(int(c), int(row.sum())) - Fraction(int(q), int(table.sum()))
-                for c, q in zip(row, table, strict=True)
-            ]
-            for row in odd
-        ]
+        shares = [_differences(row, table) for row in odd]
         if distance == "equal":
             truth = [sum(max(d, Fraction(0)) for d in row) for row in shares]
         else:

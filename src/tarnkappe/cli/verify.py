@@ -99,9 +99,9 @@ def verify(
 
     [bold]Example:[/bold]  tarnkappe verify census.csv --quasi age,sex --k 5 --l 3 --sensitive illness
     """
-    from tarnkappe.audit import Reading, audit
+    from tarnkappe.audit import Reading, audit, columns_of
     from tarnkappe.cli.progress import Working
-    from tarnkappe.io import CsvDialect, open_source
+    from tarnkappe.io import CsvDialect
     from tarnkappe.schema import MISSING_RULES
 
     if missing not in MISSING_RULES:
@@ -117,8 +117,8 @@ def verify(
         progress("verify")
         names, secret = [], []
         if quasi or sensitive:
-            with open_source(file, reading.dialect) as opened:
-                names, secret = split_names(quasi, opened.columns), split_names(sensitive, opened.columns)
+            known = columns_of(file, reading)
+            names, secret = split_names(quasi, known), split_names(sensitive, known)
         criteria = _criteria(k, l, t, secret, criterion or [])
         found = audit(
             file,

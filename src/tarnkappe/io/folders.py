@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import polars as pl
+
+from tarnkappe.errors import JobError
+from tarnkappe.io.dialect import CsvDialect
 
 #: What a release folder holds: one folder to share, one to keep.
 PUBLIC, INTERNAL = "public", "internal"
@@ -75,3 +79,33 @@ def manifest_of(table: Path) -> dict[str, Any] | None:
     """What the manifest beside a table says about it, if there is one and it is about this table."""
     manifest = read_manifest(table.with_name(MANIFEST))
     return manifest if manifest is not None and manifest.get("file") == table.name else None
+
+
+def told_dialect(dialect: CsvDialect, missing: Sequence[str]) -> dict[str, Any]:
+    """What a manifest tells about its CSV file, so that nobody has to guess: the signs, and the texts for a gap.
+
+    >>> told_dialect(CsvDialect(delimiter=";", encoding="utf-8"), ["NA"])
+    {'delimiter': ';', 'encoding': 'utf-8', 'missing': ['NA']}
+    """
+    said = {name: value for name, value in asdict(dialect).items() if value}
+    return {**said, "missing": list(missing)}
+
+
+def dialect_told(
+    manifest: Mapping[str, Any] | None, given: CsvDialect | None = None
+) -> tuple[CsvDialect, tuple[str, ...]]:
+    """How to read the file of a manifest, and which texts are gaps in it; what is `given` goes before what it tells.
+
+    >>> dialect_told({"csv": {"delimiter": ";", "missing": ["NA"]}})[0].delimiter
+    ';'
+    """
+    asked = {name: value for name, value in asdict(given or CsvDialect()).items() if value}
+    told = manifest.get("csv") if manifest else None
+    said = told if isinstance(told, dict) else {}
+    known = {name: said[name] for name in asdict(CsvDialect()) if name in said}
+    gaps = said.get("missing")
+    missing = tuple(str(text) for text in gaps) if isinstance(gaps, list) and gaps else ("",)
+    try:
+        return CsvDialect(**{**known, **asked}), missing
+    except (JobError, TypeError, AttributeError):  # changed by hand
+        return given or CsvDialect(), missing
