@@ -193,6 +193,7 @@ CODES: dict[str, str] = {
     "E702": "Not enough memory.",
     "E703": "Spark gave up: a task failed again and again, or the cluster was lost.",
     "E704": "The search is too large for the algorithm; others can do it.",
+    "E705": "The time limit was over before any release was found.",
     "W601": "k is below the value usually asked for.",
     "W602": "A sensitive column has no criterion: a whole group may share the same value.",
     "W603": "Columns that are published unchanged make groups smaller than promised, or single people out.",
@@ -203,5 +204,6 @@ CODES: dict[str, str] = {
     "W608": "A method of an imported configuration is not known; another algorithm takes its place.",
     "W609": "A column that points at people is published, for a reason that the job states.",
     "W615": "Values of a sensitive column differ only in capitals or blanks, and count as different.",
+    "W616": "The search was stopped by the time limit; the release is valid, but another run may give another one.",
     "W620": "The CSV file has texts that a spreadsheet would run as formulas when somebody opens it.",
 }

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
@@ -19,6 +19,10 @@ from tarnkappe.tally import Tally
 from tarnkappe.wording import percent
 
 
+def _go_on() -> None:
+    """Nobody ends the search."""
+
+
 @dataclass(frozen=True)
 class Goal:
     """Criteria that every group must satisfy, and the share of records that may be suppressed to get there.
@@ -29,9 +33,14 @@ class Goal:
 
     criteria: tuple[Criterion, ...]
     max_suppressed: float = 0.0
+    #: Called whenever groups were asked about, which is where a search can be ended.
+    pause: Callable[[], None] = field(default=_go_on, compare=False, repr=False)
 
-    def __init__(self, criteria: Iterable[Criterion], max_suppressed: float = 0.0) -> None:
+    def __init__(
+        self, criteria: Iterable[Criterion], max_suppressed: float = 0.0, pause: Callable[[], None] = _go_on
+    ) -> None:
         """Take any number of criteria; their order does not matter."""
+        object.__setattr__(self, "pause", pause)
         object.__setattr__(self, "criteria", tuple(criteria))
         object.__setattr__(self, "max_suppressed", max_suppressed)
         if not self.criteria:
@@ -137,6 +146,7 @@ class Goal:
 
     def satisfied(self, stats: GroupStats) -> Flags:
         """Which groups satisfy every criterion; cheap criteria first, and no group is asked twice in vain."""
+        self.pause()
         empty = stats.size == 0  # only with a public table: there is nobody to protect, unless a criterion says so
         inhabited = stats.kept(~empty) if empty.any() else stats
         ok: Flags = (stats.size >= self.min_size) | empty

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from tarnkappe.algorithms.ceilings import decide_below_ceilings
+from tarnkappe.algorithms.timed import STOPPED, decide_in_time
 from tarnkappe.algorithms.watch import Watch
 from tarnkappe.codebook import parquet_lines, reading_lines
 from tarnkappe.companions import file_name, is_address, staging, write_companions, write_json
@@ -332,8 +332,8 @@ def _decide(job: Job, data: Any, seed: int | None, clock: Phases) -> _Run:
     clock.begin("decide")
     seed = next(s for s in (number_of(seed, "seed"), job.seed, secrets.randbits(_SEED_BITS)) if s is not None)
     rng = np.random.Generator(np.random.Philox(seed))
-    algorithm = job.algorithm.watched(Watch(clock.step))
-    grouping = decide_below_ceilings(algorithm, checked.tally, job.goal, rng)
+    watch = Watch(clock.step, job.time_limit)
+    grouping = decide_in_time(job.algorithm, checked.tally, job.goal, rng, watch)
     plan = Plan.of(checked.tally, job.goal, grouping, job.data.missing)
     return _Run(checked, engine, plan, rng, seed, clock, job.data.missing, digest)
 
@@ -353,7 +353,10 @@ def _private(run: _Run) -> dict[str, Any]:
 def _notices(run: _Run, job: Job, written: Source, format_: Format | None = None) -> tuple[Notice, ...]:
     """All warnings about a release."""
     schema, source = run.checked.schema, run.checked.source
-    return run.checked.notices + said_aloud(job, schema, run.plan, source, written, format_)
+    told = run.checked.notices + said_aloud(job, schema, run.plan, source, written, format_)
+    if STOPPED in run.plan.grouping.notes:
+        told += (Notice("W616", f"the search was stopped {run.plan.grouping.notes[STOPPED]}"),)
+    return told
 
 
 def _about(source: Source) -> dict[str, str]:

@@ -39,6 +39,7 @@ def job_rows(job: Job) -> Rows:
         *((role.capitalize(), _listed(names)) for role, names in by_role.items()),
         ("Goal", job.goal.asked),
         ("Algorithm", job.algorithm.title),
+        *(("Time", f"at most {duration(s)} of searching") for s in [job.time_limit] if s),
     ]
 
 

@@ -41,7 +41,7 @@ def decide_below_ceilings(algorithm: Algorithm, tally: Tally, goal: Goal, rng: n
     if budget < 0 or others == 0:
         raise goal.infeasible(tally, lost, enough=False)
     share = math.floor(budget * _FINEST_SHARE / others) / _FINEST_SHARE
-    within = Goal(goal.criteria, min(share, 1.0))
+    within = Goal(goal.criteria, min(share, 1.0), goal.pause)
     starts, order = group_order(room, len(first))
     parts, decided = [], []
     for i in range(len(first)):

@@ -6,11 +6,16 @@ import time
 from collections.abc import Callable
 
 
+class TimeOver(Exception):  # noqa: N818  # no error: whoever has a result goes on with it
+    """The time for a search is over while it had no result to end with."""
+
+
 class Watch:
     """Hears how far a search has come and, if it was given a time, says when that is over.
 
     A search asks `over` wherever it has a valid result and could go on; whoever ends because of it returns the best so
-    far. Then `stopped` is true, and the result depends on the machine.
+    far. Then `stopped` is true, and the result depends on the machine. A search that has nothing to end with is ended
+    by `pause`, once: whoever catches that may still ask about groups.
 
     >>> watch = Watch(seconds=0.0)
     >>> watch.over, watch.stopped
@@ -33,6 +38,11 @@ class Watch:
         if self._end is not None and time.monotonic() >= self._end:
             self.stopped = True
         return self.stopped
+
+    def pause(self) -> None:
+        """A piece of work is done; ends the search by `TimeOver` if the time is over and nobody was told yet."""
+        if not self.stopped and self.over:
+            raise TimeOver
 
 
 #: Nobody looks: no time limit, and nobody to tell.

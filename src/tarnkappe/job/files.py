@@ -15,7 +15,7 @@ from tarnkappe.criteria import Criterion, all_criteria, criterion_class
 from tarnkappe.engines.settings import ENGINES, EngineSettings
 from tarnkappe.errors import JobError, TarnkappeError, did_you_mean
 from tarnkappe.io import CsvDialect
-from tarnkappe.job.given import algorithm_of, share_of
+from tarnkappe.job.given import algorithm_of, seconds_of, share_of
 from tarnkappe.job.model import DataSettings, Job, OutputSettings, Population, require_column, require_target
 from tarnkappe.job.text import PlacedDict, apply_settings, dump_yaml, read_job_file, read_job_text
 from tarnkappe.params import Declared, bind, json_schema, param, parameters, place
@@ -98,6 +98,7 @@ class _Limits(Declared):
     """The section ``limits``."""
 
     suppressed_rows: Any = param(0.0, doc="Largest share of records that may be left out, such as 2%.")
+    time: Any = param(None, doc="Time after which a search ends with the best release so far, such as 10min.")
 
 
 @dataclass(frozen=True)
@@ -154,6 +155,7 @@ def job_from_data(raw: Mapping[str, Any], folder: Path) -> Job:
             drop="rest" if top.rest == "drop" else (),
             criteria=criteria,
             max_suppressed=share,
+            time_limit=seconds_of(limits.time, place(_section(raw, "limits"), "time")),
             algorithm=algorithm,
             missing_rule=data.missing_rule,  # type: ignore[arg-type]
             seed=top.seed,
@@ -317,8 +319,8 @@ def job_to_yaml(job: Job, folder: str | Path | None = None) -> str:
     if job.rest is not None:
         data["rest"] = job.rest
     data["criteria"] = [{c.name: _changed(c)} for c in job.goal.criteria]
-    if job.goal.max_suppressed:
-        data["limits"] = {"suppressed_rows": job.goal.max_suppressed}
+    limits = {"suppressed_rows": job.goal.max_suppressed or None, "time": job.time_limit and f"{job.time_limit:g}s"}
+    data["limits"] = _without_none(limits)
     data["algorithm"] = {"name": job.algorithm.name, **_changed(job.algorithm)}
     data["output"] = _without_none(
         {

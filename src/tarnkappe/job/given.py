@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from numbers import Integral
 from typing import Any, TypeVar
@@ -119,6 +120,30 @@ def share_of(given: Any, where: str | None = None) -> float:
             hint=setting("limits: {suppressed_rows: 2%}", "max_suppressed", 0.02),
         )
     return share
+
+
+#: Units of time in seconds.
+_UNITS = {"s": 1, "sec": 1, "min": 60, "h": 3600}
+
+
+def seconds_of(given: Any, where: str | None = None) -> float | None:
+    """A time in seconds: a number, or one with a unit; None if there is no limit.
+
+    >>> seconds_of("10min"), seconds_of(90), seconds_of("1.5 h"), seconds_of(None)
+    (600.0, 90.0, 5400.0, None)
+    """
+    if given is None:
+        return None
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([a-z]*)", str(given).strip().lower())
+    unit = None if match is None or isinstance(given, bool) else _UNITS.get(match[2] or "s")
+    if match is None or unit is None or float(match[1]) <= 0:
+        raise JobError(
+            "E110",
+            f"the time limit must be a time such as 90s, 10min or 2h, got {shown(given)}",
+            where=where,
+            hint=setting("limits: {time: 10min}", "time_limit", "10min"),
+        )
+    return float(match[1]) * unit
 
 
 def number_of(given: Any, what: str) -> int | None:

@@ -25,6 +25,7 @@ from tarnkappe.job.given import (
     number_of,
     one_of,
     refused,
+    seconds_of,
     share_of,
     shown,
 )
@@ -104,6 +105,7 @@ class Job:
     rest: Role | None
     goal: Goal
     algorithm: Algorithm
+    time_limit: float | None
     missing_rule: MissingRule | None
     seed: int | None
     title: str
@@ -124,6 +126,7 @@ class Job:
         subject: str | None = None,
         criteria: Iterable[Criterion] | Criterion,
         max_suppressed: float | str = 0.0,
+        time_limit: float | str | None = None,
         algorithm: Algorithm | Mapping[str, Any] | str | None = None,
         effort: str | float | None = None,
         missing_rule: MissingRule | None = None,
@@ -143,7 +146,8 @@ class Job:
         person who may have several records. `population` is a public table, as a file or a data frame, that the people
         in the data come from; it has the quasi-identifiers under the same names. `engine` is where records are
         counted and rewritten: auto, memory, streaming or spark. `effort` is how much work an algorithm that improves
-        its groups puts into lower loss: quick, normal, best, or a multiple of the normal work.
+        its groups puts into lower loss: quick, normal, best, or a multiple of the normal work. `time_limit`, such as
+        ``"10min"``, stops a search with the best release so far; what it finds then depends on the machine.
         """
         made = [one_of(c, "columns", Column, _COLUMNS) for c in one_of(columns, "columns", Iterable, _COLUMNS)]
         weight = by_name(weights or {}, "weights", '"age": 2.0')
@@ -176,6 +180,7 @@ class Job:
             "rest": rest,
             "goal": Goal(criteria_of(criteria), share_of(max_suppressed)),
             "algorithm": with_effort(algorithm_of(algorithm), effort),
+            "time_limit": seconds_of(time_limit),
             "missing_rule": missing_rule,
             "seed": number_of(seed, "seed"),
             "title": one_of(title, "title", str, setting("title: Census", "title", "Census")),

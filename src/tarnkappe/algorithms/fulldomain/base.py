@@ -11,6 +11,7 @@ import numpy as np
 from tarnkappe.algorithms.base import Algorithm
 from tarnkappe.algorithms.fulldomain.lattice import Lattice
 from tarnkappe.algorithms.fulldomain.search import Search
+from tarnkappe.algorithms.watch import TimeOver
 from tarnkappe.criteria.base import Scope
 from tarnkappe.errors import JobError, LimitError
 from tarnkappe.fixes import algorithm, say
@@ -108,5 +109,10 @@ class FullDomainSearch(Algorithm):
         if tally.n_records == 0:
             raise goal.infeasible(tally)
         search = Search(tally, goal, metric_named(self.metric, self.target), self.tradeoff)
-        notes = self.run(search, rng)
+        try:
+            notes = self.run(search, rng)
+        except TimeOver:
+            if search.best is None:
+                raise
+            notes = {"optimal": False}
         return search.conclude(notes)

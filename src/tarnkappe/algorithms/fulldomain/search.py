@@ -192,6 +192,7 @@ class Search:
         known = self.checked.get(node)
         if known is not None and (known.ok or known.score == np.inf):
             return known
+        self.goal.pause()
         result = self.checked[node] = self._check(node, bound)
         self.n_checked += 1
         return result

@@ -1,0 +1,55 @@
+"""Any algorithm within a time: the best valid result so far."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from tarnkappe.algorithms.base import Algorithm
+from tarnkappe.algorithms.ceilings import decide_below_ceilings
+from tarnkappe.algorithms.effort import Improving
+from tarnkappe.algorithms.multidimensional.mondrian import Mondrian
+from tarnkappe.algorithms.watch import TimeOver, Watch
+from tarnkappe.errors import JobError, LimitError
+from tarnkappe.fixes import setting
+from tarnkappe.goal import Goal
+from tarnkappe.groups import Grouping
+from tarnkappe.tally import Tally
+
+#: What the notes of a search say if it was stopped.
+STOPPED = "stopped"
+
+
+def decide_in_time(algorithm: Algorithm, tally: Tally, goal: Goal, rng: np.random.Generator, watch: Watch) -> Grouping:
+    """What an algorithm decides, or the best it has when its time is over.
+
+    Algorithms that improve a valid result ask the watch themselves. All others ask the goal about groups between
+    pieces of work, and are ended there: a search of the lattice with the best node so far, one that has nothing yet in
+    favour of Mondrian, which is quick at any size. A kernel that is at work is not interrupted.
+    """
+    paced = goal if isinstance(algorithm, Improving) else Goal(goal.criteria, goal.max_suppressed, watch.pause)
+    by = algorithm.name
+    try:
+        grouping = decide_below_ceilings(algorithm.watched(watch), tally, paced, rng)
+    except TimeOver:
+        grouping, by = _quickly(algorithm, tally, goal, rng), Mondrian.name
+    if not watch.stopped:
+        return grouping
+    told = f"by the time limit; these are groups of {by}, and how good they are depends on the machine"
+    return replace(grouping, notes={**grouping.notes, STOPPED: told})
+
+
+def _quickly(algorithm: Algorithm, tally: Tally, goal: Goal, rng: np.random.Generator) -> Grouping:
+    """Groups that take no time to speak of; an error if the goal asks for more than they can promise."""
+    quick = Mondrian()
+    try:
+        quick.require_supported(tally, goal)
+    except JobError as error:
+        raise LimitError(
+            "E705",
+            f"{algorithm.name} found no release within the time limit, and no quicker algorithm keeps this promise",
+            details=[error.message],
+            hint=setting("limits: {time: 1h}", "time_limit", "1h"),
+        ) from None
+    return decide_below_ceilings(quick, tally, goal, rng)
