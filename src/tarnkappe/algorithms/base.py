@@ -52,6 +52,9 @@ class Algorithm(Declared, ABC):
     #: Whether it can leave a missing cell open to any group (``missing_rule: wildcard``).
     handles_wildcards: ClassVar[bool] = False
 
+    #: The most records it takes, where more would take too long, and the name of one that takes more.
+    most_records: ClassVar[int | None] = None
+    for_more: ClassVar[str] = "mondrian"
     #: Who looks after the search; no parameter, and no part of what an algorithm is.
     watch: Watch = field(default=NOBODY, kw_only=True, compare=False, repr=False)
 
@@ -88,6 +91,12 @@ class Algorithm(Declared, ABC):
 
     def require_supported(self, tally: Tally, goal: Goal) -> None:
         """Refuse what this algorithm cannot do, before it starts."""
+        if self.most_records is not None and tally.n_records > self.most_records:
+            raise JobError(
+                "E111",
+                f"{self.name} would take too long: it is for at most {self.most_records} records",
+                hint=f"Choose another algorithm:  algorithm: {{name: {self.for_more}}}.",
+            )
         foreign = [c for c in goal.criteria if c.decided_on not in self.scopes]
         if foreign:
             reason, other = _FOREIGN[foreign[0].decided_on]

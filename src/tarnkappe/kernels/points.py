@@ -1,4 +1,4 @@
-"""Groups of points: their means, their squared errors, and which lie next to each other."""
+"""Groups of points: their means and their squared errors."""
 
 from __future__ import annotations
 
@@ -34,28 +34,6 @@ def squared_errors(points: Floats, group: Codes, means: Floats) -> Floats:
         for j in range(points.shape[1]):
             out[g] += (points[i, j] - means[g, j]) ** 2
     return out
-
-
-@kernel
-def nearest_other(means: Floats, size: Counts, chosen: Counts) -> tuple[Counts, Floats]:
-    """For each of the chosen groups, the other one with which pooling adds least to the squared error, and how much."""
-    partner, price = np.empty(chosen.size, np.int64), np.empty(chosen.size)
-    for c in range(chosen.size):
-        g = chosen[c]
-        best, least = -1, np.inf
-        for h in range(means.shape[0]):
-            if h == g or size[h] == 0:
-                continue
-            share = size[g] * size[h] / (size[g] + size[h])
-            far = 0.0
-            for j in range(means.shape[1]):
-                far += (means[g, j] - means[h, j]) ** 2
-                if far * share >= least:
-                    break
-            if far * share < least:
-                best, least = h, far * share
-        partner[c], price[c] = best, least
-    return partner, price
 
 
 @kernel

@@ -12,6 +12,7 @@ import numpy as np
 from tarnkappe.algorithms.base import Algorithm
 from tarnkappe.algorithms.local.units import deal_out, project, tidy
 from tarnkappe.algorithms.microaggregation.constrained import divided, exchanged
+from tarnkappe.algorithms.microaggregation.in_blocks import blocks_of, joined, mdav_in_blocks
 from tarnkappe.algorithms.microaggregation.records import Records
 from tarnkappe.algorithms.microaggregation.refinement import refined
 from tarnkappe.arrays import Codes, Floats
@@ -21,6 +22,10 @@ from tarnkappe.groups import Grouping
 from tarnkappe.params import param
 from tarnkappe.publish.centres import OPERATORS, centres_of, operators_of
 from tarnkappe.tally import Tally
+from tarnkappe.threads import map_threads
+
+#: Sizes of groups that are tried where a goal asks for more than a size.
+_SIZES = 2
 
 
 @dataclass(frozen=True)
@@ -61,6 +66,11 @@ class Microaggregation(Algorithm):
         Every group has at least `k` points; there are at least `k` of them.
         """
 
+    @property
+    def at_once(self) -> int | None:
+        """How many records are grouped together at most, if the time grows with the square of them; more in blocks."""
+        return None
+
     def decide(self, tally: Tally, goal: Goal, *, rng: np.random.Generator) -> Grouping:
         """Group the records, make every group satisfy the goal, and find the centres."""
         self.require_supported(tally, goal)
@@ -78,21 +88,24 @@ class Microaggregation(Algorithm):
         """Groups that satisfy the goal.
 
         If it asks for more than a size, small groups mostly fall short, and pooling them one by one costs more than to
-        form larger ones in the first place. So sizes are doubled until all groups satisfy it, and the cheapest count.
+        form larger ones in the first place. MDAV, which is fast, tells which sizes are cheapest.
         """
         k = min(records.goal.min_size, records.n)
-        found = []
-        while True:
-            group = self._partitioned(records, k, rng)
-            settled = records.settled(group)
-            found.append(settled)
-            if settled is group or 2 * k > records.n:
-                return min(found, key=records.error)
-            k *= 2
+        group = self._partitioned(records, k, rng)
+        settled = records.settled(group)
+        if settled is group:
+            return group
+        larger = [records.settled(self._partitioned(records, size, rng)) for size in _cheapest_sizes(records, k)]
+        return min([settled, *larger], key=records.error)
 
     def _partitioned(self, records: Records, k: int, rng: np.random.Generator) -> Codes:
         """Groups of at least k records, by their points alone unless a method looks at single columns."""
-        return self.partition(records.points, k, rng)
+        points = records.points
+        blocks = [] if self.at_once is None else blocks_of(points, k, self.at_once)
+        if len(blocks) <= 1:
+            return self.partition(points, k, rng)
+        own = zip(blocks, rng.spawn(len(blocks)), strict=True)
+        return joined(len(points), blocks, map_threads(lambda b: self.partition(points[b[0]], k, b[1]), own))
 
     def _improved(self, records: Records, group: Codes, rng: np.random.Generator) -> Codes:
         """The groups after refinement.
@@ -124,3 +137,15 @@ class Microaggregation(Algorithm):
                     f"there is no operator '{operator}'{did_you_mean(operator, OPERATORS)}",
                     hint=f"aggregates: {{{name}: median}}   Operators: {', '.join(OPERATORS)}.",
                 )
+
+
+def _cheapest_sizes(records: Records, k: int) -> list[int]:
+    """The sizes of groups, k times powers of two, with which groups that satisfy the goal cost least."""
+    errors = {}
+    while True:
+        group = mdav_in_blocks(records.points, k)
+        settled = records.settled(group)
+        errors[k] = records.error(settled)
+        if settled is group or 2 * k > records.n:
+            return sorted(errors, key=lambda size: errors[size])[:_SIZES]
+        k *= 2

@@ -12,6 +12,9 @@ from tarnkappe.arrays import Codes, Floats
 from tarnkappe.kernels.microaggregation.condensing import condense
 from tarnkappe.kernels.points import group_means
 
+#: Records that are grouped together; more in blocks.
+_AT_ONCE = 16_384
+
 
 @dataclass(frozen=True)
 class Condensation(Microaggregation):
@@ -23,6 +26,8 @@ class Condensation(Microaggregation):
 
     Takes :math:`O(n^2 d / k)`.
 
+    Differs from the paper in: more than 16 384 records are grouped in blocks that lie together in space.
+
     References
     ----------
     .. [AgYu04] Aggarwal, Yu. "A condensation approach to privacy preserving data mining." EDBT 2004.
@@ -31,6 +36,11 @@ class Condensation(Microaggregation):
     name: ClassVar = "condensation"
     title: ClassVar = "Condensation"
     summary: ClassVar = "Groups of a random record and those nearest to it; simple, with a higher loss."
+
+    @property
+    def at_once(self) -> int:
+        """More records are grouped in blocks."""
+        return _AT_ONCE
 
     def partition(self, points: Floats, k: int, rng: np.random.Generator) -> Codes:
         """Groups of k, and those that are left over with the nearest."""

@@ -8,12 +8,24 @@ from typing import ClassVar
 import numpy as np
 
 from tarnkappe.algorithms.microaggregation.axis import AXES, OnAxis
+from tarnkappe.algorithms.microaggregation.in_blocks import blocks_of, joined
 from tarnkappe.arrays import Codes, Floats
 from tarnkappe.kernels.microaggregation.ward import ward, ward_on_line
 from tarnkappe.params import param
+from tarnkappe.threads import map_threads
 
 #: The value of `by` that means no axis.
 ALL = "all"
+
+
+#: Records that are grouped together in all columns; more in blocks.
+_AT_ONCE = 32_768
+
+
+def ward_in_blocks(points: Floats, k: int) -> Codes:
+    """k-Ward in all columns, of many points in blocks."""
+    blocks = blocks_of(points, k, _AT_ONCE)
+    return joined(len(points), blocks, map_threads(lambda own: ward(points[own], k), blocks))
 
 
 @dataclass(frozen=True)
@@ -28,7 +40,8 @@ class KWard(OnAxis):
     but never two that have k records each. When all have, those of 2k or more are treated in the same way by
     themselves, so in the end groups have k to 2k - 1 records.
 
-    *In all columns* (``by: all``) every group remembers its nearest partner; mostly :math:`O(n^2 d)`.
+    *In all columns* (``by: all``) every group remembers its nearest partner, which is looked for in a tree of boxes;
+    :math:`O(n \log n)` in few columns, :math:`O(n^2)` in many.
 
     *Along an axis*, and always for a single number per record: records are sorted, the first groups are the k smallest
     and the k largest, and only neighbours are joined, by their distance in all columns; :math:`O(n \log n)` a round.
@@ -38,6 +51,9 @@ class KWard(OnAxis):
     up to :math:`1 + 2 w_{ij} / n_m`, and the right sides to at most 1. With m and j of size k, though, the pair (m, j)
     may not be joined, and a small i could be cheaper to join with j than with a larger m before it. Such groups would
     overlap, which never pays on a line, so neighbours it is.
+
+    Differs from the paper in: of more than 4096 records, the two that are farthest apart are looked for by way of one
+    of them; more than 32 768 are grouped in blocks that lie together in space.
 
     References
     ----------
@@ -59,7 +75,7 @@ class KWard(OnAxis):
     def partition(self, points: Floats, k: int, rng: np.random.Generator) -> Codes:
         """Groups of k to 2k - 1."""
         if self.by == ALL and points.shape[1] > 1:
-            return ward(points, k)
+            return ward_in_blocks(points, k)
         return super().partition(points, k, rng)
 
     def along(self, points: Floats, k: int) -> Codes:

@@ -11,6 +11,9 @@ from tarnkappe.algorithms.microaggregation.means import AnonymousMeans
 from tarnkappe.arrays import Codes, Floats
 from tarnkappe.params import param
 
+#: Records that are clustered together; more in blocks.
+_AT_ONCE = 4096
+
 #: So many runs are started at a time, so that few groupings are kept.
 _AT_A_TIME = 32
 
@@ -40,7 +43,8 @@ class KAnonyMeans(AnonymousMeans):
     * A cluster that has lost all its records is no more.
 
     A round takes :math:`O(n c d)` for c clusters at first and much less later: a record whose centre has not gone away
-    from it is compared only with the centres that have moved. Runs are done side by side.
+    from it is compared only with the centres that have moved, and only with those that may be nearer. Runs are done
+    side by side. More than 4096 records are clustered in blocks that lie together in space, each from its best run.
 
     References
     ----------
@@ -52,7 +56,12 @@ class KAnonyMeans(AnonymousMeans):
     title: ClassVar = "kAnonyMeans"
     summary: ClassVar = "Clusters of k-means, merged and split to groups of k to 2k - 1; strong on clustered data."
 
-    runs: int = param(20, doc="Number of runs from different centres, of which the best counts.", ge=1, kw_only=True)
+    runs: int = param(10, doc="Number of runs from different centres, of which the best counts.", ge=1, kw_only=True)
+
+    @property
+    def at_once(self) -> int:
+        """More records are grouped in blocks."""
+        return _AT_ONCE
 
     def partition(self, points: Floats, k: int, rng: np.random.Generator) -> Codes:
         """Groups of k to 2k - 1."""

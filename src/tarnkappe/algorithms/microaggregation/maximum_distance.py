@@ -14,6 +14,9 @@ from tarnkappe.kernels.microaggregation.diameter import group_extremes
 from tarnkappe.kernels.microaggregation.outwards import join_rest
 from tarnkappe.kernels.microaggregation.tiles import WIDTH
 
+#: Records that are grouped together; more in blocks.
+_AT_ONCE = 16_384
+
 
 @dataclass(frozen=True)
 class MaximumDistance(Microaggregation):
@@ -28,6 +31,9 @@ class MaximumDistance(Microaggregation):
     bound is compared with all others, until its bound is true. That takes :math:`O(n^2 d)` at best; data decide how
     much more.
 
+    Differs from the paper in: more than 16 384 records are grouped in blocks that lie together in space, so the
+    greatest distance is that within a block.
+
     References
     ----------
     .. [DoMa02] Domingo-Ferrer, Mateo-Sanz. "Practical data-oriented microaggregation for statistical disclosure
@@ -37,6 +43,11 @@ class MaximumDistance(Microaggregation):
     name: ClassVar = "maximum-distance"
     title: ClassVar = "Maximum distance"
     summary: ClassVar = "Groups of k around the two records that are farthest apart."
+
+    @property
+    def at_once(self) -> int:
+        """More records are grouped in blocks."""
+        return _AT_ONCE
 
     def partition(self, points: Floats, k: int, rng: np.random.Generator) -> Codes:
         """Groups of k to 2k - 1."""

@@ -13,6 +13,9 @@ from tarnkappe.kernels.microaggregation.blocks import split
 from tarnkappe.kernels.microaggregation.mdav import mdav
 from tarnkappe.kernels.microaggregation.tiles import WIDTH
 
+#: Records that are grouped together; more in blocks.
+_AT_ONCE = 65_536
+
 
 @dataclass(frozen=True)
 class MDAV(Microaggregation):
@@ -23,7 +26,9 @@ class MDAV(Microaggregation):
     nearest of the rest. Of 2k or more that remain, the one farthest from the mean takes its nearest; the rest is the
     last group, of k to 2k - 1 records. Of equally far records the first counts.
 
-    Takes :math:`O(n^2 d / k)`.
+    Takes :math:`O(n^2 d / k)` at most; tiles of records that are too near or too far are not looked at.
+
+    Differs from the paper in: more than 65 536 records are grouped in blocks that lie together in space.
 
     References
     ----------
@@ -34,6 +39,11 @@ class MDAV(Microaggregation):
     name: ClassVar = "mdav"
     title: ClassVar = "MDAV"
     summary: ClassVar = "Groups of k around the records farthest from all others publish their mean."
+
+    @property
+    def at_once(self) -> int:
+        """More records are grouped in blocks."""
+        return _AT_ONCE
 
     def partition(self, points: Floats, k: int, rng: np.random.Generator) -> Codes:
         """Groups of k, the last of up to 2k - 1."""

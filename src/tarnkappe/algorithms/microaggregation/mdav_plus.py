@@ -13,6 +13,9 @@ from tarnkappe.kernels.microaggregation.blocks import split
 from tarnkappe.kernels.microaggregation.outwards import FIXED, group_outwards, join_rest
 from tarnkappe.kernels.microaggregation.tiles import WIDTH
 
+#: Records that are grouped together; more in blocks.
+_AT_ONCE = 65_536
+
 
 @dataclass(frozen=True)
 class MDAVPlus(Microaggregation):
@@ -22,7 +25,7 @@ class MDAVPlus(Microaggregation):
     from :math:`c(X)` and the k - 1 of them that are nearest to it become a group. The rest, fewer than k records, join
     the group with the nearest mean. Of equally far records the first counts.
 
-    Takes :math:`O(n^2 d / k)`.
+    Takes :math:`O(n^2 d / k)` at most. More than 65 536 records are grouped in blocks that lie together in space.
 
     References
     ----------
@@ -32,6 +35,11 @@ class MDAVPlus(Microaggregation):
     name: ClassVar = "mdav-plus"
     title: ClassVar = "MDAV+"
     summary: ClassVar = "Groups of k, one at a time, around the record farthest from the mean of all."
+
+    @property
+    def at_once(self) -> int:
+        """More records are grouped in blocks."""
+        return _AT_ONCE
 
     def partition(self, points: Floats, k: int, rng: np.random.Generator) -> Codes:
         """Groups of k to 2k - 1."""

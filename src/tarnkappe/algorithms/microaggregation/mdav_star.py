@@ -13,6 +13,9 @@ from tarnkappe.arrays import Codes, Floats
 from tarnkappe.kernels.microaggregation.outwards import BY_ERROR
 from tarnkappe.params import param
 
+#: Records that are grouped together; more in blocks.
+_AT_ONCE = 65_536
+
 
 @dataclass(frozen=True)
 class MDAVStar(Microaggregation):
@@ -32,7 +35,8 @@ class MDAVStar(Microaggregation):
     The paper's abstract says no more than that the algorithm decides whether to extend a group by near records or to
     start a new group with them; the rule is our reading of it.
 
-    Takes :math:`O(n^2 d)` at most, if every group grows to 2k - 1.
+    Takes :math:`O(n^2 d)` at most, if every group grows to 2k - 1. More than 65 536 records are grouped in blocks that
+    lie together in space.
 
     References
     ----------
@@ -44,6 +48,11 @@ class MDAVStar(Microaggregation):
     summary: ClassVar = "MDAV+ whose groups take in records that would cost a group of their own more."
 
     gamma: float = param(1.0, doc="How readily groups grow; 1: whenever it costs less than a new group.", ge=0)
+
+    @property
+    def at_once(self) -> int:
+        """More records are grouped in blocks."""
+        return _AT_ONCE
 
     def partition(self, points: Floats, k: int, rng: np.random.Generator) -> Codes:
         """Groups of k or more."""

@@ -26,6 +26,10 @@ _SHORT = 8
 _BITS = 20
 
 
+#: Records of one tour; more in blocks.
+_AT_ONCE = 4096
+
+
 @dataclass(frozen=True)
 class Path(Microaggregation):
     r"""Line up the records along a path through all of them, and cut it where that costs least (MHM).
@@ -34,8 +38,9 @@ class Path(Microaggregation):
 
     * `tour`: a short round trip. It begins at the record farthest from the mean, always goes on to the nearest record
       it has not seen, and is then shortened by 2-opt (two edges change their ends) and Or-opt (up to three records move
-      elsewhere) among the 25 nearest records of each, until neither helps. :math:`O(n^2 d)`, for some ten thousand
-      records. More `tours` begin at random records; the one with the cheapest groups counts.
+      elsewhere) among the 25 nearest records of each, until neither helps. More `tours` begin at random records; the
+      one with the cheapest groups counts. :math:`O(n^2 d)` at most; more than 4096 records have a tour in each of
+      several blocks that lie together in space.
     * `nearest`: the first of these tours, not shortened.
     * `hilbert`: the order along a Hilbert curve; :math:`O(n d)` and a sort, for any size.
 
@@ -64,6 +69,11 @@ class Path(Microaggregation):
     )
 
     tours: int = param(8, doc="How many round trips are tried.", ge=1, kw_only=True)
+
+    @property
+    def at_once(self) -> int | None:
+        """A tour is for so many records; a curve for any number."""
+        return None if self.order == "hilbert" else _AT_ONCE
 
     def partition(self, points: Floats, k: int, rng: np.random.Generator) -> Codes:
         """Groups of k to 2k - 1 neighbours on the path."""

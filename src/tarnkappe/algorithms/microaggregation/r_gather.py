@@ -16,6 +16,10 @@ from tarnkappe.params import param
 _PRECISION = 1e-6
 
 
+#: Records that are grouped together; more in blocks.
+_AT_ONCE = 16_384
+
+
 @dataclass(frozen=True)
 class RGather(Microaggregation):
     r"""Make the largest radius of a group small: at most twice the smallest that is possible.
@@ -35,6 +39,9 @@ class RGather(Microaggregation):
     Takes :math:`O(n^2 d)` at worst for the first step, and :math:`O(n^2 d / k)` for each limit that is tried, if few
     records have to change their groups.
 
+    Differs from the paper in: more than 16 384 records are gathered in blocks that lie together in space. Then the
+    radius is at most twice the smallest that is possible in a block.
+
     References
     ----------
     .. [AFKK06] Aggarwal, Feder, Kenthapadi, Khuller, Panigrahy, Thomas, Zhu. "Achieving anonymity via clustering."
@@ -46,6 +53,11 @@ class RGather(Microaggregation):
     summary: ClassVar = "Groups whose largest radius is at most twice the smallest possible."
 
     divide: bool = param(True, doc="Gather groups of 2k or more again by themselves, within the same radius.")
+
+    @property
+    def at_once(self) -> int:
+        """More records are gathered in blocks, each with its own smallest radius."""
+        return _AT_ONCE
 
     def partition(self, points: Floats, k: int, rng: np.random.Generator) -> Codes:
         """Groups of at least k."""

@@ -13,7 +13,8 @@ from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Draft, GroupStats
 from tarnkappe.kernels.merging import pair_off
-from tarnkappe.kernels.points import group_means, nearest_other
+from tarnkappe.kernels.microaggregation.tree import cheapest_others
+from tarnkappe.kernels.points import group_means
 from tarnkappe.space import Space
 from tarnkappe.tally import Tally
 
@@ -67,7 +68,7 @@ class Records:
                 return group
             means, size = group_means(self.points, group, len(ok))
             lacking = np.flatnonzero(~ok)
-            partner, price = nearest_other(means, size, lacking)
+            partner, price = cheapest_others(means, size, lacking)
             into = np.empty(len(ok), np.int64)
             pair_off(lacking, partner, np.argsort(price, kind="stable"), ok, into)
             group = np.unique(into[group], return_inverse=True)[1].astype(np.int32)

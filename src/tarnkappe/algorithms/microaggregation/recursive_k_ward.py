@@ -8,8 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from tarnkappe.algorithms.microaggregation.axis import OnAxis
+from tarnkappe.algorithms.microaggregation.k_ward import ward_in_blocks
 from tarnkappe.arrays import Codes, Floats
-from tarnkappe.kernels.microaggregation.ward import ward, ward_on_line
+from tarnkappe.kernels.microaggregation.ward import ward_on_line
 from tarnkappe.params import param
 
 
@@ -58,7 +59,7 @@ class RecursiveKWard(OnAxis):
             if len(part) >= self.parts * max(2 * k, self.smallest) and self._divides(part):
                 waiting.extend(reversed(np.array_split(part, self.parts)))
                 continue
-            own = ward(part, k) if part.shape[1] > 1 else ward_on_line(part, k)
+            own = ward_in_blocks(part, k) if part.shape[1] > 1 else ward_on_line(part, k)
             group[begin : begin + len(part)] = n_groups + own
             begin, n_groups = begin + len(part), n_groups + int(own.max()) + 1
         return group

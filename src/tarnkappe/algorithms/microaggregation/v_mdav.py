@@ -13,6 +13,9 @@ from tarnkappe.arrays import Codes, Floats
 from tarnkappe.kernels.microaggregation.outwards import BY_GAP
 from tarnkappe.params import param
 
+#: Records that are grouped together; more in blocks.
+_AT_ONCE = 65_536
+
 
 @dataclass(frozen=True)
 class VMDAV(Microaggregation):
@@ -27,7 +30,9 @@ class VMDAV(Microaggregation):
     else the group is done. Fewer than k records that remain join the group with the nearest mean, so that a group may
     get more than 2k - 1.
 
-    Takes :math:`O(n^2 d)`.
+    Takes :math:`O(n^2 d)` at most.
+
+    Differs from the paper in: more than 65 536 records are grouped in blocks that lie together in space.
 
     References
     ----------
@@ -42,6 +47,11 @@ class VMDAV(Microaggregation):
     gamma: float = param(
         0.2, doc="How readily groups grow: about 0.2 for scattered records, 1.1 for clustered ones.", ge=0
     )
+
+    @property
+    def at_once(self) -> int:
+        """More records are grouped in blocks."""
+        return _AT_ONCE
 
     def partition(self, points: Floats, k: int, rng: np.random.Generator) -> Codes:
         """Groups of k or more."""

@@ -7,6 +7,7 @@ import numpy as np
 from tarnkappe.arrays import Codes, Counts, Flags, Floats
 from tarnkappe.kernels import kernel
 from tarnkappe.kernels.microaggregation.merging_points import merge_and_split
+from tarnkappe.kernels.microaggregation.tree import boxes_of, nearest
 from tarnkappe.kernels.points import group_means, squared_errors
 
 #: When clusters are merged and split: once at the end, each time k-means has converged, or after its every round.
@@ -54,11 +55,14 @@ def _assign(points: Floats, centres: Floats, moved: Flags, owner: Codes, far: Fl
     """
     n, d = points.shape
     n_centres, n_moved = centres.shape[0], 0
-    to_look_at = np.empty(n_centres, np.int64)
+    to_look_at = np.empty(n_centres, np.int32)
     for c in range(n_centres):
         if moved[c]:
             to_look_at[n_moved] = c
             n_moved += 1
+    leaf = np.empty(n_centres, np.int32)
+    some = boxes_of(centres, to_look_at[:n_moved], leaf)
+    every = some if n_moved == n_centres else boxes_of(centres, np.arange(n_centres, dtype=np.int32), leaf)
     any_change = False
     for i in range(n):
         own, least, everywhere = owner[i], far[i], False
@@ -67,16 +71,7 @@ def _assign(points: Floats, centres: Floats, moved: Flags, owner: Codes, far: Fl
             for j in range(d):
                 least += (points[i, j] - centres[own, j]) ** 2
             everywhere = least >= far[i]
-        best = own
-        for m in range(n_centres if everywhere else n_moved):
-            c = m if everywhere else to_look_at[m]
-            apart = 0.0
-            for j in range(d):
-                apart += (points[i, j] - centres[c, j]) ** 2
-                if apart > least:
-                    break
-            if apart < least or (apart == least and c < best):
-                best, least = c, apart
+        best, least = nearest(every if everywhere else some, centres, points[i], own, least)
         far[i] = least
         if best != own:
             owner[i] = best

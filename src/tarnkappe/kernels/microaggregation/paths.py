@@ -6,6 +6,8 @@ import numpy as np
 
 from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.kernels import kernel
+from tarnkappe.kernels.microaggregation.blocks import split
+from tarnkappe.kernels.microaggregation.tiles import NONE, WIDTH, closed_up, drop, search, tiles_of
 
 #: Records that Or-opt moves at once, at most, and what a move must gain so that rounding never goes round in circles.
 _LONGEST = 3
@@ -15,25 +17,19 @@ _GAIN = 1e-9
 @kernel
 def nearest_next(points: Floats, start: int) -> Counts:
     """A walk through all points that always goes on to the nearest one it has not seen; of equals to the first."""
-    n, d = points.shape
-    tour, left = np.empty(n, np.int64), np.arange(n)
-    at, n_left = start, n
+    n = points.shape[0]
+    tour, seen = np.empty(n, np.int64), np.full(n, -1, np.int32)
+    tiles = tiles_of(points, split(points, WIDTH, np.empty((0, 2))), np.empty(n, np.int32))
+    near, gap = np.empty(1, np.int32), np.empty(1)
+    at = start
     for step in range(n):
         tour[step] = at
-        kept, near, least = 0, -1, np.inf
-        for i in range(n_left):  # who has been seen is left out on the way
-            if left[i] == at:
-                continue
-            left[kept] = left[i]
-            far = 0.0
-            for j in range(d):
-                far += (points[left[kept], j] - points[at, j]) ** 2
-                if far >= least:
-                    break
-            if far < least:
-                near, least = left[kept], far
-            kept += 1
-        at, n_left = near, kept
+        seen[at] = step
+        drop(tiles, at)
+        if 4 * (n - step) < 3 * tiles.number.size:  # close up
+            tiles = closed_up(points, tiles, seen)
+        search(tiles, points[at], near, gap, NONE)
+        at = near[0]
     return tour
 
 

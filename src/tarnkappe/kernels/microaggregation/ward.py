@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.kernels import kernel
+from tarnkappe.kernels.microaggregation.tree import boxes_of, cheapest, price_of, widen
 
-
-@kernel
-def _price(mean: Floats, size: Counts, g: int, h: int, most: float) -> float:
-    """By how much the squared error grows if two groups become one; something above `most` if by more than that."""
-    share = size[g] * size[h] / (size[g] + size[h])
-    far = 0.0
-    for j in range(mean.shape[1]):
-        far += (mean[g, j] - mean[h, j]) ** 2
-        if far * share > most:
-            break
-    return float(far * share)
+#: Of more points than this, the two that are farthest apart are looked for by way of one of them.
+ALL_PAIRS = 4096
 
 
 @kernel
@@ -77,7 +71,7 @@ def _offer(mean: Floats, size: Counts, g: int, h: int, k: int, price: Floats, pa
     """Put two neighbours into the heap, unless both are large; how many pairs it then holds."""
     if size[g] >= k and size[h] >= k:
         return end
-    price[end] = _price(mean, size, g, h, np.inf)
+    price[end] = price_of(mean, size, g, h, np.inf)
     pair[end, 0], pair[end, 1], pair[end, 2] = g, h, size[g] + size[h]
     _rise(price, pair, end)
     return end + 1
@@ -142,16 +136,41 @@ def ward_on_line(points: Floats, k: int) -> Codes:
 
 @kernel
 def _farthest_pair(points: Floats, members: Counts) -> tuple[int, int]:
-    """The two of some points with the largest distance; of equals the first."""
+    """The two of some points with the largest distance; of equals the first.
+
+    Of many points the one farthest from the first, and the one farthest from that: all pairs would take too long.
+    """
+    if members.size > ALL_PAIRS:
+        first = _farthest_from(points, members, _farthest_from(points, members, 0))
+        second = _farthest_from(points, members, first)
+        return min(first, second), max(first, second)
     first, second, most = 0, 1, -1.0
     for p in range(members.size):
         for q in range(p + 1, members.size):
-            far = 0.0
-            for j in range(points.shape[1]):
-                far += (points[members[p], j] - points[members[q], j]) ** 2
+            far = _apart(points, members[p], members[q])
             if far > most:
                 first, second, most = p, q, far
     return first, second
+
+
+@kernel
+def _farthest_from(points: Floats, members: Counts, p: int) -> int:
+    """The farthest of some points from one of them, the first of equals; another one, even if all are equal."""
+    farthest, most = 1 if p == 0 else 0, 0.0
+    for q in range(members.size):
+        far = _apart(points, members[p], members[q])
+        if far > most:
+            farthest, most = q, far
+    return farthest
+
+
+@kernel
+def _apart(points: Floats, a: int, b: int) -> float:
+    """The squared distance of two points."""
+    far = 0.0
+    for j in range(points.shape[1]):
+        far += (points[a, j] - points[b, j]) ** 2
+    return far
 
 
 @kernel
@@ -180,20 +199,95 @@ def _gather(mean: Floats, size: Counts, into: Codes, seed: int, other: int, k: i
         into[place[p]] = seed
 
 
-@kernel
-def _nearest(mean: Floats, size: Counts, g: int, partner: Counts, price: Floats) -> None:
-    """Look for the cheapest partner of a small group; of equals the smallest, then the next one after it.
+class Queue(NamedTuple):
+    """Groups by the price of their partner, and who waits for whom.
 
-    Among equal points this keeps groups small, and not all of them wait for the same one.
+    `heap` holds all groups, the cheapest first, `place` where each one is. The groups that wait for g are ``first[g]``
+    and those `after` it, each with the one `before` it.
     """
-    n = size.size
+
+    heap: Counts
+    place: Counts
+    first: Counts
+    after: Counts
+    before: Counts
+
+
+@kernel
+def _cheaper(price: Floats, a: int, b: int) -> bool:
+    """Whether a group goes before another; of equals the first."""
+    return bool(price[a] < price[b] or (price[a] == price[b] and a < b))
+
+
+@kernel
+def _put(queue: Queue, at: int, g: int) -> None:
+    queue.heap[at], queue.place[g] = g, at
+
+
+@kernel
+def _move(queue: Queue, price: Floats, g: int) -> None:
+    """Put a group where it belongs in the heap, after its price has changed."""
+    at, heap = queue.place[g], queue.heap
+    while at > 0 and _cheaper(price, g, heap[(at - 1) // 2]):
+        _put(queue, at, heap[(at - 1) // 2])
+        at = (at - 1) // 2
+    while 2 * at + 1 < heap.size:
+        low = 2 * at + 1
+        if low + 1 < heap.size and _cheaper(price, heap[low + 1], heap[low]):
+            low += 1
+        if not _cheaper(price, heap[low], g):
+            break
+        _put(queue, at, heap[low])
+        at = low
+    _put(queue, at, g)
+
+
+@kernel
+def _wait(queue: Queue, price: Floats, partner: Counts, g: int) -> None:
+    """Let a group wait for its partner."""
+    h = partner[g]
+    queue.before[g], queue.after[g] = -1, queue.first[h]
+    if queue.first[h] >= 0:
+        queue.before[queue.first[h]] = g
+    queue.first[h] = g
+    _move(queue, price, g)
+
+
+@kernel
+def _leave(queue: Queue, price: Floats, partner: Counts, g: int) -> None:
+    """Let a group no longer wait, if it does."""
+    if price[g] == np.inf:
+        return
+    ahead, behind = queue.before[g], queue.after[g]
+    if ahead >= 0:
+        queue.after[ahead] = behind
+    else:
+        queue.first[partner[g]] = behind
+    if behind >= 0:
+        queue.before[behind] = ahead
     price[g] = np.inf
-    for step in range(1, n):
-        h = g + step if g + step < n else g + step - n
-        if size[h] > 0:
-            found = _price(mean, size, g, h, price[g])
-            if found < price[g] or (found == price[g] and size[h] < size[partner[g]]):
-                partner[g], price[g] = h, found
+    _move(queue, price, g)
+
+
+@kernel
+def _waiting(queue: Queue, g: int) -> list[int]:
+    """Who waits for a group."""
+    out, i = [g for _ in range(0)], queue.first[g]
+    while i >= 0:
+        out.append(i)
+        i = queue.after[i]
+    return out
+
+
+@kernel
+def _left(size: Counts) -> Codes:
+    """The groups that have points."""
+    out, count = np.empty(size.size, np.int32), 0
+    for g in range(size.size):
+        if size[g] > 0:
+            out[count] = g
+            count += 1
+    return out[:count]
 
 
 @kernel
@@ -213,25 +307,35 @@ def _merge_nearest(points: Floats, members: Counts, k: int) -> Codes:
     first, second = _farthest_pair(points, members)
     _gather(mean, size, into, first, second, k)
     _gather(mean, size, into, second, first, k)
-    partner, price = np.empty(n, np.int64), np.empty(n)
-    for g in range(n):
-        price[g] = np.inf
-        if 0 < size[g] < k:
-            _nearest(mean, size, g, partner, price)
-    while True:
-        g, least = -1, np.inf
-        for i in range(n):
-            if price[i] < least:
-                g, least = i, price[i]
-        if g < 0:
-            break
+    partner, price = np.full(n, -1, np.int64), np.full(n, np.inf)
+    alive = _left(size)
+    boxes = boxes_of(mean, alive, np.zeros(n, np.int32))
+    queue = Queue(np.arange(n), np.arange(n), np.full(n, -1), np.full(n, -1), np.full(n, -1))
+    for g in alive:
+        if size[g] < k:
+            cheapest(boxes, mean, size, g, partner, price)
+            _wait(queue, price, partner, g)
+    merged = 0
+    while price[queue.heap[0]] < np.inf:
+        g = queue.heap[0]
         h = partner[g]
+        for i in (g, h):
+            _leave(queue, price, partner, i)
         _join(mean, size, h, g)
         into[g] = h
-        price[g] = price[h] = np.inf
-        for i in range(n):
-            if 0 < size[i] < k and (i == h or partner[i] == g or partner[i] == h):
-                _nearest(mean, size, i, partner, price)
+        merged += 1
+        if 4 * merged > alive.size:  # close up
+            alive, merged = _left(size), 0
+            boxes = boxes_of(mean, alive, boxes.leaf)
+        else:
+            widen(boxes, boxes.leaf[h], mean[h])
+        again = _waiting(queue, g) + _waiting(queue, h)
+        if size[h] < k:
+            again.append(h)
+        for i in again:
+            _leave(queue, price, partner, i)
+            cheapest(boxes, mean, size, i, partner, price)
+            _wait(queue, price, partner, i)
     for i in range(n):
         root = i
         while into[root] != root:

@@ -1,0 +1,227 @@
+"""Whether any algorithm has a cliff: CPU seconds, loss and peak memory from 3 000 records to a million.
+
+    python bench/no_cliff.py [--algorithms mondrian,hilb] [--goals k,k+l,k+t] [--most 300000] [--again] [--limit 60]
+
+Every registered algorithm that needs no parameter, with three goals: k-anonymity (k = 10) alone, with 5-diverse
+occupations, with 0.3-close ones. Generalisation gets eight quasi-identifiers of the generated census, microaggregation
+six numbers in clusters. Each measurement is a process of its own with a limit of CPU seconds; they are those of the
+decide step, without compiling. A million records are measured only where 300 000 promise less than a minute.
+
+Writes one JSON line per measurement to ``results/no-cliff.jsonl`` and goes on where it was stopped; ``--again``
+measures what is asked for anew. The table and the plot are ``results/no-cliff.md`` and ``results/no-cliff.svg``.
+
+Exit code 1 if 3.3 times the records cost more than 5 times the CPU (8 times, if an algorithm is documented as
+quadratic), if 100 000 records take more than 20 CPU seconds, or if something failed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import sys
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import no_cliff_figures
+from measure import ROOT, FailedError, peak_mb, printed, timed
+
+SIZES = (3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
+GOALS = ("k", "k+l", "k+t")
+RESULTS = ROOT / "results" / "no-cliff.jsonl"
+
+#: What more records may cost: a factor of CPU seconds for 3.3 times as many, and for quadratic algorithms.
+STEP, FACTOR, QUADRATIC_FACTOR = 10 / 3, 5.0, 8.0
+
+#: CPU seconds that 100 000 records may take; and what one million may promise to take, to be measured at all.
+MOST_SECONDS, AT_RECORDS, A_MINUTE = 20.0, 100_000, 60.0
+
+#: Less than this is mostly what any run costs, whatever its size.
+NOTHING = 0.5
+
+#: Records of the run that compiles everything first.
+WARM = 600
+
+
+class Key(NamedTuple):
+    """What is measured."""
+
+    algorithm: str
+    goal: str
+    rows: int
+
+
+Row = dict[str, Any]
+
+
+def with_defaults() -> list[str]:
+    """The algorithms that need no parameter."""
+    from tarnkappe.algorithms import all_algorithms
+    from tarnkappe.params import parameters
+
+    return [name for name, cls in all_algorithms().items() if not any(p.required for p in parameters(cls))]
+
+
+def largest(algorithm: str) -> int | None:
+    """The size beyond which an algorithm that is documented as quadratic refuses."""
+    from tarnkappe.algorithms import algorithm_class
+
+    return algorithm_class(algorithm).most_records
+
+
+def measure(key: Key, limit: int) -> Row:
+    """Decide once, in this process, after a small run that compiles everything."""
+    import numpy as np
+
+    import tarnkappe as tk
+    from tarnkappe.algorithms import algorithm_class
+    from tarnkappe.errors import InfeasibleError, JobError
+    from tarnkappe.goal import Goal
+    from tarnkappe.metrics import metric_named
+    from tarnkappe.plan import Plan
+
+    algorithm = algorithm_class(key.algorithm)()
+    further = {"k": [], "k+l": [tk.LDiversity("occupation", 5)], "k+t": [tk.TCloseness("occupation", 0.3)]}
+    goal = Goal([tk.KAnonymity(10), *further[key.goal]])
+    numbers = algorithm.scheme == "microaggregation"
+    tally = _tally(key.rows, numbers)
+    with suppress(JobError, InfeasibleError):  # what is too few for a goal has compiled enough
+        algorithm.decide(_tally(WARM, numbers), goal, rng=np.random.default_rng(1))
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    end = int(used.ru_utime + used.ru_stime) + limit + 1
+    resource.setrlimit(resource.RLIMIT_CPU, (end, end))
+    try:
+        grouping, _, cpu = timed(lambda: algorithm.decide(tally, goal, rng=np.random.default_rng(1)))
+    except JobError as error:
+        return {"refused": error.code}
+    peak = peak_mb()
+    metric = "sse" if grouping.centres is not None else "gcp"
+    loss = metric_named(metric).score(Plan.of(tally, goal, grouping))
+    return {"cpu": round(cpu, 3), "metric": metric, "loss": loss, "peak_mb": round(peak), "cells": tally.n_cells}
+
+
+def _tally(rows: int, numbers: bool) -> Any:
+    """The cells of a table: numbers in clusters, or the census."""
+    import numpy as np
+    from tables import CENSUS_QUASI, SENSITIVE
+
+    import tarnkappe as tk
+    from tarnkappe.datasets import census, census_taxonomies, sim_c
+    from tarnkappe.engines.memory import MemoryEngine
+    from tarnkappe.io import open_source
+
+    frame = census(rows, seed=1)
+    if numbers:
+        points = sim_c(rows, 6, seed=1)
+        quasi: dict[str, Any] = {name: tk.numeric() for name in points.columns}
+        noisy = points["x1"].to_numpy() + np.random.default_rng(1).normal(0.0, points["x1"].std(), rows)
+        place = np.argsort(np.argsort(noisy, kind="stable"), kind="stable")
+        frame = points.with_columns(frame[SENSITIVE].sort().gather(place))  # the occupation depends on the place
+    else:
+        taxonomies = census_taxonomies()
+        quasi = {name: taxonomies.get(name, tk.numeric()) for name in CENSUS_QUASI}
+    job = tk.Job(quasi=quasi, sensitive=[SENSITIVE], drop="rest", criteria=[tk.KAnonymity(2)])
+    source = open_source(frame)
+    return MemoryEngine().count(source, job.schema(source.columns))
+
+
+def in_process(key: Key, limit: int) -> Row:
+    """The measurement in a process of its own."""
+    part = ("--part", key.algorithm, "--goals", key.goal, "--most", str(key.rows), "--limit", str(limit))
+    try:
+        return dict(json.loads(printed(Path(__file__).name, *part, timeout=40 * limit + 600)[-1]))
+    except FailedError as failed:
+        # The system ends a process that used up its CPU seconds; nothing is printed then.
+        said = str(failed)
+        return {"stopped": limit} if said == "no output" else {"error": said}
+
+
+def read(path: Path) -> dict[Key, Row]:
+    """What was measured before; of several lines about the same the last counts."""
+    found: dict[Key, Row] = {}
+    for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
+        row = json.loads(line)
+        found[Key(row.pop("algorithm"), row.pop("goal"), row.pop("rows"))] = row
+    return found
+
+
+def worth_a_try(before: Row | None, rows: int) -> bool:
+    """Whether a size is measured, given what the size before it took."""
+    if before is None:
+        return True
+    if "cpu" not in before:
+        return False
+    return rows <= SIZES[-2] or before["cpu"] * STEP < A_MINUTE
+
+
+def measured(wanted: Iterable[tuple[str, str]], sizes: Sequence[int], limit: int, known: dict[Key, Row]) -> None:
+    """Measure what is not known yet, and write every line as soon as it is."""
+    for algorithm, goal in wanted:
+        before: Row | None = None
+        for rows in sizes:
+            key = Key(algorithm, goal, rows)
+            if not worth_a_try(before, rows):
+                break
+            if key not in known:
+                known[key] = in_process(key, limit)
+                line = json.dumps({**key._asdict(), **known[key]}, default=float)
+                with RESULTS.open("a", encoding="utf-8") as file:
+                    file.write(line + "\n")
+                print(line, flush=True)
+            before = known[key]
+
+
+def cliffs(found: dict[Key, Row], quadratic: dict[str, int | None]) -> list[str]:
+    """What is wrong with the figures, in words."""
+    out = []
+    for key, row in sorted(found.items()):
+        what = f"{key.algorithm}, {key.goal}, {key.rows:,} records"
+        if "error" in row:
+            out.append(f"{what}: {row['error']}")
+        elif "stopped" in row:
+            out.append(f"{what}: not finished in {row['stopped']} CPU s")
+        if "cpu" not in row:
+            continue
+        if quadratic[key.algorithm] is None and key.rows == AT_RECORDS and row["cpu"] > MOST_SECONDS:
+            out.append(f"{what}: {row['cpu']:.1f} CPU s, more than {MOST_SECONDS:.0f}")
+        smaller = SIZES[SIZES.index(key.rows) - 1] if key.rows in SIZES[1:] else 0
+        before = found.get(key._replace(rows=smaller), {}).get("cpu")
+        most = FACTOR if quadratic[key.algorithm] is None else QUADRATIC_FACTOR
+        if before is not None and row["cpu"] > most * max(before, NOTHING):
+            times = row["cpu"] / max(before, NOTHING)
+            out.append(f"{what}: {times:.1f} times the CPU of {smaller:,} records, more than {most:.0f}")
+    return out
+
+
+def main() -> int:
+    """Measure, draw and judge; or measure one thing in a process of its own."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--algorithms", help="names with commas between them; all unless given")
+    parser.add_argument("--goals", default=",".join(GOALS))
+    parser.add_argument("--most", type=int, default=SIZES[-1], help="records of the largest table")
+    parser.add_argument("--limit", type=int, default=60, help="CPU seconds of one measurement")
+    parser.add_argument("--again", action="store_true", help="measure anew what is known")
+    parser.add_argument("--part", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    goals = given.goals.split(",")
+    if given.part:
+        print(json.dumps(measure(Key(given.part, goals[0], given.most), given.limit), default=float))
+        return 0
+    names = given.algorithms.split(",") if given.algorithms else with_defaults()
+    wanted = [(name, goal) for name in names for goal in goals]
+    sizes = [n for n in SIZES if n <= given.most]
+    known = read(RESULTS)
+    if given.again:
+        known = {key: row for key, row in known.items() if (key.algorithm, key.goal) not in wanted}
+    measured(wanted, sizes, given.limit, known)
+    chosen = {key: row for key, row in known.items() if (key.algorithm, key.goal) in wanted and key.rows in sizes}
+    no_cliff_figures.write(known, RESULTS.with_suffix(".md"), RESULTS.with_suffix(".svg"))
+    wrong = cliffs(chosen, {name: largest(name) for name in names})
+    print(*wrong, sep="\n", file=sys.stderr)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

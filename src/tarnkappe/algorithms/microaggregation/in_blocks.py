@@ -1,0 +1,54 @@
+"""Grouping in blocks that lie together in space, where all records at once would take too long."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+
+from tarnkappe.arrays import Codes, Counts, Floats
+from tarnkappe.kernels.microaggregation.blocks import block_count, split
+from tarnkappe.kernels.microaggregation.mdav import mdav_blocks
+from tarnkappe.kernels.microaggregation.tiles import WIDTH
+from tarnkappe.threads import share_out
+
+#: Records of a block that MDAV groups, unless told otherwise.
+BLOCK = 8192
+
+
+def blocks_of(points: Floats, k: int, at_once: int) -> list[Counts]:
+    """The points in blocks of at most `at_once`, and at least k: halves of halves.
+
+    They are cut at the median of the axis along which they vary most. Up to `at_once` points there is one block.
+    """
+    n = len(points)
+    size = max(at_once, 2 * k)  # halves of more than 2k points have at least k
+    count = block_count(n, size)
+    if count == 1:
+        return [np.arange(n)]
+    order = split(points, size, np.empty((0, 2)))
+    return [np.sort(order[a:b]) for a, b in pairwise(n * np.arange(count + 1) // count)]
+
+
+def joined(n: int, blocks: list[Counts], parts: list[Codes]) -> Codes:
+    """The groups of blocks, numbered on from block to block."""
+    group, held = np.empty(n, np.int32), 0
+    for own, part in zip(blocks, parts, strict=True):
+        group[own] = held + part
+        held += int(part.max()) + 1
+    return group
+
+
+def mdav_in_blocks(points: Floats, k: int, at_once: int = BLOCK) -> Codes:
+    """Groups of k by MDAV in every block, its last of up to 2k - 1."""
+    n = len(points)
+    size = max(at_once, 2 * k)  # halves of more than 2k points have at least k
+    count = block_count(n, size)
+    order = split(points, min(WIDTH, size), np.empty((0, 2)))
+    group, place = np.empty(n, np.int32), np.empty(n, np.int32)
+    bounds = n * np.arange(count + 1) // count
+    share_out(lambda a, b: mdav_blocks(points, order, count, k, a, b, group, place), bounds * size)
+    held = np.maximum(np.diff(bounds) // k, 1)
+    before = np.repeat(np.cumsum(held) - held, np.diff(bounds))
+    group[order] += before.astype(np.int32)
+    return group
