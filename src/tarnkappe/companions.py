@@ -6,15 +6,21 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import polars as pl
+
+from tarnkappe.arrays import Codes
 from tarnkappe.codebook import as_table
 from tarnkappe.errors import JobError
 from tarnkappe.fixes import setting
+from tarnkappe.groups import SUPPRESSED
 from tarnkappe.io import CsvDialect, Format, Staging, TableWriter
 from tarnkappe.io.folders import GROUPS, INTERNAL, JOB, MANIFEST, POPULATION, PUBLIC, REPORT, WITNESS
 from tarnkappe.job import Job
 from tarnkappe.plain_json import to_json
 from tarnkappe.plan import Plan
-from tarnkappe.release import Release, groups_table
+from tarnkappe.publish.labels import Labels
+from tarnkappe.release import Release, free_name
 from tarnkappe.report import render_report
 from tarnkappe.verification import Evidence
 
@@ -70,3 +76,28 @@ def write_companions(
 def write_json(path: Path, data: dict[str, Any]) -> None:
     """Write plain data as a JSON file."""
     path.write_text(to_json(data) + "\n", encoding="utf-8")
+
+
+def groups_table(plan: Plan) -> pl.DataFrame:
+    """One row per group: its size and what it publishes. Private: it tells which boxes were formed."""
+    labels = _label_columns(plan, plan.labels, np.arange(plan.n_groups, dtype=np.int32))
+    remarks = {free_name(name, labels): values for name, values in plan.remarks.items()}
+    return pl.DataFrame({free_name("records", labels): plan.sizes, **labels, **remarks}, strict=False)
+
+
+def population_table(plan: Plan) -> pl.DataFrame | None:
+    """The public table as generalised by the plan: how many people (first column) have which labels.
+
+    People whose group is suppressed are left out. None without a public table.
+    """
+    if plan.tally.population is None:
+        return None
+    group = np.full(plan.tally.n_cells, SUPPRESSED, np.int32)
+    group[plan.everybody.cell] = plan.everybody.group
+    shown = np.flatnonzero((plan.tally.population > 0) & (group >= 0))
+    labels = _label_columns(plan, plan.everybody_labels, group[shown])
+    return pl.DataFrame({free_name("people", labels): plan.tally.population[shown], **labels}, strict=False)
+
+
+def _label_columns(plan: Plan, labels: tuple[Labels, ...], groups: Codes) -> dict[str, pl.Series]:
+    return {d.name: x.at(groups) for d, x in zip(plan.tally.quasi_domains, labels, strict=True)}

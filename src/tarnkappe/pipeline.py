@@ -6,7 +6,7 @@ This is the only module that knows the order of things.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,7 +18,7 @@ import polars as pl
 from tarnkappe.algorithms.timed import STOPPED, decide_in_time
 from tarnkappe.algorithms.watch import Watch
 from tarnkappe.codebook import parquet_lines, reading_lines
-from tarnkappe.companions import file_name, is_address, staging, write_companions, write_json
+from tarnkappe.companions import file_name, is_address, population_table, staging, write_companions, write_json
 from tarnkappe.engines import engine_for
 from tarnkappe.engines.base import Engine, Writer
 from tarnkappe.engines.measures import measured
@@ -42,7 +42,7 @@ from tarnkappe.job.mechanism import independent
 from tarnkappe.job.model import replace_job
 from tarnkappe.phases import Phases, Progress
 from tarnkappe.plan import Plan
-from tarnkappe.release import Release, describe, population_table
+from tarnkappe.release import Release, describe
 from tarnkappe.schema import Schema
 from tarnkappe.spellings import notices_about_spellings
 from tarnkappe.tally import Tally
@@ -121,7 +121,17 @@ class _Run:
         if found.columns == schema.published:
             lies = untrue_labels(self.plan, self.missing) + untrue_records(self.plan, written, evidence.ledger)
             found = replace(found, untrue=(*found.untrue, *lies))
-        return found
+        return replace(found, proved=tuple(_proved(found, schema, evidence)))
+
+
+def _proved(found: Verification, schema: Schema, evidence: Evidence) -> Iterator[str]:
+    """What a table was found to be beside keeping its criteria: said only if it was looked at."""
+    identifiers = {c.name for c in schema.columns if c.role in ("identifier", "subject")}
+    if identifiers and not identifiers & set(found.columns):
+        yield "no identifier columns"
+    if not found.untrue:
+        kept = "" if evidence.ledger is None else " and kept values"
+        yield f"labels{kept} true of every record"
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,6 +180,7 @@ def anonymize(job: Job, data: Any, *, seed: int | None = None, progress: Progres
         _notices(run, job, written),
         public={"records": run.plan.n_published},
         private=_private(run),
+        proved=found.proved,
         table=like(data, table),
         draft=draft,
     )
@@ -264,6 +275,7 @@ def _publish(
             "read": _reading(run, name, format_, writer.dialect, missing) if Path(path).is_file() else None,
         },
         private=_private(run),
+        proved=found.proved,
         missing_text=marker,
         folder=Path(target),
     )

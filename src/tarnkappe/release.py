@@ -9,21 +9,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import polars as pl
 
 from tarnkappe._version import __version__
-from tarnkappe.arrays import Codes
 from tarnkappe.codebook import RARE, Entry, codebook
 from tarnkappe.criteria.base import Verdict
 from tarnkappe.errors import Notice, RefusedError
-from tarnkappe.groups import SUPPRESSED
 from tarnkappe.job import Job
 from tarnkappe.kernels.recoding import count_labels, count_values
 from tarnkappe.metrics import all_metrics, score_plan
 from tarnkappe.metrics.lm import LossMetric
 from tarnkappe.metrics.sse import SquaredError
 from tarnkappe.plan import Plan
-from tarnkappe.publish.labels import Labels
 from tarnkappe.schema import Schema
 
 if TYPE_CHECKING:
@@ -103,6 +99,8 @@ class Release:
     remarks: dict[str, tuple[tuple[float, int], ...]] = field(default_factory=dict)
     #: What every label means.
     codebook: tuple[Entry, ...] = ()
+    #: What was found in the released table beside its criteria, in words; only what was checked.
+    proved: tuple[str, ...] = ()
     table: Any = None
     folder: Path | None = None
     #: What it takes to save a release that is in memory only.
@@ -333,6 +331,7 @@ def describe(
     *,
     public: dict[str, Any],
     private: dict[str, Any],
+    proved: tuple[str, ...] = (),
     missing_text: str = "",
     table: Any = None,
     folder: Path | None = None,
@@ -382,35 +381,11 @@ def describe(
         },
         remarks=summarise_remarks(plan),
         codebook=codebook(plan, schema, missing_text),
+        proved=proved,
         table=table,
         folder=folder,
         draft=draft,
     )
-
-
-def groups_table(plan: Plan) -> pl.DataFrame:
-    """One row per group: its size and what it publishes. Private: it tells which boxes were formed."""
-    labels = _label_columns(plan, plan.labels, np.arange(plan.n_groups, dtype=np.int32))
-    remarks = {free_name(name, labels): values for name, values in plan.remarks.items()}
-    return pl.DataFrame({free_name("records", labels): plan.sizes, **labels, **remarks}, strict=False)
-
-
-def population_table(plan: Plan) -> pl.DataFrame | None:
-    """The public table as generalised by the plan: how many people (first column) have which labels.
-
-    People whose group is suppressed are left out. None without a public table.
-    """
-    if plan.tally.population is None:
-        return None
-    group = np.full(plan.tally.n_cells, SUPPRESSED, np.int32)
-    group[plan.everybody.cell] = plan.everybody.group
-    shown = np.flatnonzero((plan.tally.population > 0) & (group >= 0))
-    labels = _label_columns(plan, plan.everybody_labels, group[shown])
-    return pl.DataFrame({free_name("people", labels): plan.tally.population[shown], **labels}, strict=False)
-
-
-def _label_columns(plan: Plan, labels: tuple[Labels, ...], groups: Codes) -> dict[str, pl.Series]:
-    return {d.name: x.at(groups) for d, x in zip(plan.tally.quasi_domains, labels, strict=True)}
 
 
 def free_name(name: str, taken: Collection[str]) -> str:

@@ -141,7 +141,8 @@ def _verified(release: Release) -> str:
     what = "re-counted the table in memory"
     if release.folder is not None:
         what = f"re-read {shown_path(release.folder / 'public' / release.public_manifest['file'])}"
-    return " ".join([what, *(f"✓ {verdict_words(v)}" for v in release.verdicts), "✓ no identifiers ✓ order shuffled"])
+    found = [*(verdict_words(v) for v in release.verdicts), *release.proved]
+    return " ".join([what, *(f"✓ {words}" for words in found)])
 
 
 def verdict_words(verdict: Verdict) -> str:

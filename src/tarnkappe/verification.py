@@ -48,6 +48,8 @@ class Verification:
     n_suppressed: int = 0
     #: What is not as it was planned, in words; empty if there is no plan to compare with.
     untrue: tuple[str, ...] = ()
+    #: What else was checked in the table itself and found to be so, in words.
+    proved: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
