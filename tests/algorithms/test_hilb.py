@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from strategies import brute_meets, domains, goals, published_rows, tallies
-from tarnkappe.algorithms.local import hilb as hilb_module
 from tarnkappe.algorithms.local.curve import hilbert_order, idistance_order, stretched
 from tarnkappe.algorithms.local.hilb import Hilb
 from tarnkappe.algorithms.local.hilb_partitions import even_ranges, merge_ineligible
@@ -42,7 +41,8 @@ VARIANTS = [
     Hilb("idistance", refine=False, lookahead=1),
     Hilb(stretch=False, lookahead=3),
     Hilb(refine=False, lookahead=5),
-    Hilb(swaps=0),
+    Hilb(swaps=0, effort="quick"),
+    Hilb(effort="best"),
 ]
 PARTED = [Hilb(refine=False, lookahead=5, partitions=3), Hilb(partitions=2)]
 
@@ -126,18 +126,15 @@ def test_what_is_published_keeps_the_promise(tally, goal, algorithm, seed):
     assert all(brute_meets(rows, criterion, tally) for criterion in goal.criteria)
 
 
-@given(tallies(max_records=120), st.integers(1, 4), st.sampled_from(VARIANTS + PARTED), st.booleans())
+@given(tallies(max_records=120), st.integers(1, 4), st.sampled_from(VARIANTS + PARTED))
 @settings(max_examples=150)
-def test_groups_of_different_values(tally, least, algorithm, large):
+def test_groups_of_different_values(tally, least, algorithm):
     """No value has more than one in l records of a group, whatever the way it was made."""
     counts = np.bincount(tally.sensitive[:, 0], tally.count)
     if counts.max() * least > tally.n_records:
         return
     goal = Goal([FrequencyLDiversity("s0", least)])
-    with pytest.MonkeyPatch.context() as patch:
-        if large:
-            patch.setattr(hilb_module, "_FEW_CELLS", 0)
-        grouping = algorithm.decide(tally, goal, rng=np.random.default_rng(1))
+    grouping = algorithm.decide(tally, goal, rng=np.random.default_rng(1))
     assert np.array_equal(np.bincount(grouping.cell, grouping.quota, tally.n_cells), tally.count)
     for g in range(grouping.n_groups):
         own = grouping.group == g

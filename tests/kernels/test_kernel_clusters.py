@@ -10,11 +10,15 @@ from hypothesis import strategies as st
 from strategies import tallies
 from tarnkappe.algorithms.local.units import ruler_of
 from tarnkappe.groups import Grouping
+from tarnkappe.kernels.histograms import group_order
 from tarnkappe.kernels.local.centroids import one_pass
 from tarnkappe.kernels.local.clusters import grow_clusters
 from tarnkappe.kernels.local.dissolving import dissolve_groups, join_nearest
 from tarnkappe.kernels.local.dividing import divide_segments
-from tarnkappe.kernels.merging import best_partners, feed_groups, pair_off
+from tarnkappe.kernels.local.neighbours import Groups, Near, Pieces, groups_around
+from tarnkappe.kernels.local.partners import best_partners, feed_groups
+from tarnkappe.kernels.local.regrowing import regrow
+from tarnkappe.kernels.merging import pair_off
 from tarnkappe.kernels.widths import Ruler, box_width, box_widths, widened
 from tarnkappe.tally import Domain, Tally, count_cells
 from tarnkappe.taxonomy.tree import Taxonomy
@@ -49,6 +53,17 @@ def random_groups(tally: Tally, seed: int, n: int) -> tuple[np.ndarray, int]:
     group = np.random.default_rng(seed).integers(0, n, tally.n_cells)
     used, group = np.unique(group, return_inverse=True)
     return group.astype(np.int32), len(used)
+
+
+def all_near(n: int) -> Near:
+    """Every piece is near every other."""
+    line = np.arange(n, dtype=np.int32)[None]
+    return Near(line, line, n)
+
+
+def free_pieces(tally: Tally, smallest: int = 1) -> Pieces:
+    """Cells that may go anywhere."""
+    return Pieces(tally.quasi, tally.count, np.empty((tally.n_cells, 0), np.int32), np.empty(0, np.int64), smallest)
 
 
 class TestGrowing:
@@ -119,8 +134,9 @@ class TestMerging:
         lo, hi, size, total = measured(tally, group, n)
         wanted = np.arange(n)
         partner, price = np.empty(n, np.int64), np.empty(n)
+        given = (ruler, all_near(tally.n_cells), group.astype(np.int64), *group_order(group, n))
         for begin, end in ((0, n // 2), (n // 2, n)):
-            best_partners(ruler, lo, hi, size, total, wanted, partner, price, begin, end)
+            best_partners(*given, lo, hi, size, total, wanted, partner, price, begin, end)
         for a in range(n):
             prices = {
                 b: (size[a] + size[b]) * total_width(ruler, tally.quasi[(group == a) | (group == b)])
@@ -155,6 +171,7 @@ class TestFeeding:
         lo, hi, size, total = measured(tally, group, len(starts) - 1)
         taken, taker = np.zeros(len(values), np.int64), np.zeros(len(values), np.int32)
         needy = np.flatnonzero(size < 2)
+        givers = [np.flatnonzero(np.array(family) == family[g]) for g in needy]
         feed_groups(
             ruler,
             tally.quasi,
@@ -164,8 +181,9 @@ class TestFeeding:
             hi,
             size,
             total,
-            np.array(family, np.int32),
             needy,
+            np.concatenate(givers),
+            np.cumsum([len(g) for g in givers]),
             2,
             np.full(len(needy), price),
             taken,
@@ -210,36 +228,116 @@ class TestDissolving:
     def test_the_loss_falls_and_the_books_are_kept(self, tally, seed):
         ruler = ruler_of(tally.quasi_domains)
         group, n = random_groups(tally, seed, 8)
-        lo, hi, size, total = measured(tally, group, n)
-        before = float(size @ total)
-        dissolve_groups(ruler, tally.quasi, tally.count, group, lo, hi, size, total, np.argsort(-size * total))
-        after = measured(tally, group, n)
-        assert after[2].tolist() == size.tolist()
-        alive = size > 0
-        assert np.array_equal(after[0][alive], lo[alive])
-        assert np.array_equal(after[1][alive], hi[alive])
-        assert total[alive] == pytest.approx(after[3][alive], abs=1e-9)
-        assert float(after[2] @ after[3]) <= before + 1e-9
+        groups = Groups(group.astype(np.int64), *measured(tally, group, n))
+        before = float(groups.size @ groups.total)
+        order = np.argsort(-groups.size * groups.total)
+        dissolve_groups(ruler, all_near(tally.n_cells), free_pieces(tally), groups, order)
+        require_books(tally, groups)
+        assert float(groups.size @ groups.total) <= before + 1e-9
 
     def test_scattered_records_go_home(self):
         tally = line([0, 1, 2, 48, 50, 52, 98, 99, 100])
-        group = np.array([0, 0, 3, 1, 3, 1, 3, 2, 2], np.int32)
-        ruler = ruler_of(tally.quasi_domains)
-        lo, hi, size, total = measured(tally, group, 4)
-        dissolve_groups(ruler, tally.quasi, tally.count, group, lo, hi, size, total, np.array([3, 1, 0, 2]))
+        group = np.array([0, 0, 3, 1, 3, 1, 3, 2, 2])
+        groups = Groups(group, *measured(tally, group, 4))
+        given = ruler_of(tally.quasi_domains), all_near(9), free_pieces(tally)
+        dissolve_groups(*given, groups, np.array([3, 1, 0, 2]))
         assert group.tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2]
-        assert size.tolist() == [3, 3, 3, 0]
+        assert groups.size.tolist() == [3, 3, 3, 0]
 
     def test_leftovers_join_where_the_loss_rises_least(self):
-        tally = line([0, 1, 99, 100])
-        ruler = ruler_of(tally.quasi_domains)
-        lo, hi, size, total = measured(tally, np.array([0, 0, 1, 1], np.int32), 2)
-        rows, joined = np.array([[3], [90]], np.int32), np.empty(2, np.int32)
-        join_nearest(ruler, rows, np.array([1, 1]), lo, hi, size, total, joined)
-        assert joined.tolist() == [0, 1]
-        assert size.tolist() == [3, 3]
-        assert hi[0, 0] == 3
-        assert lo[1, 0] == 90
+        tally = line([0, 1, 3, 90, 99, 100])
+        group = np.array([0, 0, -1, -1, 1, 1])
+        kept = group >= 0
+        lo, hi, size, total = measured(line([0, 1, 99, 100]), group[kept], 2)
+        groups = Groups(group, lo, hi, size, total)
+        join_nearest(ruler_of(tally.quasi_domains), all_near(6), free_pieces(tally), groups)
+        assert group.tolist() == [0, 0, 0, 1, 1, 1]
+        require_books(tally, groups)
+
+
+def require_books(tally: Tally, groups: Groups) -> None:
+    """Boxes, records and widths are those of the pieces."""
+    again = Groups(groups.group, *measured(tally, groups.group, len(groups.size)))
+    alive = groups.size > 0
+    assert again.size.tolist() == groups.size.tolist()
+    assert np.array_equal(again.lo[alive], groups.lo[alive])
+    assert np.array_equal(again.hi[alive], groups.hi[alive])
+    assert groups.total[alive] == pytest.approx(again.total[alive], abs=1e-9)
+
+
+class TestRegrowing:
+    @given(tallies(max_records=60), st.integers(1, 4), st.integers(1, 3), st.integers(0, 99), st.integers(0, 1))
+    @settings(deadline=None, max_examples=300)
+    def test_groups_stay_large_and_mixed_and_the_loss_falls(self, tally, smallest, share, seed, window):
+        """Groups that were large enough, and in which no value was too frequent, are so afterwards."""
+        rng = np.random.default_rng(seed)
+        group, n = random_groups(tally, seed, 6)
+        value = np.ascontiguousarray(tally.sensitive[:, :1])
+        pieces = free_pieces(tally, smallest)._replace(secret=value, share=np.array([share]))
+
+        def fine(own: np.ndarray, g: int) -> bool:
+            held = np.bincount(value[own == g, 0], tally.count[own == g], 1)
+            return bool(held.sum() >= smallest and held.max() * share <= held.sum())
+
+        if not all(fine(group, g) for g in range(n)):
+            return
+        room = max(n, tally.n_records // smallest)
+        start = [np.concatenate([a, np.zeros((room - n, *a.shape[1:]), a.dtype)]) for a in measured(tally, group, n)]
+        groups = Groups(group.astype(np.int64), *start)
+        before = float(groups.size @ groups.total)
+        order = rng.permutation(tally.n_cells).astype(np.int32)[None]
+        place = np.empty_like(order)
+        place[0, order[0]] = np.arange(tally.n_cells)
+        near = Near(order, place, tally.n_cells if window else 1)
+        given = ruler_of(tally.quasi_domains), near, pieces, groups, np.arange(n), 4, 64
+        better = regrow(*given, rng.integers(0, 99, room), 10**6)
+        after = float(groups.size @ groups.total)
+        assert after < before if better else after == before
+        alive = np.flatnonzero(groups.size)
+        assert np.array_equal(np.unique(groups.group), alive)
+        assert all(fine(groups.group, g) for g in alive)
+        used, number = np.unique(groups.group, return_inverse=True)
+        require_books(tally, Groups(number, *(a[used] for a in groups[1:])))
+
+    def test_two_groups_across_each_other_are_untangled(self):
+        tally = line([0, 1, 2, 97, 98, 99])
+        group = np.array([0, 1, 0, 1, 0, 1])
+        groups = Groups(group, *measured(tally, group, 2))
+        given = ruler_of(tally.quasi_domains), all_near(6), free_pieces(tally, 3), groups
+        assert regrow(*given, np.arange(2), 2, 64, np.zeros(2, np.int64), 10**6) == 1
+        assert len(set(group[:3])) == len(set(group[3:])) == 1
+        assert group[0] != group[5]
+
+    def test_work_is_limited(self):
+        tally = line([0, 1, 2, 97, 98, 99])
+        group = np.array([0, 1, 0, 1, 0, 1])
+        groups = Groups(group, *measured(tally, group, 2))
+        given = ruler_of(tally.quasi_domains), all_near(6), free_pieces(tally, 3), groups
+        assert regrow(*given, np.arange(2), 2, 64, np.zeros(2, np.int64), 35) == 0
+        assert regrow(*given, np.arange(2), 2, 64, np.zeros(2, np.int64), 36) == 1
+
+
+@given(tallies(max_records=40), st.integers(0, 99), st.integers(0, 3), st.integers(1, 3))
+@settings(deadline=None)
+def test_groups_around(tally, seed, window, curves):
+    """Those of the pieces a few places further on some curve; all others, if there are none."""
+    rng = np.random.default_rng(seed)
+    group, n = random_groups(tally, seed, 8)
+    along = np.array([rng.permutation(tally.n_cells) for _ in range(curves)], np.int32)
+    place = np.argsort(along, axis=1).astype(np.int32)
+    wanted, ends = rng.permutation(n)[: n // 2 + 1], np.empty(n // 2 + 1, np.int64)
+    starts, members = group_order(group, n)
+    given = Near(along, place, window), group.astype(np.int64), starts, members, wanted, ends
+    found = np.split(groups_around(*given, n), ends[:-1])
+    for g, own in zip(wanted, found, strict=True):
+        near = {
+            int(group[o])
+            for p in np.flatnonzero(group == g)
+            for t in range(curves)
+            for o in along[t][max(0, place[t, p] - window) : place[t, p] + window + 1]
+        } - {int(g)}
+        assert len(set(own.tolist())) == len(own)
+        assert set(own.tolist()) == (near or set(range(n)) - {int(g)})
 
 
 class TestOnePass:

@@ -38,6 +38,10 @@ class Effort:
         return max(least, round(usual * self.times))
 
 
+#: The usual work.
+NORMAL = Effort(1.0)
+
+
 @dataclass(frozen=True)
 class Improving(Algorithm):
     """An algorithm that can go on improving what it has found."""

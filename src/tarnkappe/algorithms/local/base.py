@@ -8,8 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from tarnkappe.algorithms.base import Algorithm
-from tarnkappe.algorithms.local.pool import Pool, dissolve, divide, settle
+from tarnkappe.algorithms.effort import Improving
+from tarnkappe.algorithms.local.pool import Pool, divide, improved, settle
 from tarnkappe.algorithms.local.swaps import swap_refine
 from tarnkappe.algorithms.local.units import deal_out, select, tidy, tuples_of
 from tarnkappe.goal import Goal
@@ -19,7 +19,7 @@ from tarnkappe.tally import Tally
 
 
 @dataclass(frozen=True)
-class LocalRecoding(Algorithm):
+class LocalRecoding(Improving):
     """A local recoding: the subclass makes groups of a pool, the rest is the same for all of them.
 
     1. Combinations of quasi-identifiers whose records satisfy the goal by themselves stay as they are, unless the
@@ -28,15 +28,15 @@ class LocalRecoding(Algorithm):
     3. Leftovers join the group whose loss rises least.
     4. Groups that do not satisfy the goal are merged with the group where the loss rises least, until all do. For a
        monotone goal this ends at the latest with everybody in one group.
-    5. Groups are dissolved whose records are better off in others.
+    5. Groups are dissolved whose records are better off in others nearby. If the goal is about sizes, or about values
+       that must not be too frequent, near groups are then thrown together and grown anew, in as many rounds as the
+       `effort` says.
     6. Groups are divided around two far-apart records where both parts satisfy the goal.
     7. `swaps` passes of swap refinement.
     """
 
     scheme: ClassVar = "local"
     handles_wildcards: ClassVar = True
-    #: Whether step 5 is done: every record is compared with every group, which is quadratic.
-    dissolves: ClassVar[bool] = True
 
     swaps: int = param(
         3, doc="Passes of swap refinement: records with equal secrets change groups.", ge=0, kw_only=True
@@ -49,10 +49,8 @@ class LocalRecoding(Algorithm):
     def decide(self, tally: Tally, goal: Goal, *, rng: np.random.Generator) -> Grouping:
         """Group what does not stand already, then make every group satisfy the goal."""
         self.require_supported(tally, goal)
-        whole, owner = Pool.whole(tally, goal)
-        grouping = settle(whole, self._first_groups(whole, rng))
-        if self.dissolves:
-            grouping = dissolve(whole, grouping)
+        whole, owner = Pool.whole(tally, goal, self.work, self.watch)
+        grouping = improved(whole, settle(whole, self._first_groups(whole, rng)))
         grouping = divide(whole, grouping, np.ones(grouping.n_groups, np.bool_))
         grouping = swap_refine(whole.tally, grouping, goal, self.swaps)
         return deal_out(tally, owner, grouping)
@@ -65,7 +63,7 @@ class LocalRecoding(Algorithm):
         if stands.all():
             return alone
         tally, cells = select(whole.tally, ~stands[combination])
-        pool = Pool(tally, whole.goal, whole.tables, whole.ruler)
+        pool = whole.part(tally)
         if not whole.goal.decided_by_size and not pool.satisfied(pool.together()).all():
             return self.cluster(whole, rng)
         made = self.cluster(pool, rng)

@@ -22,12 +22,14 @@ class BottomUpGreedy(LocalRecoding):
     .. math:: |G \cup H|\,w(G \cup H) - |G|\,w(G) - |H|\,w(H)
 
     with the summed weighted width :math:`w` of a box. Each round finds the cheapest partner of all weak groups at
-    once and merges cheapest first; a weak group is merged once per round. Groups that became too large are divided
-    around two far-apart records. O(n² d) in the first round for n distinct combinations, at most half the groups are
-    left after each; most pairs are given up after a few columns.
+    once and merges cheapest first; a weak group is merged once per round. Partners are the groups of neighbours on
+    several turned Hilbert curves, which in small tables are all of them. Groups that became too large are divided
+    around two far-apart records. O(n d · neighbours) in each round for n distinct combinations, at most half the weak
+    groups are left after each.
 
     Differs from the paper in: any monotone goal instead of k-anonymity; pairs are merged by price within a round
-    instead of in the order of the table; groups are divided in the end instead of after each round; swap refinement.
+    instead of in the order of the table; groups are divided in the end instead of after each round; partners are looked
+    for nearby only; near groups grow anew, as in all local recodings; swap refinement.
 
     References
     ----------
@@ -36,7 +38,7 @@ class BottomUpGreedy(LocalRecoding):
 
     name: ClassVar = "bottom-up-greedy"
     title: ClassVar = "Bottom-up greedy cell generalisation"
-    summary: ClassVar = "Merges the nearest groups until all satisfy the goal; low loss, quadratic time."
+    summary: ClassVar = "Merges the nearest groups until all satisfy the goal; low loss."
 
     def cluster(self, pool: Pool, rng: np.random.Generator) -> Grouping:
         """Every combination by itself: merging weak groups is what all local recodings end with."""

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tarnkappe.algorithms.base import Algorithm
+from tarnkappe.algorithms.effort import Improving
 from tarnkappe.algorithms.local.curve import hilbert_order, idistance_order
 from tarnkappe.algorithms.local.line import Line
-from tarnkappe.algorithms.local.pool import Pool, dissolve, divide
+from tarnkappe.algorithms.local.nearness import different_values
+from tarnkappe.algorithms.local.pool import Pool, divide, improved
 from tarnkappe.algorithms.local.swaps import swap_refine
-from tarnkappe.algorithms.local.units import deal_out, first_of_tuples, select, tidy, tuples_of
+from tarnkappe.algorithms.local.units import deal_out, first_of_tuples, select, tuples_of
 from tarnkappe.algorithms.multidimensional.medians import MedianFront
 from tarnkappe.algorithms.multidimensional.mondrian import Mondrian
 from tarnkappe.arrays import Codes, Counts
@@ -22,23 +23,15 @@ from tarnkappe.criteria.frequency_l_diversity import FrequencyLDiversity
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping
 from tarnkappe.kernels.histograms import group_order
-from tarnkappe.kernels.local.hilb_moving import dissolve_eligible
 from tarnkappe.params import param
 from tarnkappe.tally import Tally
 
-#: Tables of at most so many cells are grouped in several ways, and the cheapest counts.
-_FEW_CELLS = 100_000
-
-#: From how many cells of the line a group chooses at most, and all groups together.
-_FARTHEST = 2048
-_OFFERS = 60_000_000
-
-#: How often a piece is compared with a group when groups are dissolved.
-_MOVES = 200_000_000
+#: From how many cells of the line a group chooses at normal effort, and how many offers any table has besides.
+_AHEAD, _OFFERS = 32, 1 << 23
 
 
 @dataclass(frozen=True)
-class Hilb(Algorithm):
+class Hilb(Improving):
     r"""Line up the records along a space-filling curve, and make groups of neighbours on the line.
 
     The combinations of quasi-identifiers are sorted by their index on a Hilbert curve through the positions of their
@@ -64,13 +57,19 @@ class Hilb(Algorithm):
     * Groups of different values are formed within parts of the table that median cuts make (`Mondrian`), each of them
       eligible, instead of on the whole line. Where the records of one combination can form groups by themselves, they
       stay as they are, as many as leave the rest of the part eligible.
-    * In tables of at most 100 000 cells costly groups are dissolved, if their records cost less in others.
-    * Such tables are grouped in several ways, too: in parts and as a whole, by different values and by size; along the
-      curve and, for sizes, along the curve within each value of a quasi-identifier. Groups choose from up to 2048 cells
-      ahead (`lookahead: 0`). The way with the least loss counts.
+    * Mondrian's own groups are a way, too, and the way with the least loss counts: Hilb never loses more than Mondrian.
+    * Groups are dissolved if their records cost less in groups nearby. Then every group is thrown together with a few
+      near ones and their records grow into groups anew, each from a record far from where the last one began, always
+      taking the record that widens the box least; the old groups stay unless the new ones cost less. That goes on for
+      four rounds, or as the `effort` says, with swaps in between. It is done where sizes and the frequency of values
+      keep the goal.
 
-    Records of a cell are alike, so groups are made many at a time: O(c · (log m + l)) for c cells and m values, without
-    the refinement, however many records there are. Consecutive groups that look the same are returned as one.
+    Near is what stands close on one of several turned Hilbert curves: 16 neighbours on each of 4 of them, of 8 at best
+    effort, and more in small tables.
+
+    Records of a cell are alike, so groups are made many at a time: O(c · (log m + l)) for c cells and m values,
+    however many records there are. Refinement is O(effort · c · d · (k + neighbours)). No size of the table changes
+    the method. Consecutive groups that look the same are returned as one.
 
     With `partitions`, the line is divided into ranges with about equal records, which are joined with neighbours
     where they are not eligible and grouped in parallel. The parts of `refine` are finer and take their place.
@@ -107,7 +106,7 @@ class Hilb(Algorithm):
     stretch: bool = param(True, doc="Stretch every quasi-identifier over the whole grid of the curve.", kw_only=True)
     lookahead: int = param(
         0,
-        doc="From how many cells of the line a group chooses; 1: the nearest of each value, 0: as many as time allows.",
+        doc="From how many cells of the line a group chooses; 1: the nearest of each value, 0: as the effort allows.",
         ge=0,
         kw_only=True,
     )
@@ -116,55 +115,36 @@ class Hilb(Algorithm):
     )
     refine: bool = param(
         True,
-        doc="Group within parts made by median cuts, keep equal records together, dissolve costly groups.",
+        doc="Group within parts made by median cuts, keep equal records together, dissolve and regrow groups.",
         kw_only=True,
     )
     partitions: int = param(1, doc="Ranges of the curve that are grouped apart, in parallel.", ge=1, kw_only=True)
 
     def decide(self, tally: Tally, goal: Goal, *, rng: np.random.Generator) -> Grouping:
-        """Make groups in all ways worth trying, and keep the cheapest."""
+        """Make groups in all ways worth trying, and improve the cheapest."""
         self.require_supported(tally, goal)
-        pool, owner = Pool.whole(tally, goal)
-        attempts = self._attempts(pool, rng)
-        grouping = min(attempts, key=pool.loss) if self.refine else next(attempts)
+        pool, owner = Pool.whole(tally, goal, self.work, self.watch)
+        line = Line.of(pool, self._order(pool, rng))
+        starts = self._starts(line, rng)
+        grouping = improved(pool, min(starts, key=pool.loss)) if self.refine else next(starts)
+        if not goal.decided_by_size:
+            grouping = divide(pool, grouping, np.ones(grouping.n_groups, np.bool_))
+        grouping = swap_refine(pool.tally, grouping, goal, self.swaps)
         return grouping if pool.tally is tally else deal_out(tally, owner, grouping)
 
-    def _attempts(self, pool: Pool, rng: np.random.Generator) -> Iterator[Grouping]:
-        """The groups found in every way worth trying, the most promising first."""
-        goal, tally = pool.goal, pool.tally
-        line = Line.of(pool, self._order(pool, rng))
-        wanted, large = _different(goal), tally.n_cells > _FEW_CELLS
+    def _starts(self, line: Line, rng: np.random.Generator) -> Iterator[Grouping]:
+        """Groups that satisfy the goal, made in every way worth trying; the one of the papers first."""
+        goal, tally = line.pool.goal, line.tally
+        wanted = different_values(goal)
         easy = max(wanted.values(), default=0) * 2 <= goal.min_size  # neighbours mostly have enough different values
-        if easy:
-            yield self._cut(line)
-        for column, different in wanted.items() if not (easy and large) else ():
+        for column, different in wanted.items() if not easy else ():
             value = tally.sensitive[:, tally.sensitive_index(column)]
-            commonest = int(pool.tables[column].max())
+            commonest = int(line.pool.tables[column].max())
             eligible = [x for x in (max(different, goal.min_size), different) if commonest * x <= tally.n_records]
             for number in eligible[:1]:
-                certain = _settled_by(goal, column, number)
-                for formed in self._formed(line, column, value, number):
-                    yield formed if certain else self._settled(line, formed)
-                if certain and large:
-                    return
-        if not easy:
-            yield self._cut(line)
-        if not goal.decided_by_size:
-            yield self._settled(line, Mondrian().decide(tally, goal, rng=rng))
-
-    def _cut(self, line: Line) -> Grouping:
-        """Groups of the smallest size that the goal allows, on the line where they cost least, and refined."""
-        lines = [line, *self._other_lines(line)]
-        cuts = [(x, x.cut(line.pool.goal.min_size, self.partitions)) for x in lines]
-        return self._settled(*min(cuts, key=lambda cut: line.pool.loss(cut[1])))
-
-    def _other_lines(self, line: Line) -> Iterator[Line]:
-        """For each quasi-identifier of a small table, the curve within each of its values, one after the other."""
-        tally = line.tally
-        if self.refine and tally.n_cells <= _FEW_CELLS:
-            rows = tally.quasi[first_of_tuples(tally)]
-            for j in range(rows.shape[1]):
-                yield Line.of(line.pool, line.order[np.argsort(rows[line.order, j], kind="stable")])
+                yield line.pooled(self._formed(line, column, value, number))
+        yield line.pooled(line.cut(goal.min_size, self.partitions))
+        yield line.pooled(Mondrian().decide(tally, goal, rng=rng))
 
     def _order(self, pool: Pool, rng: np.random.Generator) -> Codes:
         """The order of the distinct combinations of quasi-identifiers."""
@@ -174,14 +154,12 @@ class Hilb(Algorithm):
             return idistance_order(rows, tally.quasi_domains, pool.ruler, rng, stretch=self.stretch)
         return hilbert_order(rows, tally.quasi_domains, stretch=self.stretch)
 
-    def _formed(self, line: Line, column: str, value: Codes, different: int) -> Iterator[Grouping]:
-        """Groups of different values, made in parts of the table and, if it is small or that is asked, in the whole."""
+    def _formed(self, line: Line, column: str, value: Codes, different: int) -> Grouping:
+        """Groups of different values, made in parts of the table or, without refinement, along the whole line."""
         if self.refine:
-            yield self._formed_in_parts(line, column, value, different)
-        if not self.refine or line.tally.n_cells <= _FEW_CELLS:
-            bounds = line.eligible_ranges(value, different, self.partitions)
-            formed = line.form(value, different, self._ahead(line.tally, different), bounds)
-            yield self._refined(line.pool, formed, value, different)
+            return self._formed_in_parts(line, column, value, different)
+        bounds = line.eligible_ranges(value, different, self.partitions)
+        return line.form(value, different, self._ahead(line.tally), bounds)
 
     def _formed_in_parts(self, line: Line, column: str, value: Codes, different: int) -> Grouping:
         """Groups of different values within parts of the table; where equal records suffice, they stay together."""
@@ -200,15 +178,12 @@ class Hilb(Algorithm):
         cell, group, quota, n = alone, number, kept[alone], len(used)
         if not np.array_equal(kept, tally.count):
             some, cells = select(tally, kept < tally.count, tally.count - kept)
-            rest = replace(line.pool, tally=some)
+            rest = line.pool.part(some)
             rank = np.empty(len(order), np.int64)
             rank[order] = np.arange(len(order))
             firsts = cells[first_of_tuples(some)]
             along = np.argsort(rank[own[firsts]]).astype(np.int32)
-            formed = Line.of(rest, along).form(
-                value[cells], different, self._ahead(some, different), _bounds(part[firsts][along])
-            )
-            formed = self._refined(rest, formed, value[cells], different)
+            formed = Line.of(rest, along).form(value[cells], different, self._ahead(some), _bounds(part[firsts][along]))
             cell = np.concatenate([cell, cells[formed.cell]])
             group = np.concatenate([group, n + formed.group])
             quota = np.concatenate([quota, formed.quota])
@@ -216,31 +191,9 @@ class Hilb(Algorithm):
         _, sorting = group_order(cell, tally.n_cells)
         return Grouping(cell[sorting], group[sorting].astype(np.int32), quota[sorting], n)
 
-    def _settled(self, line: Line, grouping: Grouping) -> Grouping:
-        """The groups pooled with neighbours until they satisfy the goal, and refined."""
-        pool = line.pool
-        if not pool.goal.decided_by_size:
-            grouping = line.pooled(grouping)
-            if self.refine and pool.tally.n_cells <= _FEW_CELLS:
-                grouping = dissolve(pool, grouping)
-            grouping = divide(pool, grouping, np.ones(grouping.n_groups, np.bool_))
-        return self._swapped(pool, grouping)
-
-    def _ahead(self, tally: Tally, different: int) -> int:
-        """From how many cells of the line a group chooses: as asked, or as many as there is time for."""
-        if self.lookahead or tally.n_cells > _FEW_CELLS:
-            return max(1, self.lookahead)
-        return max(1, min(_FARTHEST, _OFFERS * different // tally.n_records))
-
-    def _refined(self, pool: Pool, grouping: Grouping, value: Codes, different: int) -> Grouping:
-        """The groups with the costliest of a small table dissolved where that pays, and with records swapped."""
-        dissolves = self.refine and pool.tally.n_cells <= _FEW_CELLS
-        return self._swapped(pool, _dissolved(pool, grouping, value, different) if dissolves else grouping)
-
-    def _swapped(self, pool: Pool, grouping: Grouping) -> Grouping:
-        """The groups after swap refinement; of large tables one pass, which gains most."""
-        passes = self.swaps if pool.tally.n_cells <= _FEW_CELLS else min(self.swaps, 1)
-        return swap_refine(pool.tally, grouping, pool.goal, passes)
+    def _ahead(self, tally: Tally) -> int:
+        """From how many cells of the line a group chooses: as asked, or as the effort allows."""
+        return self.lookahead or self.work.of_usual(_AHEAD) + _OFFERS // tally.n_records
 
 
 def _bounds(part: Codes) -> Counts:
@@ -253,40 +206,3 @@ def _all_of(part: Codes, holds: NDArray[np.bool_]) -> NDArray[np.bool_]:
     everywhere = np.ones(int(part.max()) + 1, np.bool_)
     everywhere[part[~holds]] = False
     return everywhere[part]
-
-
-def _different(goal: Goal) -> dict[str, int]:
-    """How many different values of which column satisfy some criteria of the goal; the largest number first."""
-    out: dict[str, int] = {}
-    for c in goal.criteria:
-        if c.enough_different is not None and c.sensitive_column is not None and not c.others_known:
-            out[c.sensitive_column] = max(c.enough_different, out.get(c.sensitive_column, 1))
-    return dict(sorted(out.items(), key=lambda item: -item[1]))
-
-
-def _settled_by(goal: Goal, column: str, different: int) -> bool:
-    """Whether so many different values of a column satisfy all criteria."""
-    return all(
-        (c.decided_by_size and c.min_size <= different)
-        or (
-            c.sensitive_column == column
-            and not c.others_known
-            and c.enough_different is not None
-            and c.enough_different <= different
-        )
-        for c in goal.criteria
-    )
-
-
-def _dissolved(pool: Pool, grouping: Grouping, value: Codes, different: int) -> Grouping:
-    """The groups without those whose records cost less in others; no value gets more than its share there."""
-    lo, hi, size, total = pool.measured(grouping)
-    cost = size * total
-    order = np.argsort(-cost, kind="stable")
-    moves = np.cumsum(np.bincount(grouping.group, minlength=grouping.n_groups)[order]) * grouping.n_groups
-    order = order[: np.searchsorted(moves, _MOVES)]
-    rows, group = pool.tally.quasi[grouping.cell], grouping.group.copy()
-    given = (pool.ruler, rows, value[grouping.cell], grouping.quota, group, lo, hi, size, total)
-    dissolve_eligible(*given, order[cost[order] > 0], different)
-    number = np.cumsum(size > 0, dtype=np.int32) - np.int32(1)
-    return tidy(grouping.cell, number[group], grouping.quota, int((size > 0).sum()))

@@ -8,11 +8,15 @@ from typing import ClassVar
 import numpy as np
 
 from tarnkappe.algorithms.local.base import LocalRecoding
-from tarnkappe.algorithms.local.pool import Pool, dissolve, settle
+from tarnkappe.algorithms.local.blocks import along_the_curve, grouped_apart
+from tarnkappe.algorithms.local.pool import Pool, settle
 from tarnkappe.algorithms.local.units import secret_values, select, tidy
 from tarnkappe.arrays import Codes, Counts
 from tarnkappe.groups import SUPPRESSED, Draft, Grouping
 from tarnkappe.kernels.local.clusters import grow_clusters
+
+#: Cells among which clusters are grown at normal effort; larger tables are grouped in blocks.
+_BLOCK = 4096
 
 #: How many clusters are tried before a size is taken for the whole pool.
 _PROBE = 32
@@ -29,8 +33,11 @@ class KMember(LocalRecoding):
     ``(max - min) / extent`` for numbers and ``(leaves - 1) / (all leaves - 1)`` of the lowest common node for
     categories. A cluster is complete with `min_size` records of the goal. Cells are taken record by record, so one cell
     may serve several clusters. All is done twice, the second time with clusters that also take in the records inside
-    their box when these are too few for a cluster of their own; the cheaper run counts. O(d n²) in the number n of
-    distinct combinations.
+    their box when these are too few for a cluster of their own; the cheaper run counts.
+
+    That is O(d n²) in the number n of distinct combinations, so tables of more than 4096 cells (of more at higher
+    `effort`) are grouped in blocks of neighbours on a Hilbert curve. What blocks have torn apart is found again when
+    near groups grow anew, as in all local recodings: O(d n · block).
 
     For criteria about sensitive values clusters are grown in rounds and asked about all at once: by distance alone;
     then with no value more often than its share of the pool, rounded up; then larger and larger. Clusters that satisfy
@@ -40,8 +47,9 @@ class KMember(LocalRecoding):
 
     Differs from the paper in: the rounds for goals other than k-anonymity; combinations that satisfy the goal by
     themselves stay as they are; stragglers; categories are measured in leaves instead of heights; the first seed is the
-    first cell instead of a random record, so the result does not depend on chance. Clusters whose records are better
-    off elsewhere are dissolved, which the paper's last clusters usually are, and swap refinement follows.
+    first cell instead of a random record, so the result does not depend on chance; blocks. Near clusters are thrown
+    together and grown anew, clusters whose records are better off elsewhere are dissolved, which the paper's last
+    clusters usually are, and swap refinement follows.
 
     References
     ----------
@@ -50,11 +58,16 @@ class KMember(LocalRecoding):
 
     name: ClassVar = "k-member"
     title: ClassVar = "k-member clustering"
-    summary: ClassVar = "Grows groups of nearest records one by one; very low loss, quadratic time."
+    summary: ClassVar = "Grows groups of nearest records one by one; very low loss."
 
     def cluster(self, pool: Pool, rng: np.random.Generator) -> Grouping:
+        """Clusters of every block of the table."""
+        block, n_blocks = along_the_curve(pool, self.work.of_usual(_BLOCK))
+        return grouped_apart(pool, block, n_blocks, self._cheaper)
+
+    def _cheaper(self, pool: Pool) -> Grouping:
         """The cheaper of two runs: clusters of exactly the smallest size, and clusters that take in stragglers."""
-        runs = [dissolve(pool, settle(pool, self._grow(pool, absorb=absorb))) for absorb in (False, True)]
+        runs = [settle(pool, self._grow(pool, absorb=absorb)) for absorb in (False, True)]
         return min(runs, key=pool.loss)
 
     @staticmethod
@@ -70,7 +83,7 @@ class KMember(LocalRecoding):
             part, cells = select(tally, left > 0, left)
             cap = _shares(value[cells], part.count, n_values, size) if capped else np.full(n_values, size, np.int64)
             given = (pool.ruler, part.quasi, part.count, value[cells], cap, size, absorb)
-            here = Pool(part, pool.goal, pool.tables, pool.ruler)
+            here = pool.part(part)
             limits = (_PROBE, part.n_records) if not pool.goal.decided_by_size else (part.n_records,)
             for limit in limits:
                 piece, group, quota, made = grow_clusters(*given, limit)

@@ -171,7 +171,7 @@ def _renamed(grouping: Grouping, new: Counts) -> Grouping:
     return grouping.relabel(new.astype(np.int32), int(new.max()) + 1)
 
 
-def _neighbours(ruler: Ruler, groups: Measures, wanted: Counts) -> tuple[Counts, Floats]:
+def _neighbours(ruler: Ruler, _: Grouping, groups: Measures, wanted: Counts) -> tuple[Counts, Floats]:
     """The group before or after, whichever is cheaper to merge with, and its price, for some groups."""
     lo, hi, size, total = groups
     both = box_widths(ruler, np.minimum(lo[:-1], lo[1:]), np.maximum(hi[:-1], hi[1:]))

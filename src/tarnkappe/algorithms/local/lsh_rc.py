@@ -9,16 +9,15 @@ from typing import ClassVar
 import numpy as np
 
 from tarnkappe.algorithms.local.base import LocalRecoding
+from tarnkappe.algorithms.local.blocks import grouped_apart
 from tarnkappe.algorithms.local.k_member import KMember
 from tarnkappe.algorithms.local.pool import Pool
-from tarnkappe.algorithms.shards import Shard, Shards, joined
 from tarnkappe.arrays import Codes, Floats
 from tarnkappe.groups import Grouping
 from tarnkappe.kernels.histograms import group_order
 from tarnkappe.kernels.local.sketches import join_most_alike, least_ranks
 from tarnkappe.params import param
 from tarnkappe.tally import Domain, Tally, distinct_rows
-from tarnkappe.threads import map_threads
 
 #: How many hash functions may divide the table one after another.
 _ROUNDS = 64
@@ -67,7 +66,6 @@ class LSHRC(LocalRecoding):
     name: ClassVar = "lsh-rc"
     title: ClassVar = "LSH-RC"
     summary: ClassVar = "Hashing into parts of similar records, then k-member in each; low loss at almost linear time."
-    dissolves: ClassVar = False
 
     part_cells: int = param(
         2000, doc="Parts of at most so many cells are grouped; larger ones are divided by hashing.", ge=1, kw_only=True
@@ -75,16 +73,9 @@ class LSHRC(LocalRecoding):
 
     def cluster(self, pool: Pool, rng: np.random.Generator) -> Grouping:
         """k-member clusters of every part."""
-        tally = pool.tally
+        grower = KMember(effort=self.effort)
         part, n_parts = similar_parts(pool, self.part_cells, rng)
-        whole = Shards((Shard(tally, np.arange(tally.n_cells, dtype=np.int32)),))
-        parts = whole.exchange(lambda _: part, n_parts)
-        grower = KMember()
-
-        def grow(own: Shard) -> Grouping:
-            return grower.cluster(Pool(own.tally, pool.goal, pool.tables, pool.ruler), rng)  # makes no use of chance
-
-        return joined(map_threads(grow, parts), parts)
+        return grouped_apart(pool, part, n_parts, lambda own: grower.cluster(own, rng))  # makes no use of chance
 
 
 def similar_parts(pool: Pool, part_cells: int, rng: np.random.Generator) -> tuple[Codes, int]:

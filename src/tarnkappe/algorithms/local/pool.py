@@ -1,22 +1,29 @@
-"""A pool of records to be grouped, and the steps that all local recodings share: settle, feed and divide groups."""
+"""A pool of records to be grouped, and the steps that all local recodings share."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tarnkappe.algorithms.effort import NORMAL, Effort
+from tarnkappe.algorithms.local.nearness import n_curves, near_pieces, pieces_of, shares
+from tarnkappe.algorithms.local.swaps import curve, swap_refine
 from tarnkappe.algorithms.local.units import project, ruler_of, tidy
+from tarnkappe.algorithms.watch import NOBODY, Watch
 from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.goal import Goal
-from tarnkappe.groups import SUPPRESSED, AnyDraft, Draft, Grouping
+from tarnkappe.groups import SUPPRESSED, Draft, Grouping
 from tarnkappe.kernels.histograms import group_order
 from tarnkappe.kernels.local.dissolving import dissolve_groups, join_nearest
 from tarnkappe.kernels.local.dividing import divide_segments
-from tarnkappe.kernels.merging import best_partners, feed_groups, pair_off
+from tarnkappe.kernels.local.neighbours import Groups, Near, groups_around
+from tarnkappe.kernels.local.partners import best_partners, feed_groups
+from tarnkappe.kernels.local.regrowing import regrow
+from tarnkappe.kernels.merging import pair_off
 from tarnkappe.kernels.widths import Ruler, box_widths
 from tarnkappe.tally import Tally
 from tarnkappe.threads import share_out
@@ -24,8 +31,17 @@ from tarnkappe.threads import share_out
 #: Boxes (lowest and highest codes), records and widths of groups.
 Measures = tuple[Codes, Codes, Counts, Floats]
 
-#: Says with which group some groups would be merged, and at what price.
-Partners = Callable[[Measures, Counts], tuple[Counts, Floats]]
+#: Says with which group some groups of a grouping would be merged, and at what price.
+Partners = Callable[[Grouping, Measures, Counts], tuple[Counts, Floats]]
+
+#: Groups are grown anew so often at normal effort, so many of them at most together, and about so many pieces.
+_ROUNDS, _TOGETHER, _POOL = 4, 6, 64
+
+#: Pairs of pieces that a round compares at most, for each piece.
+_PAIRS = 2000
+
+#: Rounds that gain less than this share of the loss are the last.
+_LEAST_GAIN = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,17 +52,32 @@ class Pool:
     goal: Goal
     tables: Mapping[str, Counts]
     ruler: Ruler
+    work: Effort = NORMAL
+    watch: Watch = NOBODY
 
     @classmethod
-    def whole(cls, tally: Tally, goal: Goal) -> tuple[Pool, Codes]:
+    def whole(cls, tally: Tally, goal: Goal, work: Effort = NORMAL, watch: Watch = NOBODY) -> tuple[Pool, Codes]:
         """All records as the goal sees them, if they can satisfy it, and the cell there of each cell of the tally."""
         if tally.n_cells == 0:
             raise goal.infeasible(tally)
         seen, owner = project(tally, goal)
-        pool = cls(seen, goal, goal.table_distributions(seen), ruler_of(seen.quasi_domains))
+        pool = cls(seen, goal, goal.table_distributions(seen), ruler_of(seen.quasi_domains), work, watch)
         if not pool.satisfied(pool.together()).all():
             raise goal.infeasible(tally)
         return pool, owner
+
+    @cached_property
+    def orders(self) -> list[Codes]:
+        """The order of the cells along each of some turned curves."""
+        return [np.argsort(curve(self.tally, t), kind="stable").astype(np.int32) for t in range(n_curves(self.work))]
+
+    def near(self, grouping: Grouping) -> Near:
+        """Which pieces of a grouping are near each other."""
+        return near_pieces(self.orders, grouping)
+
+    def part(self, tally: Tally) -> Pool:
+        """The pool of some of the records, as part of the same table."""
+        return replace(self, tally=tally)
 
     def together(self) -> Grouping:
         """All records in one group."""
@@ -81,7 +112,7 @@ def merge_weak(pool: Pool, grouping: Grouping, partners: Partners) -> Grouping:
         if ok.all() or grouping.n_groups == 1:
             return grouping
         wanted = np.flatnonzero(~ok)
-        partner, price = partners(pool.measured(grouping), wanted)
+        partner, price = partners(grouping, pool.measured(grouping), wanted)
         into = np.empty(grouping.n_groups, np.int64)
         pair_off(wanted, partner, np.argsort(price, kind="stable"), ok, into)
         while not np.array_equal(into, into[into]):  # a group may have joined one that then joined another
@@ -90,36 +121,39 @@ def merge_weak(pool: Pool, grouping: Grouping, partners: Partners) -> Grouping:
         grouping = grouping.relabel(number.astype(np.int32), len(used))
 
 
-def _partners(pool: Pool, groups: Measures, wanted: Counts) -> tuple[Counts, Floats]:
-    """The group that is cheapest to merge with, and its price, for some groups."""
+def _partners(pool: Pool, grouping: Grouping, groups: Measures, wanted: Counts) -> tuple[Counts, Floats]:
+    """The group nearby that is cheapest to merge with, and its price, for some groups."""
     partner, price = np.empty(len(wanted), np.int64), np.empty(len(wanted), np.float64)
-    work = np.arange(len(wanted) + 1, dtype=np.int64) * len(groups[0])
-    share_out(lambda a, b: best_partners(pool.ruler, *groups, wanted, partner, price, a, b), work)
+    near, group = pool.near(grouping), grouping.group.astype(np.int64)
+    starts, members = group_order(grouping.group, grouping.n_groups)
+    given = (pool.ruler, near, group, starts, members, *groups, wanted, partner, price)
+    work = np.concatenate([[0], np.cumsum(np.diff(starts)[wanted])]) * near.window
+    share_out(lambda a, b: best_partners(*given, a, b), work)
     return partner, price
 
 
-def feed(pool: Pool, grouping: AnyDraft, family: Codes | None = None) -> AnyDraft | Grouping:
+def feed(pool: Pool, grouping: Grouping, family: Codes | None = None) -> Grouping:
     """Let groups of fewer than `min_size` records take the nearest ones from a group that can spare them.
 
     A group takes nothing where nobody has enough to spare, or where merging it as a whole is cheaper. With families,
     groups take from their own family only, and merging is no alternative.
     """
     groups = pool.measured(grouping)
-    lo, hi, size, total = groups
-    needy = np.flatnonzero(size < pool.goal.min_size)
+    needy = np.flatnonzero(groups[2] < pool.goal.min_size)
     if not len(needy):
         return grouping
     if family is None:
-        family = np.zeros(grouping.n_groups, np.int32)
-        _, price = _partners(pool, groups, needy)
+        _, price = _partners(pool, grouping, groups, needy)
+        givers, ends = _around(pool, grouping, needy)
     else:
         price = np.full(len(needy), np.inf)
+        givers, ends = _of_family(family, needy)
     starts, order = group_order(grouping.group, grouping.n_groups)
     cell, group, quota = grouping.cell[order], grouping.group[order], grouping.quota[order]
     taken, taker = np.zeros(len(order), np.int64), np.zeros(len(order), np.int32)
     rows = pool.tally.quasi[cell]
     smallest = pool.goal.min_size
-    feed_groups(pool.ruler, rows, quota, starts, lo, hi, size, total, family, needy, smallest, price, taken, taker)
+    feed_groups(pool.ruler, rows, quota, starts, *groups, needy, givers, ends, smallest, price, taken, taker)
     kept, moved = quota > taken, taken > 0
     return tidy(
         np.concatenate([cell[kept], cell[moved]]),
@@ -129,21 +163,50 @@ def feed(pool: Pool, grouping: AnyDraft, family: Codes | None = None) -> AnyDraf
     )
 
 
+def _around(pool: Pool, grouping: Grouping, wanted: Counts) -> tuple[Counts, Counts]:
+    """The groups near some groups, one list after the other, and where each list ends."""
+    starts, members = group_order(grouping.group, grouping.n_groups)
+    ends = np.empty(len(wanted), np.int64)
+    given = (pool.near(grouping), grouping.group.astype(np.int64), starts, members, wanted, ends)
+    return groups_around(*given, grouping.n_groups), ends
+
+
+def _of_family(family: Codes, wanted: Counts) -> tuple[Counts, Counts]:
+    """The groups of the same families as some groups, one list after the other, and where each list ends."""
+    starts, members = group_order(family, int(family.max()) + 1)
+    begin, held = starts[family[wanted]], np.diff(starts)[family[wanted]]
+    ends = np.cumsum(held)
+    at = np.arange(int(held.sum())) - np.repeat(ends - held, held) + np.repeat(begin, held)
+    return members[at].astype(np.int64), ends
+
+
+def _state(pool: Pool, grouping: Grouping, spare: int = 0) -> Groups:
+    """Groups as kernels change them, with room for some more."""
+    kept = grouping.group >= 0
+    settled = Grouping(grouping.cell[kept], grouping.group[kept], grouping.quota[kept], grouping.n_groups)
+    lo, hi, size, total = (
+        np.concatenate([a, np.zeros((spare, *a.shape[1:]), a.dtype)]) for a in pool.measured(settled)
+    )
+    return Groups(grouping.group.astype(np.int64), lo, hi, size, total)
+
+
+def _changed(grouping: Grouping, groups: Groups) -> Grouping:
+    """The grouping after kernels have moved its pieces; groups that have lost all of them are gone."""
+    there = groups.size > 0
+    number = np.cumsum(there, dtype=np.int32) - np.int32(1)
+    return tidy(grouping.cell, number[groups.group], grouping.quota, int(there.sum()))
+
+
 def _join_leftovers(pool: Pool, grouping: Grouping) -> Grouping:
-    """Put the records of group -1 into the group whose loss rises least; without any group they are one."""
-    left = grouping.group == SUPPRESSED
-    if not left.any():
+    """Put the records of group -1 into the group nearby whose loss rises least; without any group they are one."""
+    if not (grouping.group == SUPPRESSED).any():
         return grouping
     if grouping.n_groups == 0:
         return Grouping(grouping.cell, np.zeros_like(grouping.group), grouping.quota, 1)
-    kept = Grouping(grouping.cell[~left], grouping.group[~left], grouping.quota[~left], grouping.n_groups)
-    lo, hi, size, total = pool.measured(kept)
-    group = grouping.group.copy()
-    joined = np.empty(int(left.sum()), np.int32)
-    rows = pool.tally.quasi[grouping.cell[left]]
-    join_nearest(pool.ruler, rows, grouping.quota[left], lo, hi, size, total, joined)
-    group[left] = joined
-    return tidy(grouping.cell, group, grouping.quota, grouping.n_groups)
+    groups = _state(pool, grouping)
+    pieces = pieces_of(pool.tally, grouping.cell, grouping.quota, 1, {})
+    join_nearest(pool.ruler, pool.near(grouping), pieces, groups)
+    return _changed(grouping, groups)
 
 
 def _numbered_along_the_table(grouping: Grouping) -> Grouping:
@@ -154,31 +217,77 @@ def _numbered_along_the_table(grouping: Grouping) -> Grouping:
     return grouping.relabel(new, grouping.n_groups)
 
 
-def dissolve(pool: Pool, grouping: Grouping) -> Grouping:
-    """Dissolve groups whose records are better off in others; afterwards all groups satisfy the goal as before.
+def improved(pool: Pool, grouping: Grouping) -> Grouping:
+    """The groups at lower loss; all of them satisfy the goal as before.
 
-    Clusters that are grown one after another leave scattered records to the last ones. Where the goal is not decided by
-    size, a group may fail with more records; it is then merged with others, and all is undone if that costs more.
+    Where sizes and shares of values keep the goal, near groups are thrown together and grown anew, round after round,
+    as the effort says, and groups are dissolved whose records are better off nearby. If the goal is not about sizes
+    alone, groups are also dissolved whatever it says; those that then fail it are merged with others, and all is
+    undone if that costs more.
     """
-    settled = settle(pool, dissolve_costly(pool, grouping))
+    share = shares(pool.goal)
+    if share is not None:
+        grouping = dissolved(pool, _regrown(pool, grouping, share), share)
+    if share == {}:
+        return grouping
+    settled = settle(pool, dissolved(pool, grouping, {}))
     return settled if pool.loss(settled) < pool.loss(grouping) else grouping
 
 
-def dissolve_costly(pool: Pool, grouping: Grouping) -> Grouping:
-    """Dissolve groups, costliest first, whose records cost less in others, whatever the goal says about these."""
-    lo, hi, size, total = pool.measured(grouping)
-    cost = size * total
-    group = grouping.group.copy()
-    rows, order = pool.tally.quasi[grouping.cell], np.argsort(-cost, kind="stable")
-    dissolve_groups(pool.ruler, rows, grouping.quota, group, lo, hi, size, total, order[cost[order] > 0])
-    number = np.cumsum(size > 0, dtype=np.int32) - np.int32(1)
-    return tidy(grouping.cell, number[group], grouping.quota, int((size > 0).sum()))
+def dissolved(pool: Pool, grouping: Grouping, share: dict[str, int]) -> Grouping:
+    """The groups without those, costliest first, whose records cost less in groups nearby.
+
+    There no value of a column has more than its share, whatever else the goal says.
+    """
+    groups = _state(pool, grouping)
+    cost = groups.size * groups.total
+    order = np.argsort(-cost, kind="stable")
+    pieces = pieces_of(pool.tally, grouping.cell, grouping.quota, pool.goal.min_size, share)
+    dissolve_groups(pool.ruler, pool.near(grouping), pieces, groups, order[cost[order] > 0])
+    return _changed(grouping, groups)
 
 
-def divide(pool: Pool, grouping: AnyDraft, open_groups: NDArray[np.bool_], *, both: bool = True) -> AnyDraft:
+def _regrown(pool: Pool, grouping: Grouping, share: dict[str, int]) -> Grouping:
+    """The groups after rounds in which near ones are thrown together and grown anew, costliest first.
+
+    After every few rounds records are swapped, so that the next ones find other groups.
+    """
+    rounds = pool.work.of_usual(_ROUNDS)
+    done, loss = 0, pool.loss(grouping)
+    while done < rounds:
+        if done > 0:
+            grouping = swap_refine(pool.tally, grouping, pool.goal, 1)
+        turns = range(done, min(done + _ROUNDS, rounds))
+        grouping = _thrown_together(pool, grouping, share, turns)
+        before, loss = loss, pool.loss(grouping)
+        done += len(turns)
+        pool.watch.tell(done, rounds)
+        if (done > _ROUNDS and before - loss < _LEAST_GAIN * before) or pool.watch.over:
+            break
+    return grouping
+
+
+def _thrown_together(pool: Pool, grouping: Grouping, share: dict[str, int], turns: range) -> Grouping:
+    """The groups after each has been thrown together with near ones once in each turn."""
+    smallest = pool.goal.min_size
+    groups = _state(pool, grouping, max(0, pool.tally.n_records // smallest - grouping.n_groups))
+    pieces, near = pieces_of(pool.tally, grouping.cell, grouping.quota, smallest, share), pool.near(grouping)
+    for turn in turns:
+        cost = groups.size * groups.total
+        order = np.argsort(-cost, kind="stable")
+        first = np.arange(len(cost)) * 7919 + turn * 31  # another record to begin with in each turn
+        given = (pool.ruler, near, pieces, groups, order[cost[order] > 0], _TOGETHER, _POOL, first)
+        regrow(*given, _PAIRS * len(grouping.cell))
+    return _changed(grouping, groups)
+
+
+def divide(
+    pool: Pool, grouping: Grouping, open_groups: NDArray[np.bool_], *, both: bool = True, rank: Counts | None = None
+) -> Grouping:
     """Divide groups around two far-apart records while both parts satisfy the goal (or while one of them does).
 
-    A part that does not satisfy the goal is not divided again.
+    A part that does not satisfy the goal is not divided again. Records choose their side in the order of the table, or
+    of the `rank` of their cells.
     """
     while True:
         if both:
@@ -187,10 +296,12 @@ def divide(pool: Pool, grouping: AnyDraft, open_groups: NDArray[np.bool_], *, bo
         if not open_groups.any():
             return grouping
         chosen = np.flatnonzero(open_groups)
-        rank = np.full(grouping.n_groups, SUPPRESSED, np.int32)
-        rank[chosen] = np.arange(len(chosen))
-        starts, order = group_order(rank[grouping.group], len(chosen))
-        cell, owner, quota = grouping.cell[order], rank[grouping.group[order]], grouping.quota[order]
+        number = np.full(grouping.n_groups, SUPPRESSED, np.int32)
+        number[chosen] = np.arange(len(chosen))
+        starts, order = group_order(number[grouping.group], len(chosen))
+        if rank is not None:
+            order = order[np.lexsort((rank[grouping.cell[order]], number[grouping.group[order]]))]
+        cell, owner, quota = grouping.cell[order], number[grouping.group[order]], grouping.quota[order]
         side = _sides(pool, pool.tally.quasi[cell], quota, starts)
         part = 2 * owner + side
         used = np.bincount(part, minlength=2 * len(chosen)) > 0

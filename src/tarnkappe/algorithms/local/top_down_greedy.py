@@ -9,8 +9,7 @@ import numpy as np
 
 from tarnkappe.algorithms.local.base import LocalRecoding
 from tarnkappe.algorithms.local.pool import Pool, divide, feed
-from tarnkappe.algorithms.local.units import tidy
-from tarnkappe.groups import Draft, Grouping
+from tarnkappe.groups import Grouping
 
 
 @dataclass(frozen=True)
@@ -20,8 +19,8 @@ class TopDownGreedy(LocalRecoding):
     Two seeds are found by going three times to the furthest record. The others follow in random order, each to the side
     where the loss :math:`|G|\,w(G)` rises less. A group is divided while at least one part satisfies the goal; a part
     that does not is finished. Afterwards each group that is too small takes the nearest records it needs from a group
-    that can spare them, or is merged with the group where the loss rises least, whichever is cheaper. O(d n log n) for
-    balanced divisions of n cells, and O(d n) for each group that is too small.
+    nearby that can spare them, or is merged with the group nearby where the loss rises least, whichever is cheaper.
+    O(d n log n) for balanced divisions of n cells.
 
     Differs from the paper in: any monotone goal instead of k-anonymity. Taking records is decided by size; groups that
     then do not satisfy the goal are merged. Sides are chosen by the rise of the loss including the number of records,
@@ -38,7 +37,5 @@ class TopDownGreedy(LocalRecoding):
 
     def cluster(self, pool: Pool, rng: np.random.Generator) -> Grouping:
         """Divide at random order, then let small groups take records."""
-        order = rng.permutation(pool.tally.n_cells).astype(np.int32)
-        together = Draft(order, np.zeros(len(order), np.int32), pool.tally.count[order], 1)
-        divided = feed(pool, divide(pool, together, np.ones(1, np.bool_), both=False))
-        return tidy(divided.cell, divided.group, divided.quota, divided.n_groups)
+        rank = rng.permutation(pool.tally.n_cells)
+        return feed(pool, divide(pool, pool.together(), np.ones(1, np.bool_), both=False, rank=rank))

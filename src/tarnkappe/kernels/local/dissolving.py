@@ -1,108 +1,129 @@
-"""Groups dissolved where their records are better off elsewhere."""
+"""Groups dissolved where their records are better off in groups nearby."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from tarnkappe.arrays import Codes, Counts, Floats
+from tarnkappe.arrays import Counts
 from tarnkappe.kernels import helper, kernel
+from tarnkappe.kernels.local.neighbours import Groups, Near, Pieces, _admits, _linked, _near_groups
 from tarnkappe.kernels.widths import Ruler, box_width, widen, widened_box
 
 
 @helper
 def _best_home(
     ruler: Ruler,
-    rows: Codes,
+    near: Near,
+    pieces: Pieces,
+    groups: Groups,
+    head: Counts,
+    after: Counts,
     i: int,
-    records: int,
-    lo: Codes,
-    hi: Codes,
-    size: Counts,
-    total: Floats,
-    without: int,
+    own: int,
     enough: float,
+    seen: Counts,
+    stamp: int,
+    found: Counts,
 ) -> tuple[int, float]:
-    """The group, other than `without`, whose loss rises least with some records of row `i`, and by how much.
+    """The group near piece `i`, other than `own`, whose loss rises least with it, and by how much.
 
-    -1 if it rises by `enough` or more everywhere.
+    -1 if it rises by `enough` or more everywhere, or no group admits it. A piece without neighbours looks everywhere.
     """
+    if own >= 0:
+        seen[own] = stamp
+    n = _near_groups(near, groups.group, i, seen, stamp, found, 0)
+    if n == 0:
+        for g in range(groups.size.size):
+            if g != own:
+                found[n] = g
+                n += 1
     best, least = -1, enough
-    for g in range(size.size):
-        if g == without or size[g] == 0:
+    records = pieces.quota[i]
+    for f in range(n):
+        g = found[f]
+        if groups.size[g] == 0:
             continue
         # (size + records) * new width - size * old width < least, solved for the new width
-        limit = (least + size[g] * total[g]) / (size[g] + records)
-        wider = widened_box(ruler, rows, i, lo, hi, g, limit)
-        if wider < limit:
-            best, least = g, (size[g] + records) * wider - size[g] * total[g]
+        limit = (least + groups.size[g] * groups.total[g]) / (groups.size[g] + records)
+        wider = widened_box(ruler, pieces.rows, i, groups.lo, groups.hi, g, limit)
+        if wider < limit and _admits(pieces, groups, head, after, g, i):
+            best, least = g, (groups.size[g] + records) * wider - groups.size[g] * groups.total[g]
     return best, least
 
 
-@kernel
-def join_nearest(
-    ruler: Ruler, rows: Codes, quota: Counts, lo: Codes, hi: Codes, size: Counts, total: Floats, group: Codes
-) -> None:
-    """Put every row into the group whose loss rises least; boxes, sizes and widths (`total`) of the groups follow."""
-    for i in range(rows.shape[0]):
-        best, _ = _best_home(ruler, rows, i, quota[i], lo, hi, size, total, -1, np.inf)
-        group[i] = best
-        size[best] += quota[i]
-        widen(ruler, rows[i], lo[best], hi[best])
-        total[best] = box_width(ruler, lo[best], hi[best])
+@helper
+def _join(ruler: Ruler, pieces: Pieces, groups: Groups, head: Counts, after: Counts, g: int, i: int) -> None:
+    """Put piece `i` into group `g`; its entry in `groups.group` stays."""
+    groups.size[g] += pieces.quota[i]
+    widen(ruler, pieces.rows[i], groups.lo[g], groups.hi[g])
+    groups.total[g] = box_width(ruler, groups.lo[g], groups.hi[g])
+    after[i] = head[g]
+    head[g] = i
 
 
 @kernel
-def dissolve_groups(
-    ruler: Ruler,
-    rows: Codes,
-    quota: Counts,
-    group: Codes,
-    lo: Codes,
-    hi: Codes,
-    size: Counts,
-    total: Floats,
-    order: Counts,
-) -> None:
-    """Dissolve groups, in a given order, where that makes the loss fall.
-
-    The pieces of a group go one by one to the group whose loss rises least. If all that costs more than the group did,
-    it is undone. Groups (`group`), boxes, sizes and widths are changed in place; a dissolved group has size 0.
-    """
-    n, q = rows.shape
-    head, after = np.full(size.size, -1, np.int64), np.empty(n, np.int64)
+def join_nearest(ruler: Ruler, near: Near, pieces: Pieces, groups: Groups) -> None:
+    """Put every piece of group -1 into the group nearby whose loss rises least; `groups` follow."""
+    n, n_groups = groups.group.size, groups.size.size
+    head, after = np.empty(n_groups, np.int64), np.empty(n, np.int64)
+    _linked(groups.group, head, after)
+    seen, found = np.full(n_groups, -1, np.int64), np.empty(n_groups, np.int64)
     for i in range(n):
-        after[i] = head[group[i]]
-        head[group[i]] = i
-    home = np.empty(n, np.int64)
+        if groups.group[i] < 0:
+            to, _ = _best_home(ruler, near, pieces, groups, head, after, i, -1, np.inf, seen, i, found)
+            _join(ruler, pieces, groups, head, after, to, i)
+            groups.group[i] = to
+
+
+@kernel
+def dissolve_groups(ruler: Ruler, near: Near, pieces: Pieces, groups: Groups, order: Counts) -> None:
+    """Dissolve groups, in a given order, where that makes the loss fall and the others admit their records.
+
+    The pieces of a group go one by one to the group nearby whose loss rises least. If all that costs more than the
+    group did, it is undone. A dissolved group has no records.
+    """
+    n, q = pieces.rows.shape
+    n_groups = groups.size.size
+    head, after = np.empty(n_groups, np.int64), np.empty(n, np.int64)
+    _linked(groups.group, head, after)
+    seen, found = np.full(n_groups, -1, np.int64), np.empty(n_groups, np.int64)
+    members, home = np.empty(n, np.int64), np.empty(n, np.int64)
     old_lo, old_hi, old_total = np.empty((n, q), np.int32), np.empty((n, q), np.int32), np.empty(n, np.float64)
+    stamp = 0
     for g in order:
-        left = size[g] * total[g]
-        steps = 0
+        n_members = steps = 0
         i = head[g]
-        while i >= 0 and left > 0:
-            to, rise = _best_home(ruler, rows, i, quota[i], lo, hi, size, total, g, left)
-            left = left - rise if to >= 0 else -1.0
-            if left > 0:
-                home[steps], old_lo[steps], old_hi[steps], old_total[steps] = to, lo[to], hi[to], total[to]
-                size[to] += quota[i]
-                widen(ruler, rows[i], lo[to], hi[to])
-                total[to] = box_width(ruler, lo[to], hi[to])
-                steps += 1
-                i = after[i]
-        done = i < 0 and steps > 0
-        i = head[g]
-        members = np.empty(steps, np.int64)
-        for s in range(steps):
-            members[s] = i
+        while i >= 0:
+            members[n_members] = i
+            n_members += 1
             i = after[i]
-        if done:
-            size[g] = 0
-            head[g] = -1
+        left = groups.size[g] * groups.total[g]
+        while steps < n_members:
+            i = members[steps]
+            stamp += 1
+            to, rise = _best_home(ruler, near, pieces, groups, head, after, i, g, left, seen, stamp, found)
+            if to < 0:
+                break
+            left -= rise
+            home[steps], old_total[steps] = to, groups.total[to]
+            for j in range(q):
+                old_lo[steps, j], old_hi[steps, j] = groups.lo[to, j], groups.hi[to, j]
+            _join(ruler, pieces, groups, head, after, to, i)
+            steps += 1
+        if steps == n_members:
+            groups.size[g], head[g] = 0, -1
             for s in range(steps):
-                group[members[s]] = home[s]
-                after[members[s]] = head[home[s]]
-                head[home[s]] = members[s]
-        else:
-            for s in range(steps - 1, -1, -1):  # backwards: a group may have taken in several
-                size[home[s]] -= quota[members[s]]
-                lo[home[s]], hi[home[s]], total[home[s]] = old_lo[s], old_hi[s], old_total[s]
+                groups.group[members[s]] = home[s]
+            continue
+        for s in range(steps - 1, -1, -1):  # backwards: a group may have taken in several
+            i, to = members[s], home[s]
+            head[to] = after[i]
+            groups.size[to] -= pieces.quota[i]
+            groups.total[to] = old_total[s]
+            for j in range(q):
+                groups.lo[to, j], groups.hi[to, j] = old_lo[s, j], old_hi[s, j]
+        head[g] = -1
+        for s in range(n_members):
+            i = members[s]
+            after[i] = head[g]
+            head[g] = i

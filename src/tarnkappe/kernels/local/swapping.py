@@ -8,47 +8,111 @@ from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.kernels import helper, kernel
 from tarnkappe.kernels.widths import Ruler, width
 
-#: What `edges` holds per group and column: the lowest code, the next one and how many pieces have the lowest; then the
-#: same from above.
-_LOW, _NEXT_LOW, _AT_LOW, _HIGH, _NEXT_HIGH, _AT_HIGH = range(6)
+#: What `edges` holds per group and column: the lowest code and how many pieces have it, the next one and how many; then
+#: the same from above.
+_LOW, _AT_LOW, _NEXT_LOW, _AT_NEXT_LOW, _HIGH, _AT_HIGH, _NEXT_HIGH, _AT_NEXT_HIGH = range(8)
+_EDGES = 8
+
+_TOP = np.iinfo(np.int32).max
 
 
 @helper
-def _measure(ruler: Ruler, rows: Codes, head: Counts, after: Counts, g: int, edges: Codes) -> float:
-    """Find the edges of one group anew; returns its width."""
+def _enter(edges: Codes, g: int, j: int, v: int) -> None:
+    """Make room for one more piece of code `v` in the edges of a column."""
+    e = edges[g, j]
+    if v < e[_LOW]:
+        e[_NEXT_LOW], e[_AT_NEXT_LOW], e[_LOW], e[_AT_LOW] = e[_LOW], e[_AT_LOW], v, 1
+    elif v == e[_LOW]:
+        e[_AT_LOW] += 1
+    elif v < e[_NEXT_LOW]:
+        e[_NEXT_LOW], e[_AT_NEXT_LOW] = v, 1
+    elif v == e[_NEXT_LOW]:
+        e[_AT_NEXT_LOW] += 1
+    if v > e[_HIGH]:
+        e[_NEXT_HIGH], e[_AT_NEXT_HIGH], e[_HIGH], e[_AT_HIGH] = e[_HIGH], e[_AT_HIGH], v, 1
+    elif v == e[_HIGH]:
+        e[_AT_HIGH] += 1
+    elif v > e[_NEXT_HIGH]:
+        e[_NEXT_HIGH], e[_AT_NEXT_HIGH] = v, 1
+    elif v == e[_NEXT_HIGH]:
+        e[_AT_NEXT_HIGH] += 1
+
+
+@helper
+def _leave(edges: Codes, g: int, j: int, v: int) -> bool:
+    """Take a piece of code `v` out of the edges of a column; whether they must be found anew."""
+    e = edges[g, j]
+    gone = False
+    if v == e[_LOW]:
+        e[_AT_LOW] -= 1
+        gone = e[_AT_LOW] == 0
+    elif v == e[_NEXT_LOW]:
+        e[_AT_NEXT_LOW] -= 1
+        gone = e[_AT_NEXT_LOW] == 0
+    if v == e[_HIGH]:
+        e[_AT_HIGH] -= 1
+        gone |= e[_AT_HIGH] == 0
+    elif v == e[_NEXT_HIGH]:
+        e[_AT_NEXT_HIGH] -= 1
+        gone |= e[_AT_NEXT_HIGH] == 0
+    return gone
+
+
+@helper
+def _find(ruler: Ruler, rows: Codes, head: Counts, after: Counts, g: int, j: int, edges: Codes) -> None:
+    """Find the edges of one column of a group anew."""
+    e = edges[g, j]
+    e[_LOW] = e[_NEXT_LOW] = _TOP
+    e[_HIGH] = e[_NEXT_HIGH] = -1
+    e[_AT_LOW] = e[_AT_NEXT_LOW] = e[_AT_HIGH] = e[_AT_NEXT_HIGH] = 0
+    i = head[g]
+    while i >= 0:
+        if rows[i, j] != ruler.wild[j]:
+            _enter(edges, g, j, rows[i, j])
+        i = after[i]
+
+
+@helper
+def _exchange(
+    ruler: Ruler, rows: Codes, head: Counts, after: Counts, edges: Codes, g: int, out: int, whole: bool, into: int
+) -> float:
+    """The width of group `g` and its edges after piece `into` has come and piece `out`, if it was `whole`, has gone.
+
+    The pieces of the group are already those it has now.
+    """
     total = 0.0
     for j in range(rows.shape[1]):
-        low = next_low = np.iinfo(np.int32).max
-        high = next_high = -1
-        at_low = at_high = 0
-        i = head[g]
-        while i >= 0:
-            v = rows[i, j]
-            if v != ruler.wild[j]:
-                if v < low:
-                    low, next_low, at_low = v, low, 1
-                elif v == low:
-                    at_low += 1
-                elif v < next_low:
-                    next_low = v
-                if v > high:
-                    high, next_high, at_high = v, high, 1
-                elif v == high:
-                    at_high += 1
-                elif v > next_high:
-                    next_high = v
-            i = after[i]
-        edges[g, j, _LOW], edges[g, j, _NEXT_LOW], edges[g, j, _AT_LOW] = low, next_low, at_low
-        edges[g, j, _HIGH], edges[g, j, _NEXT_HIGH], edges[g, j, _AT_HIGH] = high, next_high, at_high
+        found = False
+        if whole and rows[out, j] != rows[into, j] and rows[out, j] != ruler.wild[j]:
+            found = _leave(edges, g, j, rows[out, j])
+        if found:
+            _find(ruler, rows, head, after, g, j, edges)
+        elif rows[into, j] != ruler.wild[j] and not (whole and rows[out, j] == rows[into, j]):
+            _enter(edges, g, j, rows[into, j])
         total += width(ruler, j, edges[g, j, _LOW], edges[g, j, _HIGH])
     return total
+
+
+@helper
+def _slack(ruler: Ruler, rows: Codes, edges: Codes, total: float, g: int, out: int) -> float:
+    """How much narrower group `g` would be without piece `out`."""
+    narrower = 0.0
+    for j in range(rows.shape[1]):
+        low, high, v = edges[g, j, _LOW], edges[g, j, _HIGH], rows[out, j]
+        if v != ruler.wild[j]:
+            if v == low and edges[g, j, _AT_LOW] == 1:
+                low = edges[g, j, _NEXT_LOW]
+            if v == high and edges[g, j, _AT_HIGH] == 1:
+                high = edges[g, j, _NEXT_HIGH]
+        narrower += width(ruler, j, low, high)
+    return total - narrower
 
 
 @helper
 def _exchanged(
     ruler: Ruler, rows: Codes, edges: Codes, g: int, out: int, whole: bool, into: int, enough: float
 ) -> float:
-    """The width of group `g` once piece `into` is added and piece `out`, if it leaves as a whole, is gone."""
+    """The width that group `g` would have with piece `into` and without piece `out`, if that leaves as a whole."""
     total = 0.0
     for j in range(rows.shape[1]):
         low, high = edges[g, j, _LOW], edges[g, j, _HIGH]
@@ -104,7 +168,7 @@ def swap_pass(
     """
     head, before, after = np.full(n_groups, -1, np.int64), np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
     size, total = np.zeros(n_groups, np.int64), np.empty(n_groups, np.float64)
-    edges = np.empty((n_groups, rows.shape[1], 6), np.int32)
+    edges = np.empty((n_groups, rows.shape[1], _EDGES), np.int32)
     given = (ruler, rows, value, cell, quota, group, n_pieces, window)
     pieces, swaps = _swap(*given, head, before, after, size, total, edges)
     return int(pieces), int(swaps)
@@ -136,16 +200,27 @@ def _swap(
         _link(head, before, after, group[i] + 0, i)  # int64, as all numbers of groups here: helpers are compiled once
         size[group[i]] += quota[i]
     for g in range(size.size):
-        total[g] = _measure(ruler, rows, head, after, g, edges)
+        total[g] = 0.0
+        for j in range(q):
+            _find(ruler, rows, head, after, g, j, edges)
+            total[g] += width(ruler, j, edges[g, j, _LOW], edges[g, j, _HIGH])
     swaps, pieces = 0, n_pieces
+    # What a piece that leaves could gain at most in its group, and after how many exchanges of it that was measured.
+    slack, measured, changes = np.empty(capacity, np.float64), np.full(capacity, -1, np.int64), np.zeros_like(size)
     for a in range(n_pieces):
         best, most = n_pieces, 1e-12  # nobody; rounding is no gain
         g = group[a] + 0
+        if measured[a] != changes[g]:
+            slack[a], measured[a] = size[g] * _slack(ruler, rows, edges, total[g], g, a), changes[g]
         for b in range(a + 1, min(a + window + 1, n_pieces)):
             if value[b] != value[a]:
                 break
             h = group[b] + 0
             if g == h:
+                continue
+            if measured[b] != changes[h]:
+                slack[b], measured[b] = size[h] * _slack(ruler, rows, edges, total[h], h, b), changes[h]
+            if slack[a] + slack[b] <= most:
                 continue
             now = size[g] * total[g] + size[h] * total[h]
             first = _exchanged(ruler, rows, edges, g, a, quota[a] <= quota[b], b, (now - most) / size[g])
@@ -171,6 +246,8 @@ def _swap(
             _unlink(head, before, after, there, smaller)
             group[smaller] = here
             _link(head, before, after, here, smaller)
+            total[there] = _exchange(ruler, rows, head, after, edges, there, smaller, True, larger)
+            total[here] = _exchange(ruler, rows, head, after, edges, here, larger, False, smaller)
             pieces += 1
         else:
             _unlink(head, before, after, g, a)
@@ -178,7 +255,10 @@ def _swap(
             group[a], group[b] = h, g
             _link(head, before, after, h, a)
             _link(head, before, after, g, b)
-        for changed in (g, h):
-            total[changed] = _measure(ruler, rows, head, after, changed, edges)
+            total[g] = _exchange(ruler, rows, head, after, edges, g, a, True, b)
+            total[h] = _exchange(ruler, rows, head, after, edges, h, b, True, a)
+        measured[a] = measured[b] = -1
+        changes[g] += 1
+        changes[h] += 1
         swaps += 1
     return pieces, swaps

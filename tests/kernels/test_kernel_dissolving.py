@@ -1,4 +1,4 @@
-"""Groups dissolved into others: nothing is lost, no value becomes too frequent, and the loss falls."""
+"""Groups dissolved into others of the kind: no value becomes too frequent, and the loss falls; and centres."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from strategies import tallies
 from tarnkappe.algorithms.local.units import ruler_of
 from tarnkappe.kernels.boxes import group_boxes
+from tarnkappe.kernels.local.dissolving import dissolve_groups
 from tarnkappe.kernels.local.hilb_centres import farthest_first, nearest_centre
-from tarnkappe.kernels.local.hilb_moving import dissolve_eligible
+from tarnkappe.kernels.local.neighbours import Groups, Near, Pieces
 from tarnkappe.kernels.widths import box_widths
 from tarnkappe.tally import Domain
 from tarnkappe.taxonomy.tree import Taxonomy
@@ -19,15 +20,21 @@ SCALE = Domain("x", Taxonomy.scale([str(i) for i in range(11)]))
 
 
 def measured(ruler, rows, group, n, quota):
-    lo, hi = group_boxes(rows, np.arange(len(rows), dtype=np.int32), group, n, ruler.wild)
+    lo, hi = group_boxes(rows, np.arange(len(rows), dtype=np.int32), group.astype(np.int32), n, ruler.wild)
     return lo, hi, np.bincount(group, quota, n).astype(np.int64), box_widths(ruler, lo, hi)
+
+
+def dissolve_eligible(ruler, rows, value, quota, group, lo, hi, size, total, order, least) -> None:
+    line = np.arange(len(rows), dtype=np.int32)[None]
+    pieces = Pieces(rows, quota, value[:, None], np.array([least]), 1)
+    dissolve_groups(ruler, Near(line, line, len(rows)), pieces, Groups(group, lo, hi, size, total), order)
 
 
 @given(tallies(max_records=60), st.integers(1, 3), st.integers(1, 8), st.integers(0, 99))
 @settings(max_examples=150)
 def test_no_value_becomes_too_frequent(tally, least, n, seed):
     ruler, rows, value = ruler_of(tally.quasi_domains), tally.quasi, np.ascontiguousarray(tally.sensitive[:, 0])
-    group = np.random.default_rng(seed).integers(0, n, len(rows)).astype(np.int32)
+    group = np.random.default_rng(seed).integers(0, n, len(rows))
     lo, hi, size, total = measured(ruler, rows, group, n, tally.count)
     before = size @ total
     was_eligible = {g for g in range(n) if eligible(value, tally.count, group == g, least)}
@@ -52,12 +59,12 @@ def test_a_record_goes_to_the_nearest_group_that_lacks_its_value():
     rows = np.array([[0], [1], [9], [10], [2], [8]], np.int32)
     value = np.array([0, 1, 0, 1, 2, 3], np.int32)
     ruler, quota = ruler_of([SCALE]), np.ones(6, np.int64)
-    group = np.array([0, 0, 1, 1, 2, 2], np.int32)
+    group = np.array([0, 0, 1, 1, 2, 2])
     given_groups = measured(ruler, rows, group, 3, quota)
     dissolve_eligible(ruler, rows, value, quota, group, *given_groups, np.array([2]), 2)
     assert group.tolist() == [0, 0, 1, 1, 0, 1]
     value[4] = 1  # now the lower group has its value already, and the other is too far away
-    group = np.array([0, 0, 1, 1, 2, 2], np.int32)
+    group = np.array([0, 0, 1, 1, 2, 2])
     dissolve_eligible(ruler, rows, value, quota, group, *measured(ruler, rows, group, 3, quota), np.array([2]), 2)
     assert group.tolist() == [0, 0, 1, 1, 2, 2]
 

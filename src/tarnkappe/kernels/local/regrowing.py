@@ -1,0 +1,289 @@
+"""Near groups thrown together and grown anew, where that makes the loss fall."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tarnkappe.arrays import Codes, Counts, Floats
+from tarnkappe.kernels import helper, kernel
+from tarnkappe.kernels.local.neighbours import Groups, Near, Pieces, _linked, _near_groups
+from tarnkappe.kernels.widths import Ruler, box_width, widen, widened_box, width
+
+
+class _Bench(NamedTuple):
+    """Room for one attempt: the pieces thrown together, and the groups grown of them.
+
+    Pieces that are still to be had stand first. `codes` and `widths` have a row per column: the width that the box
+    would have there with the piece.
+    """
+
+    piece: Counts
+    codes: Codes
+    widths: Floats
+    score: Floats
+    from_seed: Floats
+    member: Counts
+    part: Counts
+    lo: Codes
+    hi: Codes
+    size: Counts
+    total: Floats
+
+
+@helper
+def _fits(pieces: Pieces, bench: _Bench, p: int, first: int, end: int, part: int, records: int) -> bool:
+    """Whether no secret of piece `p` would have more than its share of `records` in a group.
+
+    The group's pieces are those of ``bench.member[first:end]`` whose part is `part`.
+    """
+    for s in range(pieces.share.size):
+        same = pieces.quota[p]
+        for m in range(first, end):
+            o = bench.member[m]
+            if bench.part[m] == part and pieces.secret[o, s] == pieces.secret[p, s]:
+                same += pieces.quota[o]
+        if same * pieces.share[s] > records:
+            return False
+    return True
+
+
+@helper
+def _grow(ruler: Ruler, pieces: Pieces, bench: _Bench, n: int, seed: int, enough: float) -> int:
+    """Grow groups of the first `n` pieces of the bench and return how many; 0 if they cost `enough` or more.
+
+    A group begins with the piece farthest from where the last one began, and always takes the piece that widens its
+    box least. What is left over joins the groups where the cost rises least.
+    """
+    q = pieces.rows.shape[1]
+    made, done, cost = 0, 0, 0.0
+    left = 0
+    for i in range(n):
+        left += pieces.quota[bench.piece[i]]
+    for i in range(n):
+        bench.from_seed[i] = 0.0
+        for j in range(q):
+            a, b = bench.codes[j, i], bench.codes[j, seed]
+            if a != ruler.wild[j] and b != ruler.wild[j]:
+                bench.from_seed[i] += width(ruler, j, min(a, b), max(a, b))
+    while left >= pieces.smallest:
+        best, most = 0, -1.0
+        for i in range(n):
+            if bench.from_seed[i] > most:
+                best, most = i, bench.from_seed[i]
+        first, records = done, 0
+        p = bench.piece[best]
+        if not _fits(pieces, bench, p, first, done, made, max(pieces.smallest, pieces.quota[p])):
+            return 0
+        for i in range(n):
+            bench.score[i] = 0.0
+        for j in range(q):
+            bench.lo[made, j], bench.hi[made, j] = np.iinfo(np.int32).max, -1
+            for i in range(n):
+                bench.widths[j, i] = 0.0
+        while True:
+            p = bench.piece[best]
+            bench.member[done], bench.part[done] = p, made
+            done += 1
+            records += pieces.quota[p]
+            n -= 1
+            bench.piece[best], bench.score[best], bench.from_seed[best] = (
+                bench.piece[n],
+                bench.score[n],
+                bench.from_seed[n],
+            )
+            for j in range(q):
+                v = bench.codes[j, best]
+                bench.codes[j, best], bench.widths[j, best] = bench.codes[j, n], bench.widths[j, n]
+                low, high = bench.lo[made, j], bench.hi[made, j]
+                if v != ruler.wild[j] and (v < low or v > high):
+                    low, high = min(low, v), max(high, v)
+                    bench.lo[made, j], bench.hi[made, j] = low, high
+                    inside = width(ruler, j, low, high)
+                    for i in range(n):
+                        v = bench.codes[j, i]
+                        if low <= v <= high or v == ruler.wild[j]:
+                            wider = inside
+                        else:
+                            wider = width(ruler, j, min(low, v), max(high, v))
+                        bench.score[i] += wider - bench.widths[j, i]
+                        bench.widths[j, i] = wider
+            if done == first + 1:
+                for i in range(n):
+                    bench.from_seed[i] = bench.score[i]
+            if records >= pieces.smallest:
+                break
+            best, least = -1, np.inf
+            for i in range(n):
+                if bench.score[i] < least:
+                    p = bench.piece[i]
+                    wanted = max(pieces.smallest, records + pieces.quota[p])
+                    if _fits(pieces, bench, p, first, done, made, wanted):
+                        best, least = i, bench.score[i]
+            if best < 0:
+                return 0
+        left -= records
+        bench.size[made], bench.total[made] = records, box_width(ruler, bench.lo[made], bench.hi[made])
+        cost += records * bench.total[made]
+        made += 1
+        if cost >= enough:
+            return 0
+    for i in range(n):
+        p = bench.piece[i]
+        best, least = -1, enough - cost
+        for c in range(made):
+            records = bench.size[c] + pieces.quota[p]
+            limit = (least + bench.size[c] * bench.total[c]) / records
+            wider = widened_box(ruler, pieces.rows, p, bench.lo, bench.hi, c, limit)
+            if wider < limit and _fits(pieces, bench, p, 0, done, c, records):
+                best, least = c, records * wider - bench.size[c] * bench.total[c]
+        if best < 0:
+            return 0
+        bench.member[done], bench.part[done] = p, best
+        done += 1
+        cost += least
+        bench.size[best] += pieces.quota[p]
+        widen(ruler, pieces.rows[p], bench.lo[best], bench.hi[best])
+        bench.total[best] = box_width(ruler, bench.lo[best], bench.hi[best])
+    return made
+
+
+@helper
+def _nearest(ruler: Ruler, groups: Groups, g: int, found: Counts, n: int, chosen: Counts, price: Floats) -> int:
+    """Fill in `chosen` with group `g` and those of the first `n` found that are cheapest to merge with; how many."""
+    chosen[0], price[0] = g, 0.0
+    held = 1
+    for f in range(n):
+        h = found[f]
+        worst = price[held - 1] if held == chosen.size else np.inf
+        before = groups.size[g] * groups.total[g] + groups.size[h] * groups.total[h]
+        records = groups.size[g] + groups.size[h]
+        enough = (worst + before) / records
+        wider = 0.0
+        for j in range(groups.lo.shape[1]):
+            low, high = min(groups.lo[g, j], groups.lo[h, j]), max(groups.hi[g, j], groups.hi[h, j])
+            wider += width(ruler, j, low, high)
+            if wider >= enough:
+                break
+        if wider >= enough:
+            continue
+        held = min(held + 1, chosen.size)
+        at = held - 1
+        while at > 1 and price[at - 1] > records * wider - before:
+            chosen[at], price[at] = chosen[at - 1], price[at - 1]
+            at -= 1
+        chosen[at], price[at] = h, records * wider - before
+    return held
+
+
+@helper
+def _room(room: int, q: int) -> _Bench:
+    """A bench for so many pieces of `q` columns."""
+    return _Bench(
+        np.empty(room, np.int64),
+        np.empty((q, room), np.int32),
+        np.empty((q, room), np.float64),
+        np.empty(room, np.float64),
+        np.empty(room, np.float64),
+        np.empty(room, np.int64),
+        np.empty(room, np.int64),
+        np.empty((room, q), np.int32),
+        np.empty((room, q), np.int32),
+        np.empty(room, np.int64),
+        np.empty(room, np.float64),
+    )
+
+
+@kernel
+def regrow(
+    ruler: Ruler,
+    near: Near,
+    pieces: Pieces,
+    groups: Groups,
+    order: Counts,
+    together: int,
+    most: int,
+    first: Counts,
+    budget: int,
+) -> int:
+    """Throw every group of `order` together with those near it and grow groups anew, where that makes the loss fall.
+
+    At most so many groups come `together`, those that are cheapest to merge with first: two, and more of them as long
+    as they have at most `most` pieces. The first group grows from the piece farthest from number ``first[g]`` of them.
+    It ends when it has compared `budget` pairs of pieces. There must be room for as many groups as the records can
+    form. Returns how often the loss fell.
+    """
+    n, q = pieces.rows.shape
+    n_groups = groups.size.size
+    head, after = np.empty(n_groups, np.int64), np.empty(n, np.int64)
+    _linked(groups.group, head, after)
+    held, free, n_free = np.zeros(n_groups, np.int64), np.empty(n_groups, np.int64), 0
+    for i in range(n):
+        held[groups.group[i]] += 1
+    for g in range(n_groups - 1, -1, -1):
+        if groups.size[g] == 0:
+            free[n_free] = g
+            n_free += 1
+    seen, found = np.full(n_groups, -1, np.int64), np.empty(n_groups, np.int64)
+    chosen, price = np.empty(together, np.int64), np.empty(together, np.float64)
+    bench = _room(64, q)
+    better = 0
+    for at in range(order.size):
+        g = order[at]
+        if groups.size[g] == 0:
+            continue
+        seen[g] = at
+        n_found = 0
+        i = head[g]
+        while i >= 0:
+            n_found = _near_groups(near, groups.group, i, seen, at, found, n_found)
+            i = after[i]
+        n_chosen = _nearest(ruler, groups, g, found, n_found, chosen, price)
+        m = 0
+        for c in range(n_chosen):
+            if c > 1 and m + held[chosen[c]] > most:
+                n_chosen = c
+                break
+            m += held[chosen[c]]
+        budget -= m * m
+        if budget < 0:
+            break
+        if n_chosen < 2:
+            continue
+        if m > bench.piece.size:
+            bench = _room(2 * m, q)
+        m, before = 0, 0.0
+        for c in range(n_chosen):
+            h = chosen[c]
+            before += groups.size[h] * groups.total[h]
+            i = head[h]
+            while i >= 0:
+                bench.piece[m] = i
+                for j in range(q):
+                    bench.codes[j, m] = pieces.rows[i, j]
+                m += 1
+                i = after[i]
+        made = _grow(ruler, pieces, bench, m, first[g] % m, before * (1 - 1e-9))
+        if made == 0:
+            continue
+        better += 1
+        for c in range(n_chosen):
+            h = chosen[c]
+            groups.size[h], head[h], held[h] = 0, -1, 0
+            free[n_free] = h
+            n_free += 1
+        for c in range(made):
+            n_free -= 1
+            h = free[n_free]
+            groups.size[h], groups.total[h] = bench.size[c], bench.total[c]
+            for j in range(q):
+                groups.lo[h, j], groups.hi[h, j] = bench.lo[c, j], bench.hi[c, j]
+            bench.size[c] = h  # from here on, the number of the group
+        for i in range(m):
+            p, h = bench.member[i], bench.size[bench.part[i]]
+            groups.group[p] = h
+            after[p] = head[h]
+            head[h] = p
+            held[h] += 1
+    return better
