@@ -64,7 +64,7 @@ class Hilb(Improving):
       four rounds, or as the `effort` says, with swaps in between. It is done where sizes and the frequency of values
       keep the goal.
 
-    Near is what stands close on one of several turned Hilbert curves: 16 neighbours on each of 4 of them, of 8 at best
+    Near is what stands close on one of several turned Hilbert curves: 12 neighbours on each of 4 of them, of 8 at best
     effort, and more in small tables.
 
     Records of a cell are alike, so groups are made many at a time: O(c · (log m + l)) for c cells and m values,

@@ -15,10 +15,10 @@ from tarnkappe.kernels.local.neighbours import Near, Pieces
 from tarnkappe.tally import Tally
 
 #: Curves at normal effort, and neighbours on each of them.
-_CURVES, _NEIGHBOURS = 4, 16
+_CURVES, _NEIGHBOURS = 4, 12
 
 #: So many pairs of pieces are compared in any table: small ones are compared completely.
-_PAIRS = 1 << 20
+_PAIRS = 1 << 18
 
 
 def n_curves(work: Effort) -> int:
@@ -27,13 +27,13 @@ def n_curves(work: Effort) -> int:
 
 
 def window(n_pieces: int) -> int:
-    """How far a piece looks in either direction of a curve: 8 places, and further in small tables.
+    """How far a piece looks in either direction of a curve: 6 places, and further in small tables.
 
     What all pieces of a small table may look at besides shrinks with their number, so there is no size at which the
     method or its cost changes.
 
     >>> [window(n) for n in (100, 1_000, 30_000, 1_000_000)]
-    [10493, 1056, 42, 9]
+    [2627, 268, 14, 6]
     """
     return _NEIGHBOURS // 2 + _PAIRS // max(n_pieces, 1)
 

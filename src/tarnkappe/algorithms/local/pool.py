@@ -221,17 +221,16 @@ def improved(pool: Pool, grouping: Grouping) -> Grouping:
     """The groups at lower loss; all of them satisfy the goal as before.
 
     Where sizes and shares of values keep the goal, near groups are thrown together and grown anew, round after round,
-    as the effort says, and groups are dissolved whose records are better off nearby. If the goal is not about sizes
-    alone, groups are also dissolved whatever it says; those that then fail it are merged with others, and all is
-    undone if that costs more.
+    as the effort says. Then groups are dissolved whose records are better off nearby. Groups that then fail the goal
+    are merged with others; if that costs more, all is undone, and no value may become more frequent than its share.
     """
     share = shares(pool.goal)
     if share is not None:
-        grouping = dissolved(pool, _regrown(pool, grouping, share), share)
-    if share == {}:
-        return grouping
-    settled = settle(pool, dissolved(pool, grouping, {}))
-    return settled if pool.loss(settled) < pool.loss(grouping) else grouping
+        grouping = _regrown(pool, grouping, share)
+    freely = settle(pool, dissolved(pool, grouping, {}))
+    if pool.loss(freely) < pool.loss(grouping):
+        return freely
+    return dissolved(pool, grouping, share) if share else grouping
 
 
 def dissolved(pool: Pool, grouping: Grouping, share: dict[str, int]) -> Grouping:
