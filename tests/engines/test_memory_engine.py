@@ -80,7 +80,7 @@ def test_only_what_its_role_allows_is_published(target: str):
 
 
 def test_an_unnamed_person_key_is_not_counted():
-    plain = job(None, criteria=[tk.KAnonymity(2)])
+    plain = job(None, criteria=[tk.KAnonymity(2)], subject=None, identifiers=["patient"])
     assert names(check(plain, FRAME).tally) == [("illness", False)]
     assert [n.code for n in check(plain, FRAME).notices if "patient" in n.message] == ["W604"]
     assert not [n for n in check(job(None), FRAME).notices if n.code == "W604"]
@@ -102,7 +102,13 @@ def test_levels_reach_the_domains():
 def public(frame: pl.DataFrame = FRAME, **changes: Any) -> tk.Job:
     people = frame.select("age", "sex")
     more = pl.DataFrame({"age": [31, 31, 55], "sex": ["m", "f", "f"]})
-    given = {"criteria": [KMap(2)], "population": pl.concat([people, more]), **changes}
+    given = {
+        "criteria": [KMap(2)],
+        "subject": None,
+        "identifiers": ["patient"],
+        "population": pl.concat([people, more]),
+        **changes,
+    }
     return job(None, **given)
 
 

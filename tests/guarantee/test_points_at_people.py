@@ -82,6 +82,8 @@ def test_what_is_too_short_to_be_a_reason_is_refused(reason: str):
     with pytest.raises(JobError, match=r"E110.*too short to be a reason"):
         Column("score", "keep", because=reason)
     assert Column("score", "keep", because="internal code, reviewed by the board").because
+    with pytest.raises(JobError, match="too short to be a reason"):
+        job(keep=["score"], because={"score": reason})
 
 
 def test_an_identifier_that_first_shows_far_below_is_found_in_what_was_written(tmp_path: Path):

@@ -43,7 +43,8 @@ def refuse_identifiers(source: Source, schema: Schema) -> None:
             where=source.name,
             details=[
                 "If it has to be published, say why; the reason is recorded and printed in both reports:",
-                f'{column.name}: {{role: {column.role}, …, because: "who has reviewed it, and why it is harmless"}}',
+                f'{column.name}: {{role: {column.role}, …, because: "who has reviewed it, and why it is harmless"}}'
+                f'   (in Python: because={{"{column.name}": "…"}})',
             ],
             hint=role(column.name, *_ROLES[found.tells]),
         )

@@ -131,6 +131,7 @@ class Job:
         effort: str | float | None = None,
         missing_rule: MissingRule | None = None,
         weights: Mapping[str, float] | None = None,
+        because: Mapping[str, str] | None = None,
         columns: Iterable[Column] = (),
         seed: int | None = None,
         title: str = "",
@@ -142,7 +143,8 @@ class Job:
     ) -> None:
         """Describe the columns by role; ``keep="rest"`` or ``drop="rest"`` says what happens to columns not named.
 
-        `columns` takes ready-made `Column` objects instead of, or besides, the shorthands. `subject` is the key of a
+        `columns` takes ready-made `Column` objects instead of, or besides, the shorthands. `because` gives reasons
+        for the roles of columns; those that point at people are published only with one. `subject` is the key of a
         person who may have several records. `population` is a public table, as a file or a data frame, that the people
         in the data come from; it has the quasi-identifiers under the same names. `engine` is where records are
         counted and rewritten: auto, memory, streaming or spark. `effort` is how much work an algorithm that improves
@@ -169,6 +171,10 @@ class Job:
                 rest = other
             else:
                 made.extend(Column(name, other) for name in names_of(names, other))
+        reasons = by_name(because or {}, "because", '"ward": "an internal code, reviewed by the board"')
+        made = [replace(c, because=reasons.pop(c.name)) if c.name in reasons else c for c in made]
+        if reasons:
+            raise refused(f"'because' names '{next(iter(reasons))}', which has no role", _COLUMNS)
         if missing_rule is not None and missing_rule not in MISSING_RULES:
             raise refused(f"'missing_rule' must be one of {', '.join(MISSING_RULES)}, got {shown(missing_rule)}", _RULE)
         if isinstance(data, (str, Path)):
