@@ -39,17 +39,19 @@ def people(path: Path, delimiter: str = ",", decimal: str = ".", missing: str = 
     return rows
 
 
-def job(algorithm=None, **more) -> tk.Job:
+def job(algorithm=None, columns=(), **more) -> tk.Job:
+    given = {c.name for c in columns}
+    quasi = {
+        "age": tk.numeric(),
+        "weight": tk.intervals(2.5, 10, 50),
+        "zip": tk.prefix(3, 2),
+        "job": tk.tree(JOBS),
+        "born": tk.dates("month", "quarter", "year", "decade"),
+        "colour": value_set(),
+    }
     return tk.Job(
-        quasi={
-            "age": tk.numeric(),
-            "weight": tk.intervals(2.5, 10, 50),
-            "zip": tk.prefix(3, 2),
-            "job": tk.tree(JOBS),
-            "born": tk.dates("month", "quarter", "year", "decade"),
-            "colour": value_set(),
-        },
-        columns=[Column("code", "sensitive"), Column("cost", "sensitive", "numeric")],
+        quasi={name: how for name, how in quasi.items() if name not in given},
+        columns=[*columns, Column("code", "sensitive"), Column("cost", "sensitive", "numeric")],
         criteria=[tk.KAnonymity(3)],
         algorithm=algorithm,
         missing_rule="own-value",
@@ -100,13 +102,34 @@ def test_meanings_are_true_and_plain(tmp_path):
     assert said["colour", '{blue | "green | dark"}'] == "One of: blue, green | dark."
 
 
-def test_a_rare_value_is_not_named(tmp_path):
+def test_no_value_is_named_that_only_the_data_have(tmp_path):
     people(tmp_path / "people.csv")
-    tk.run_job(job(), tmp_path / "people.csv", tmp_path / "out", seed=1)
-    care = [e for e in read(tmp_path / "out", "codebook.csv") if (e["column"], e["label"]) == ("job", "care")]
-    assert [e["meaning"] for e in care] == ["One of: nurse, porter and others."]
-    for name in ("codebook.csv", "report.html", "manifest.json"):
-        assert "falconer" not in (tmp_path / "out" / "public" / name).read_text("utf-8")
+    hierarchy = "".join(f"{v};{up};*\n" for up, values in JOBS.items() for v in values)
+    (tmp_path / "jobs.csv").write_text(hierarchy, encoding="utf-8")
+    few = {"care": ["nurse", "porter"], "desk": ["clerk", "admin"]}
+    for number, taxonomy in enumerate((tk.from_file(tmp_path / "jobs.csv"), tk.tree(few, on_unknown="top"))):
+        out = tmp_path / str(number)
+        tk.run_job(job(columns=[Column("job", "quasi", taxonomy=taxonomy)]), tmp_path / "people.csv", out, seed=1)
+        care = [e["meaning"] for e in read(out, "codebook.csv") if (e["column"], e["label"]) == ("job", "care")]
+        assert care == ["A group of values in the taxonomy of the column."]
+        for name in ("codebook.csv", "report.html", "manifest.json"):
+            assert "falconer" not in (out / "public" / name).read_text("utf-8")
+
+
+def test_the_codebook_says_nothing_about_single_records(tmp_path):
+    """Two tables that differ in one value of one record and give the same release have the same codebook."""
+    books = []
+    for last in ("nurse", "falconer"):
+        rows = ["job,age"] + ["nurse,30"] * 5 + ["porter,30"] * 5 + [f"{last},30"]
+        (tmp_path / "jobs.csv").write_text("\n".join(rows), encoding="utf-8")
+        asked = tk.Job(
+            columns=[Column("job", "quasi", taxonomy=tk.tree(JOBS), min_level=0), Column("age", "quasi", "numeric")],
+            criteria=[tk.KAnonymity(11)],
+        )
+        tk.run_job(asked, tmp_path / "jobs.csv", tmp_path / last, seed=1)
+        books.append((tmp_path / last / "public" / "codebook.csv").read_text("utf-8"))
+    assert "One of: nurse, porter, falconer." in books[0]
+    assert books[0] == books[1]
 
 
 @pytest.mark.parametrize("algorithm", [tk.Mondrian(), tk.MDAV()])

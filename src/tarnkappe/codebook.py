@@ -9,7 +9,6 @@ from dataclasses import astuple, dataclass, fields
 import numpy as np
 import polars as pl
 
-from tarnkappe.arrays import Codes
 from tarnkappe.boxes import Boxes
 from tarnkappe.plan import Plan
 from tarnkappe.publish.notation import EITHER, set_values
@@ -18,9 +17,6 @@ from tarnkappe.tally import Domain
 
 #: Values that an explanation lists.
 _MOST_LISTED = 30
-
-#: Values that fewer records share are not named.
-RARE = 10
 
 
 @dataclass(frozen=True)
@@ -36,7 +32,8 @@ class Entry:
 def codebook(plan: Plan, schema: Schema, missing: str = "") -> tuple[Entry, ...]:
     """What every label of a release means, column by column; `missing` is how an empty cell is written.
 
-    It says what the labels and the declared taxonomies say, and names no value that only few records have.
+    It says what the labels and the declared taxonomies say. Which values records have decides about nothing in it, or
+    whoever knows everybody else's could tell the last one from it.
     """
     places = {domain.name: j for j, domain in enumerate(plan.tally.quasi_domains)}
     out: list[Entry] = []
@@ -63,19 +60,18 @@ def _boxes(plan: Plan, j: int, column: Column) -> Iterator[tuple[str | None, str
     labels, domain, boxes = plan.labels[j], plan.tally.quasi_domains[j], plan.boxes
     _, first = np.unique(labels.code, return_index=True)
     spread = boxes.publishes_range(j, domain)
-    order = np.lexsort((-boxes.hi[first, j], boxes.lo[first, j]))
-    named = _named(plan, j, column)
+    tree, node = domain.taxonomy, boxes.node[:, j]
+    low, high = np.where(spread, boxes.lo[:, j], tree.lo[node]), np.where(spread, boxes.hi[:, j], tree.hi[node])
+    order = np.lexsort((-high[first], low[first]))
     for group in first[order]:
         if labels.code[group] < 0:
             yield None, "Missing in the data."
             continue
         label = labels.texts[labels.code[group]]
-        yield label, _meaning(label, group, boxes, j, domain, column, bool(spread[group]), named)
+        yield label, _meaning(label, group, boxes, j, domain, column, bool(spread[group]))
 
 
-def _meaning(
-    label: str, group: int, boxes: Boxes, j: int, domain: Domain, column: Column, spread: bool, named: Codes
-) -> str:
+def _meaning(label: str, group: int, boxes: Boxes, j: int, domain: Domain, column: Column, spread: bool) -> str:
     tree, node = domain.taxonomy, int(boxes.node[group, j])
     if spread and label == EITHER:
         return "0 or 1."
@@ -91,26 +87,10 @@ def _meaning(
     said = None if column.taxonomy is None else column.taxonomy.meaning(label)
     if said is not None:
         return said
-    below = [tree.leaves[code] for code in named if tree.lo[node] <= code <= tree.hi[node]]
-    if not below or domain.floor:
+    if domain.floor or column.taxonomy is None or not column.taxonomy.declares_values:
         return "A group of values in the taxonomy of the column."
-    all_said = len(below) == tree.leaf_counts[node] and len(below) <= _MOST_LISTED
-    return f"One of: {', '.join(below[:_MOST_LISTED])}{'.' if all_said else ' and others.'}"
-
-
-def _named(plan: Plan, j: int, column: Column) -> Codes:
-    """The values that may be named: those of the taxonomy, but for what few records have.
-
-    Where the promise is a mechanism, records decide about nothing that is said.
-    """
-    domain = plan.tally.quasi_domains[j]
-    known = domain.known.copy()
-    if column.taxonomy is None or column.taxonomy.admits_unknown or not column.taxonomy.declares_values:
-        known[:] = False
-    elif not plan.goal.is_mechanism:
-        records = np.bincount(plan.tally.quasi[:, j], plan.tally.count, domain.size)
-        known &= (records == 0) | (records >= max(plan.goal.min_size, RARE))
-    return np.flatnonzero(known).astype(np.int32)
+    below = tree.leaves[tree.lo[node] : tree.hi[node] + 1]
+    return f"One of: {', '.join(below[:_MOST_LISTED])}{'.' if len(below) <= _MOST_LISTED else ' and others.'}"
 
 
 def as_table(entries: Iterable[Entry]) -> pl.DataFrame:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tarnkappe._version import __version__
-from tarnkappe.codebook import RARE, Entry, codebook
+from tarnkappe.codebook import Entry, codebook
 from tarnkappe.criteria.base import Verdict
 from tarnkappe.errors import Notice, RefusedError
 from tarnkappe.job import Job
@@ -163,10 +163,19 @@ class Release:
         return next(s.value for s in self.scores if s.name == name)
 
     @property
-    def share_lost(self) -> float:
-        """How much of its detail an average cell has lost: of the width of its column, or of its variance."""
+    def detail_kept(self) -> float | None:
+        """How much of its detail an average cell has kept: of the width of its column, or of its variance.
+
+        None in the view of a reader, because it depends on original values.
+        """
         lost = {s.name: s.value for s in self.scores}
-        return lost["lm"] if "lm" in lost else lost["sse"] / 100
+        share = lost["sse"] / 100 if self.measured_by_variance else lost.get("lm")
+        return None if share is None else 1 - share
+
+    @property
+    def measured_by_variance(self) -> bool:
+        """Whether centres are published, whose distance from the records is what was lost."""
+        return any(s.name == "sse" for s in self.scores)
 
     def as_dict(self) -> dict[str, Any]:
         """The public facts as plain data, for ``--json``."""
@@ -246,12 +255,20 @@ def summarise_columns(plan: Plan, schema: Schema) -> tuple[ColumnSummary, ...]:
                 _method(plan, j),
                 column.because,
                 loss[column.name],
-                int((np.bincount(plan.tally.quasi[:, j], plan.tally.count) > 0).sum()),
+                _distinct_before(plan, j),
                 len(plan.labels[j].texts) + int((plan.labels[j].code < 0).any()),
                 _examples(plan, j),
             )
         )
     return tuple(out)
+
+
+def _distinct_before(plan: Plan, j: int) -> int:
+    """How many different values a quasi-identifier has in the data."""
+    hidden = plan.tally.quasi_domains[j].hidden
+    if hidden is not None:
+        return hidden.distinct
+    return int((np.bincount(plan.tally.quasi[:, j], plan.tally.count) > 0).sum())
 
 
 def _method(plan: Plan, j: int) -> str:
@@ -270,6 +287,8 @@ def _method(plan: Plan, j: int) -> str:
     if plan.grouping.fixed is None:
         if domain.sets:
             return "sets of values {a | b} per group"
+        if domain.is_binary:
+            return "0/1 where a group has both"
         return "intervals [min max] per group" if domain.is_range.any() else "lowest common category per group"
     if np.all((lo == tree.lo[node]) & (hi == tree.hi[node])):
         levels = [i for i, nodes in enumerate(tree.ancestors) if np.array_equal(nodes[lo], node)]
@@ -291,7 +310,7 @@ def _examples(plan: Plan, j: int) -> tuple[Example, ...]:
     """The commonest values of a column and what most of their records became, if enough share it to be said aloud."""
     grouping, domain, labels = plan.grouping, plan.tally.quasi_domains[j], plan.labels[j]
     pieces = (plan.tally.quasi, j, grouping.cell, grouping.group, grouping.quota)
-    enough = max(plan.goal.min_size, RARE)
+    enough = max(plan.goal.min_size, 10)
     out: list[Example] = []
     for value in np.argsort(-count_values(*pieces, domain.size), kind="stable")[:_MOST_EXAMPLES]:
         records = count_labels(*pieces, value, labels.code, len(labels.texts))

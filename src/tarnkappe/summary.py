@@ -84,7 +84,7 @@ def _feasible(goal: Goal) -> str:
 
 def release_rows(release: Release) -> Rows:
     """What `tarnkappe run` says at its end."""
-    kept = 1 - release.share_lost
+    kept = "" if release.detail_kept is None else f" · detail kept {percent(release.detail_kept)}"
     private = release.private_manifest.get("input", {})
     return [
         ("Data", str(private.get("description", private.get("name", "")))),
@@ -94,7 +94,7 @@ def release_rows(release: Release) -> Rows:
         (
             "Result",
             f"{plural(release.n_groups, 'group')} · smallest {count(release.smallest_group)} · "
-            f"{plural(release.n_suppressed, 'row')} removed · detail kept {percent(kept)}",
+            f"{plural(release.n_suppressed, 'row')} removed{kept}",
         ),
         ("", _columns(release)),
         ("Verify", _verified(release)),

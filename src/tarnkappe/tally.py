@@ -21,11 +21,12 @@ _KEY_BITS = 63
 class Hidden:
     """What the floor of a column hides: nobody can tell apart what lies below a code, but it still counts as lost.
 
-    Per code: how many values it stands for, how many levels its records were raised on average, and how many bits
-    about its values they gave up on average.
+    `levels` lie below it, and `distinct` values of the data. Per code: how many values of the taxonomy it stands for,
+    how many levels its records were raised on average, and how many bits about its values they gave up on average.
     """
 
     levels: int
+    distinct: int
     values: Counts
     steps: Floats
     bits: Floats

@@ -32,9 +32,8 @@ def percent(share: float) -> str:
     """
     if share in (0.0, 1.0):
         return f"{100 * share:.0f} %"
-    if share < 0.0005:
-        return "< 0.1 %"
-    return "> 99.9 %" if share > 0.9995 else f"{100 * share:.1f} %"
+    rounded = f"{100 * share:.1f} %"
+    return {"0.0 %": "< 0.1 %", "100.0 %": "> 99.9 %"}.get(rounded, rounded)
 
 
 def duration(seconds: float) -> str:

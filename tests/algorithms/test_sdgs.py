@@ -178,7 +178,7 @@ def test_shares_of_the_height():
     assert [Sdgs(share=s)._level(limited) for s in (0.0, 1.0)] == [0, 1]
     # Levels are those of the column's own taxonomy, of which the domain begins at the floor.
     nothing = np.zeros(domains[0].size)
-    floored = Domain("x", domains[0].taxonomy, hidden=Hidden(1, nothing.astype(np.int64), nothing, nothing))
+    floored = Domain("x", domains[0].taxonomy, hidden=Hidden(1, 0, nothing.astype(np.int64), nothing, nothing))
     assert [Sdgs(levels={"x": level})._level(floored) for level in (1, 2, 3)] == [0, 1, 2]
     with pytest.raises(JobError, match="has the levels 1 to 3, not 0"):
         Sdgs(levels={"x": 0})._level(floored)

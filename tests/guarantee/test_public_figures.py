@@ -63,15 +63,15 @@ def candidates() -> Iterator[tuple[object, ...]]:
 
 
 def published(folder: Path) -> tuple[str, str, str]:
-    """The table without its order, the manifest, and the report; all without what chance and the clock decide."""
+    """The table without its order, the manifest, and report and codebook; without what chance and the clock decide."""
     public = folder / "public"
     manifest = json.loads((public / "manifest.json").read_text())
     digest, made = manifest.pop("sha256"), manifest.pop("made")
     page = (public / "report.html").read_text().replace(digest, "").replace(made, "")
     page = re.sub(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d)?|\d{1,2} \w+ \d{4}", "", page)
     rows = "\n".join(sorted((public / "people.csv").read_text().splitlines()))
-    assert sorted(p.name for p in public.iterdir()) == ["manifest.json", "people.csv", "report.html"]
-    return rows, json.dumps(manifest), page
+    assert sorted(p.name for p in public.iterdir()) == ["codebook.csv", "manifest.json", "people.csv", "report.html"]
+    return rows, json.dumps(manifest), page + (public / "codebook.csv").read_text()
 
 
 @pytest.mark.parametrize(("algorithm", "quasi"), ALGORITHMS, ids=lambda x: x.name if isinstance(x, Algorithm) else "")
@@ -112,8 +112,8 @@ def test_exact_figures_stay_with_the_publisher(tmp_path: Path):
     page = (tmp_path / "out" / "public" / "report.html").read_text()
     assert "before → after" in internal.replace("<br>", " ")
     assert "before → after" not in page
-    assert "Detail lost per quasi-identifier" in internal
-    assert "Detail lost per quasi-identifier" not in page
+    assert "Detail kept by column" in internal
+    assert "Detail kept by column" not in page
 
 
 def test_how_many_cells_were_missing_is_not_told(tmp_path: Path):

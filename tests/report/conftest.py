@@ -72,6 +72,7 @@ SCORES = (
         "On average a cell covers 26.7% of its column (global certainty penalty).",
         "minimise",
     ),
+    Score("lm", "LM", 0.2642, "On average a cell has lost 26.4 % of its detail (loss metric).", "minimise"),
     Score(
         "precision",
         "Precision (Prec)",

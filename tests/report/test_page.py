@@ -92,9 +92,9 @@ def test_the_verdict_comes_first_with_its_evidence(release):
     reader = Reader(render_report(release))
     sections = [i for i in reader.ids if i.isalpha()]
     after = ["codebook", "protection", "assumptions", "check"]
-    assert sections == ["verdict", "alerts", "done", "groups", "cost", *after]
+    assert sections == ["verdict", "alerts", "done", "groups", "detail", *after]
     words = reader.words
-    assert "Verified: every record shares its quasi-identifiers with at least 4 others." in words
+    assert "every record shares its age, education, sex and zip with at least 4 others." in words
     for evidence in (SHA256, "census.csv", "Tarnkappe 0.1.0", "2026-11-15 18:20 UTC", "✓ satisfied", "0.287"):
         assert evidence in words
 
@@ -105,7 +105,7 @@ def test_the_verdict_comes_first_with_its_evidence(release):
         (
             [KAnonymity(2)],
             [Verdict("k-anonymity", None, "k-anonymity ≥ 2", 3.0, True, 0)],
-            "Verified: every record shares its quasi-identifiers with at least 1 other.",
+            "Verified: every record shares its age, education, sex and zip with at least 1 other.",
         ),
         (
             [LDiversity("salary-class", 2)],
@@ -123,8 +123,42 @@ def test_the_verdict_comes_first_with_its_evidence(release):
     ],
 )
 def test_the_verdict_fits_the_criteria(criteria, verdicts, sentence):
-    words = Reader(render_report(make_release(job=make_job(criteria), verdicts=tuple(verdicts)))).words
+    release = make_release(job=make_job(criteria), verdicts=tuple(verdicts), notices=())
+    words = Reader(render_report(release)).words
     assert sentence in words
+    assert "an attacker who knows these columns of a person, and no other: age, education, sex, zip." in words
+
+
+def test_above_alerts_the_verdict_is_not_plain_green(release, page):
+    assert release.notices
+    words = Reader(page).words
+    assert "Verified, with 2 alerts: every record" in words
+    assert "⚠ Read the 2 alerts first." in words
+    assert 'class="proof warned"' in page
+    assert 'class="proof"' not in page
+    plain = render_report(make_release(notices=()))
+    assert 'class="proof"' in plain
+    assert "Verified: every record" in plain
+
+
+def test_the_cost_has_one_word_and_the_same_number_as_on_the_screen(release):
+    page = render_report(release, "internal")
+    words = Reader(page).words.replace("\u00a0", " ")
+    assert release.detail_kept == pytest.approx(1 - 0.2642)
+    assert "detail kept 73.6 %" in str(release)
+    assert "Detail kept73.6 %" in words
+    assert "An average cell of the quasi-identifiers has kept 73.6 %" in words
+    for column in ("age 87.4 %", "education 61.3 %", "zip 44.9 %"):
+        assert column in str(release)
+        assert column.replace(" ", "", 1) in words
+    assert "Detail lost" not in page
+    assert "73.6" not in render_report(release)  # it depends on original values
+
+
+def test_measures_of_the_literature_are_folded(page):
+    folded = page[page.index("<summary>Measures of the literature") :]
+    assert "Discernibility (DM)" in folded
+    assert "Discernibility (DM)" not in page[: len(page) - len(folded)]
 
 
 def test_a_broken_promise_is_never_called_verified():
@@ -146,7 +180,7 @@ def test_removed_columns_are_listed_by_name_only(page):
 
 def test_each_published_column_has_its_story(release):
     internal, words = Reader(render_report(release, "internal")).words, Reader(render_report(release)).words
-    for story in ("36→[35 38] 312 records", "12,034→98"):  # they depend on original values
+    for story in ("36→[35 38] 312 records", "12\u00a0034→98"):  # they depend on original values
         assert story in internal
         assert story not in words
     assert "36→" not in words
@@ -234,7 +268,7 @@ def test_the_internal_edition_adds_it_and_says_so_on_every_page(release):
     words = Reader(page).words
     assert str(PRIVATE["seed"]) in words
     assert "canary-of-the-input-hash" in words
-    assert "2,103 of 26,071 records" in words
+    assert "2\u00a0103 of 26\u00a0071 records" in words
     assert "INTERNAL: contains information about the original data" in words
     assert re.search(r"footer\.internal\{display:table-footer-group", page)
     assert '<footer class="internal">' in page

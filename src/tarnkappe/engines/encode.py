@@ -226,6 +226,7 @@ def _floored(
     some = np.maximum(records, 1)
     hidden = Hidden(
         level,
+        len(place),
         np.bincount(leaf, minlength=size).astype(np.int64),
         np.bincount(code, counts * steps, size) / some,
         np.bincount(code, counts * bits, size) / some,
@@ -235,4 +236,10 @@ def _floored(
 
 def _with_one_more(hidden: Hidden) -> Hidden:
     """With a code for the missing value, below which there is nothing."""
-    return Hidden(hidden.levels, np.append(hidden.values, 1), np.append(hidden.steps, 0.0), np.append(hidden.bits, 0.0))
+    return Hidden(
+        hidden.levels,
+        hidden.distinct + 1,
+        np.append(hidden.values, 1),
+        np.append(hidden.steps, 0.0),
+        np.append(hidden.bits, 0.0),
+    )

@@ -25,7 +25,7 @@ class AverageClassSize(SizeMetric):
     name: ClassVar = "aecs"
     title: ClassVar = "Average class size (AECS)"
     goal: ClassVar = "minimise"
-    sentence: ClassVar = "A group has {value:,.1f} records on average, suppressed ones counted as one group."
+    sentence: ClassVar = "A group has {value:.1f} records on average, suppressed ones counted as one group."
 
     def of_sizes(self, sizes: Counts, suppressed: int, goal: Goal) -> float:
         """All records over all groups."""

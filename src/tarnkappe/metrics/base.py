@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from typing import ClassVar, Literal
 
@@ -12,6 +13,7 @@ from tarnkappe.boxes import Boxes
 from tarnkappe.goal import Goal
 from tarnkappe.plan import Plan
 from tarnkappe.tally import Domain, Tally
+from tarnkappe.wording import count, percent
 
 
 class Metric(ABC):
@@ -20,7 +22,7 @@ class Metric(ABC):
     name: ClassVar[str]
     title: ClassVar[str]
     goal: ClassVar[Literal["minimise", "maximise"]]
-    #: One plain sentence with ``{value}``, for the report.
+    #: One plain sentence with ``{value}``, ``{percent}`` or ``{count}``, for the report.
     sentence: ClassVar[str]
     #: Whether it measures centres; generalisation has none, so no search of it can go by such a metric.
     measures_centres: ClassVar[bool] = False
@@ -38,7 +40,8 @@ class Metric(ABC):
 
     def say(self, value: float) -> str:
         """The score in one plain sentence."""
-        return self.sentence.format(value=value)
+        whole = count(round(value)) if math.isfinite(value) else str(value)
+        return self.sentence.format(value=value, percent=percent(value), count=whole)
 
 
 class SizeMetric(Metric):

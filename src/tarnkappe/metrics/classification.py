@@ -28,7 +28,7 @@ class Classification(Metric):
     name: ClassVar = "classification"
     title: ClassVar = "Classification metric (CM)"
     goal: ClassVar = "minimise"
-    sentence: ClassVar = "{value:.1%} of the records are not of their group's commonest class, or were left out."
+    sentence: ClassVar = "{percent} of the records are not of their group's commonest class, or were left out."
 
     def __init__(self, target: str | None = None) -> None:
         """Classes are the values of the column `target`."""

@@ -24,7 +24,7 @@ class Discernibility(SizeMetric):
     name: ClassVar = "discernibility"
     title: ClassVar = "Discernibility (DM)"
     goal: ClassVar = "minimise"
-    sentence: ClassVar = "Discernibility is {value:,.0f}: each record is charged the size of its group."
+    sentence: ClassVar = "Discernibility is {count}: each record is charged the size of its group."
 
     def of_sizes(self, sizes: Counts, suppressed: int, goal: Goal) -> float:
         """The sum of all charges."""

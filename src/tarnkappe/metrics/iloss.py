@@ -27,7 +27,7 @@ class ILoss(CellLoss):
     name: ClassVar = "iloss"
     title: ClassVar = "ILoss"
     goal: ClassVar = "minimise"
-    sentence: ClassVar = "An average cell now stands for {value:.1%} more of its column than before (ILoss)."
+    sentence: ClassVar = "An average cell now stands for {percent} more of its column than before (ILoss)."
 
     def cell_loss(self, boxes: Boxes, j: int, domain: Domain) -> Floats:
         """``(|v| - 1) / |D|`` of each group."""

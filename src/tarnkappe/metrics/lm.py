@@ -25,7 +25,7 @@ class LossMetric(CellLoss):
     name: ClassVar = "lm"
     title: ClassVar = "LM"
     goal: ClassVar = "minimise"
-    sentence: ClassVar = "On average a cell has lost {value:.1%} of its detail (loss metric)."
+    sentence: ClassVar = "On average a cell has lost {percent} of its detail (loss metric)."
 
     def cell_loss(self, boxes: Boxes, j: int, domain: Domain) -> Floats:
         """The loss of each group, between 0 and 1."""

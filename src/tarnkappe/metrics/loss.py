@@ -31,7 +31,7 @@ class Loss(LossMetric):
     name: ClassVar = "loss"
     title: ClassVar = "Loss (geometric mean)"
     goal: ClassVar = "minimise"
-    sentence: ClassVar = "Columns have lost {value:.1%} of their detail (geometric mean)."
+    sentence: ClassVar = "Columns have lost {percent} of their detail (geometric mean)."
 
     def combine(self, sums: Floats, tally: Tally) -> Floats:
         """The geometric mean of one plus each column's mean loss, minus one."""

@@ -25,7 +25,7 @@ class MinimalDistortion(ColumnLoss):
     name: ClassVar = "minimal-distortion"
     title: ClassVar = "Minimal distortion (MD)"
     goal: ClassVar = "minimise"
-    sentence: ClassVar = "{value:,.0f} generalisation steps were made in all cells together."
+    sentence: ClassVar = "{count} generalisation steps were made in all cells together."
 
     def leaf_costs(self, domain: Domain, node: Codes, counts: Counts) -> Floats:
         """The steps that each leaf goes up."""

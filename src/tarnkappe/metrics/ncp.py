@@ -29,7 +29,7 @@ class GlobalCertaintyPenalty(CellLoss):
     name: ClassVar = "gcp"
     title: ClassVar = "NCP / GCP"
     goal: ClassVar = "minimise"
-    sentence: ClassVar = "On average a cell covers {value:.1%} of its column (global certainty penalty)."
+    sentence: ClassVar = "On average a cell covers {percent} of its column (global certainty penalty)."
 
     def cell_loss(self, boxes: Boxes, j: int, domain: Domain) -> Floats:
         """The normalised certainty penalty of each group."""

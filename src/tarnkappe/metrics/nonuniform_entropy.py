@@ -31,7 +31,7 @@ class NonUniformEntropy(ColumnLoss):
     name: ClassVar = "nonuniform-entropy"
     title: ClassVar = "Non-uniform entropy"
     goal: ClassVar = "minimise"
-    sentence: ClassVar = "{value:,.0f} bits about values were given up (non-uniform entropy)."
+    sentence: ClassVar = "{count} bits about values were given up (non-uniform entropy)."
 
     @staticmethod
     def _bits(part: Floats, whole: Floats) -> Floats:

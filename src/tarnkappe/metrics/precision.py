@@ -29,7 +29,7 @@ class Precision(ColumnLoss):
     name: ClassVar = "precision"
     title: ClassVar = "Precision (Prec)"
     goal: ClassVar = "maximise"
-    sentence: ClassVar = "Cells have kept {value:.1%} of their levels of detail (precision)."
+    sentence: ClassVar = "Cells have kept {percent} of their levels of detail (precision)."
 
     def leaf_costs(self, domain: Domain, node: Codes, counts: Counts) -> Floats:
         """The share of its levels that each leaf gives up."""

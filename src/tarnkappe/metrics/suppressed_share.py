@@ -15,7 +15,7 @@ class SuppressedShare(SizeMetric):
     name: ClassVar = "suppressed-share"
     title: ClassVar = "Suppressed records"
     goal: ClassVar = "minimise"
-    sentence: ClassVar = "{value:.2%} of the records were left out."
+    sentence: ClassVar = "{percent} of the records were left out."
 
     def of_sizes(self, sizes: Counts, suppressed: int, goal: Goal) -> float:
         """Suppressed records over all records."""

@@ -64,9 +64,9 @@ class _Reading:
         yield from self._nodes.get(text, ())
         if text == EITHER and self._binary:
             yield self._leaf["0"], self._leaf["1"]
-        low, high = range_ends(text) or ("", "")
-        if low in self._leaf and high in self._leaf:
-            yield self._leaf[low], self._leaf[high]
+        ends = range_ends(text)
+        if ends is not None and self._leaf.keys() >= set(ends):
+            yield self._leaf[ends[0]], self._leaf[ends[1]]
         for value in set_values(text) or ():
             if value in self._leaf:
                 yield self._leaf[value], self._leaf[value]

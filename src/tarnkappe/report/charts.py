@@ -185,51 +185,49 @@ def _histogram_svg(bins: tuple[Bin, ...]) -> Html:
     )
 
 
-def loss_bars(columns: Iterable[ColumnSummary]) -> Html:
-    """The information lost per quasi-identifier, the most coarsened first, with a table behind it."""
-    lost = sorted(((c.name, c.loss) for c in columns if c.loss is not None), key=lambda pair: -pair[1])
-    if not lost:
+def kept_bars(columns: Iterable[ColumnSummary]) -> Html:
+    """The detail kept per quasi-identifier, the most coarsened first, with a table behind it."""
+    kept = sorted(((c.name, 1 - c.loss) for c in columns if c.loss is not None), key=lambda pair: pair[1])
+    if not kept:
         return el("p", "No column was coarsened.")
-    rows = ((value(name), percent(loss)) for name, loss in lost)
-    shown = lost[:_MOST_BARS]
-    left = len(lost) - len(shown)
+    rows = ((value(name), percent(share)) for name, share in kept)
+    shown = kept[:_MOST_BARS]
+    left = len(kept) - len(shown)
     return join(
         [
             _figure(
                 _bars_svg(shown),
-                "Share of its detail that each quasi-identifier lost",
-                "0% is published as it was, 100% is nothing left. Lower is better.",
-                table("Detail lost per quasi-identifier", ("Column", "Detail lost"), rows, numeric={1}),
+                "Detail kept by column",
+                "100 % is published as it was, 0 % is nothing left. Higher is better.",
+                table("Detail kept by column", ("Column", "Detail kept"), rows, numeric={1}),
             ),
-            el("p", f"{counted(left, 'more column')} with smaller losses: see the table.", class_="small")
-            if left
-            else None,
+            el("p", f"{counted(left, 'more column')} that kept more: see the table.", class_="small") if left else None,
         ]
     )
 
 
-def _bars_svg(lost: list[tuple[str, float]]) -> Html:
+def _bars_svg(kept: list[tuple[str, float]]) -> Html:
     pitch = 40
     names, values, tracks, bars = [], [], [], []
-    for i, (name, loss) in enumerate(lost):
+    for i, (name, share) in enumerate(kept):
         y = i * pitch
         names.append(el("text", shorten(name, 36), y=y + 14))
-        values.append(el("text", percent(loss), x="100%", y=y + 14))
+        values.append(el("text", percent(share), x="100%", y=y + 14))
         tracks.append(el("rect", width="100%", height=8, y=y + 21))
-        bars.append(el("rect", width=f"{100 * min(max(loss, 0.0), 1.0):.2f}%", height=8, y=y + 21))
-    (worst, most), (best, least) = lost[0], lost[-1]
-    described = f"From {worst} ({percent(most)} lost) to {best} ({percent(least)} lost)."
+        bars.append(el("rect", width=f"{100 * min(max(share, 0.0), 1.0):.2f}%", height=8, y=y + 21))
+    (worst, least), (best, most) = kept[0], kept[-1]
+    described = f"From {worst} ({percent(least)} kept) to {best} ({percent(most)} kept)."
     return el(
         "svg",
-        el("title", "Detail lost per quasi-identifier", id="loss-title"),
-        el("desc", described, id="loss-desc"),
+        el("title", "Detail kept by column", id="kept-title"),
+        el("desc", described, id="kept-desc"),
         el("g", *names, style=_TEXT),
         el("g", *values, style=_TEXT, text_anchor="end", class_="tabular"),
         el("g", *tracks, style=_TRACK),
         el("g", *bars, style=_BAR),
         role="img",
-        aria_labelledby="loss-title loss-desc",
+        aria_labelledby="kept-title kept-desc",
         class_="chart",
-        height=len(lost) * pitch,
+        height=len(kept) * pitch,
         style="display:block;width:100%;overflow:visible;font-size:13px",
     )

@@ -28,7 +28,11 @@ def codebook_section(release: Release) -> Html:
         table("Labels and their meaning", ("Column", "Label", "Meaning"), _rows(release.codebook), class_="codebook"),
         el("h3", "Read the release") if lines else None,
         *(
-            el("div", el("p", f"In {language}:", class_="small"), el("pre", el("code", line), tabindex="0"))
+            el(
+                "div",
+                el("p", f"In {language}:", class_="small"),
+                el("pre", el("code", line), class_="wrap", tabindex="0"),
+            )
             for language, line in lines.items()
         ),
         aria_labelledby="codebook",

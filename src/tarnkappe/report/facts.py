@@ -10,6 +10,11 @@ from typing import Any
 from tarnkappe.params import parameters
 from tarnkappe.plain_json import to_json
 from tarnkappe.release import Release
+from tarnkappe.report.markup import shorten
+from tarnkappe.report.numbers import count, counted
+
+#: Names that a sentence lists, and how much of each.
+_MOST_NAMES, _LONGEST_NAME = 6, 40
 
 
 def fact(release: Release, name: str) -> str | None:
@@ -30,13 +35,31 @@ def headline(release: Release) -> str:
         names = " and ".join(dict.fromkeys(v.criterion for v in broken)) or "no criterion"
         return f"Not verified: {names} " + ("does not hold." if broken else "was checked.")
     k = promised_k(release)
+    verified = f"Verified, with {counted(len(release.notices), 'alert')}:" if release.notices else "Verified:"
     if k is not None:
         others = "other" if k == 2 else "others"
-        return f"Verified: every record shares its quasi-identifiers with at least {k - 1:,} {others}."
+        return f"{verified} every record shares its {enumerated(known(release))} with at least {count(k - 1)} {others}."
     if len(release.verdicts) == 1:
         v = release.verdicts[0]
-        return f"Verified: every group satisfies {v.criterion}" + (f" on {v.column}." if v.column else ".")
-    return f"Verified: every group satisfies all {len(release.verdicts)} criteria."
+        return f"{verified} every group satisfies {v.criterion}" + (f" on {v.column}." if v.column else ".")
+    return f"{verified} every group satisfies all {len(release.verdicts)} criteria."
+
+
+def known(release: Release) -> list[str]:
+    """The columns that an attacker is assumed to know of a person: the quasi-identifiers."""
+    return [c.name for c in release.columns if c.role == "quasi"]
+
+
+def enumerated(names: list[str], most: int = _MOST_NAMES) -> str:
+    """Names in a sentence.
+
+    >>> enumerated(["age"]), enumerated(["age", "sex", "zip"]), enumerated(["a", "b", "c", "d"], 2)
+    ('age', 'age, sex and zip', 'a, b and 2 other columns')
+    """
+    shown = [shorten(name, _LONGEST_NAME) for name in names[:most]]
+    if len(names) > most:
+        shown.append(counted(len(names) - most, "other column"))
+    return " and ".join(filter(None, [", ".join(shown[:-1]), shown[-1]]))
 
 
 def is_verified(release: Release) -> bool:

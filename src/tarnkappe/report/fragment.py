@@ -19,6 +19,7 @@ _BLOCK = "max-width:52rem;margin:.5rem 0;line-height:1.5;color:inherit;backgroun
 # Mixed with the text colour so that the same green and red can be read on white and on black.
 _OK = "color:#2e8b57;color:color-mix(in srgb,#2e8b57 65%,currentColor)"
 _BAD = "color:#d04a35;color:color-mix(in srgb,#d04a35 65%,currentColor)"
+_WARN = "color:#a86b00;color:color-mix(in srgb,#a86b00 65%,currentColor)"
 _TABLE = "border-collapse:collapse;margin:.75rem 0 0;font-variant-numeric:tabular-nums;background:transparent"
 _LINE = "border:0;border-bottom:1px solid rgba(128,128,128,.35)"
 _CELL = f"text-align:left;vertical-align:top;padding:.2rem 1.25rem .2rem 0;background:none;{_LINE}"
@@ -28,19 +29,22 @@ _SOFT = "opacity:.8"
 def render_fragment(release: Release) -> str:
     """A compact HTML fragment for ``_repr_html_``: public facts only, no style sheet, no script."""
     ok = is_verified(release)
+    look = _BAD if not ok else _WARN if release.notices else _OK
     left_out = f", {counted(release.n_suppressed, 'record')} suppressed" if release.n_suppressed else ""
     smallest = f", the smallest of {counted(release.smallest_group, 'record')}" if release.group_sizes else ""
+    kept = "" if release.detail_kept is None else f", detail kept {percent(release.detail_kept)}"
     return el(
         "div",
         el(
             "p",
-            el("strong", "✓ " if ok else "✗ ", headline(release), style=_OK if ok else _BAD),
+            el("strong", "✓ " if ok else "✗ ", headline(release), style=look),
             style="margin:0;font-size:1.1em",
         ),
         el(
             "p",
             f"{count(release.n_published)} of {counted(release.n_input, 'record')} published in "
-            f"{counted(release.n_groups, 'group')}{smallest}{left_out}. Algorithm: {release.algorithm}.",
+            f"{counted(release.n_groups, 'group')}{smallest}{left_out}{kept}. "
+            f"Algorithm: {release.algorithm}.",
             style=f"margin:.25rem 0 0;{_SOFT}",
         ),
         *(el("p", el("strong", n.code), f" {sentence(n.message)}", style="margin:.25rem 0 0") for n in release.notices),
@@ -80,7 +84,7 @@ def _columns(columns: tuple[ColumnSummary, ...]) -> Html:
     removed = [c.name for c in columns if c.role in REMOVED]
     shown = published[:_MOST_ROWS]
     rows = (
-        (shorten(c.name, 48), ROLE_NAMES.get(c.role, c.role), c.done, "" if c.loss is None else percent(c.loss))
+        (shorten(c.name, 48), ROLE_NAMES.get(c.role, c.role), c.done, "" if c.loss is None else percent(1 - c.loss))
         for c in shown
     )
     notes = []
@@ -90,7 +94,7 @@ def _columns(columns: tuple[ColumnSummary, ...]) -> Html:
         notes.append(f"Removed: {', '.join(shorten(name, 48) for name in removed[:_MOST_ROWS])}.")
     return join(
         [
-            _table(("Column", "Role", "What was done", "Detail lost"), rows),
+            _table(("Column", "Role", "What was done", "Detail kept"), rows),
             el("p", " ".join(notes), style=f"margin:.25rem 0 0;{_SOFT}") if notes else None,
         ]
     )
@@ -102,6 +106,6 @@ def _scores(release: Release) -> Html | None:
     rows = ((s.title, figure(s.value), s.sentence, direction(s)) for s in release.scores)
     return el(
         "details",
-        el("summary", "What it cost", style="cursor:pointer;margin-top:.75rem"),
+        el("summary", "Measures of the literature", style="cursor:pointer;margin-top:.75rem"),
         _table(("Measure", "Value", "In words", "Direction"), rows),
     )

@@ -1,24 +1,26 @@
-"""How numbers are written in a report: commas between thousands, and no digit that means nothing."""
+"""How numbers are written in a report: as on the screen, but never broken over two lines."""
 
 from __future__ import annotations
 
 import math
 
+from tarnkappe import wording
+
 
 def count(n: int) -> str:
-    """A whole number with commas between thousands.
+    """A whole number in groups of three digits.
 
-    >>> count(30162)
-    '30,162'
+    >>> count(30162).split()
+    ['30', '162']
     """
-    return f"{n:,}"
+    return _unbroken(wording.count(n))
 
 
 def counted(n: int, one: str, many: str | None = None) -> str:
     """A number with its noun.
 
-    >>> counted(1, "group"), counted(4012, "group")
-    ('1 group', '4,012 groups')
+    >>> counted(1, "group"), counted(12, "group")
+    ('1 group', '12 groups')
     """
     return f"{count(n)} {one if n == 1 else many or one + 's'}"
 
@@ -38,30 +40,28 @@ def compact(n: float) -> str:
 def percent(share: float) -> str:
     """A share in percent; what is not nothing never reads as nothing, what is not all never reads as all.
 
-    >>> [percent(p) for p in (0, 0.0002, 0.346, 0.99991, 1)]
-    ['0%', '<0.1%', '34.6%', '>99.9%', '100%']
+    >>> [percent(p).split() for p in (0, 0.346)]
+    [['0', '%'], ['34.6', '%']]
     """
-    if share in (0, 1):
-        return f"{share:.0%}"
-    if 0 < share < 0.001:
-        return "<0.1%"
-    if 0.999 < share < 1:
-        return ">99.9%"
-    return f"{share:.1%}"
+    return _unbroken(wording.percent(share))
+
+
+def _unbroken(number: str) -> str:
+    return number.replace(" ", "\u00a0")
 
 
 def figure(value: float) -> str:
     """A metric or a level with sensible precision.
 
-    >>> [figure(x) for x in (5.0, 0.18734, 0.00002, 7.5021, 1234567.8, float("inf"))]
-    ['5', '0.187', '<0.001', '7.50', '1,234,568', '∞']
+    >>> [figure(x) for x in (5.0, 0.18734, 0.00002, 7.5021, float("inf"))]
+    ['5', '0.187', '<0.001', '7.50', '∞']
     """
     if math.isnan(value):
         return "not applicable"
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
     if value == int(value) or abs(value) >= 1000:
-        return f"{value:,.0f}"
+        return count(round(value))
     if abs(value) >= 1:
         return f"{value:.1f}" if abs(value) >= 100 else f"{value:.2f}"
     return f"{value:.3f}" if abs(value) >= 0.001 else "<0.001"

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from tarnkappe.criteria import Verdict, all_criteria
 from tarnkappe.release import SUPPRESSION_CONVENTION, ColumnSummary, Release, Score
-from tarnkappe.report.charts import loss_bars, size_histogram
-from tarnkappe.report.facts import fact, headline, is_verified, made, manifest_text, verify_command, without_seed
+from tarnkappe.report.charts import kept_bars, size_histogram
+from tarnkappe.report.facts import fact, headline, is_verified, known, made, manifest_text, verify_command, without_seed
 from tarnkappe.report.markup import Html, el, join, shorten, table, value
 from tarnkappe.report.numbers import count, counted, figure, percent
 from tarnkappe.schema import ROLE_MEANINGS
@@ -80,8 +80,9 @@ def criteria_table(release: Release) -> Html:
 
 def verdict(release: Release) -> Html:
     """The verdict, big and plain, with its evidence."""
-    ok = is_verified(release)
+    ok, warned = is_verified(release), bool(release.notices)
     sign, label = ("✓", "Verified") if ok else ("✗", "Not verified")
+    look = "proof failed" if not ok else "proof warned" if warned else "proof"
     proof = el(
         "div",
         el("p", el("span", f"{sign} ", class_="mark", aria_hidden="true"), headline(release), class_="verdict"),
@@ -92,18 +93,29 @@ def verdict(release: Release) -> Html:
             if ok
             else "This table must not be published.",
         ),
-        class_="proof" if ok else "proof failed",
+        el(
+            "p",
+            "The promise is about an attacker who knows these columns of a person, and no other: ",
+            el("strong", join(map(value, known(release)), ", ")),
+            ".",
+        )
+        if ok
+        else None,
+        el("p", el("a", _see_alerts(len(release.notices)), href="#alerts")) if warned else None,
+        class_=look,
         role="group",
         aria_label=label,
     )
     sizes = [size for size, _ in release.group_sizes] or [0]
     share = release.n_suppressed / release.n_input if release.n_input else 0.0
-    tiles = (
+    tiles = [
         ("Records published", count(release.n_published), f"of {count(release.n_input)}"),
         ("Suppressed", count(release.n_suppressed), f"{percent(share)} of the records"),
         ("Groups", count(release.n_groups), "of records that look alike"),
         ("Smallest group", count(min(sizes)), f"largest {count(max(sizes))} records"),
-    )
+    ]
+    if release.detail_kept is not None:
+        tiles.append(("Detail kept", percent(release.detail_kept), "of an average cell"))
     return section(
         "verdict",
         "Verdict",
@@ -116,6 +128,10 @@ def verdict(release: Release) -> Html:
         criteria_table(release),
         facts_list(_evidence(release)),
     )
+
+
+def _see_alerts(n: int) -> str:
+    return "⚠ Read the alert first." if n == 1 else f"⚠ Read the {count(n)} alerts first."
 
 
 def _evidence(release: Release) -> Iterable[tuple[object, object]]:
@@ -234,19 +250,33 @@ def group_sizes(release: Release) -> Html:
     )
 
 
-def cost(release: Release) -> Html:
-    """What the protection cost, in numbers and in words."""
+def detail(release: Release) -> Html:
+    """What the protection cost: how much detail was kept; the measures of the literature folded below."""
     head = ("Measure", "Value", "In words")
+    scores = table("Measures of the literature", head, map(_score_row, release.scores), numeric={1}, class_="scores")
     return section(
-        "cost",
-        "What it cost",
-        el("p", "Protection takes detail away. Each measure looks at that loss from another side."),
-        table("Loss of information", head, (_score_row(s) for s in release.scores), numeric={1}, class_="scores"),
-        el("p", SUPPRESSION_CONVENTION, class_="small"),
-        loss_bars(release.columns)
-        if any(c.loss is not None for c in release.columns)
-        else el("p", "How much detail each column lost depends on the original values; the publisher knows it."),
+        "detail",
+        "Detail kept",
+        *_kept(release),
+        el(
+            "details",
+            el("summary", "Measures of the literature"),
+            el("p", "Each looks at the loss from another side.", class_="small"),
+            scores,
+            el("p", SUPPRESSION_CONVENTION, class_="small"),
+        ),
     )
+
+
+def _kept(release: Release) -> list[Html]:
+    """How much an average cell has kept, and each column; only the publisher knows."""
+    if release.detail_kept is None:
+        told = "How much detail each column kept depends on the original values; the publisher knows it."
+        return [el("p", "Protection takes detail away. ", told)]
+    what = "of its variance" if release.measured_by_variance else "of its detail"
+    words = "Protection takes detail away. An average cell of the quasi-identifiers has kept "
+    rest = f" {what}; a record that was left out has kept nothing."
+    return [el("p", words, el("strong", percent(release.detail_kept)), rest), kept_bars(release.columns)]
 
 
 def direction(score: Score) -> str:

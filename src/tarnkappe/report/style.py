@@ -37,11 +37,13 @@ nav ul{display:flex;flex-wrap:wrap;gap:.25rem 1.125rem;margin:0;padding:0;list-s
 background:var(--badbg);font-size:.875rem;font-weight:600}
 .proof{margin-top:1rem;padding:1.75rem 1.75rem 1.5rem;border-left:5px solid var(--ok);background:var(--okbg)}
 .proof.failed{border-color:var(--bad);background:var(--badbg)}
+.proof.warned{border-color:var(--warn);background:var(--warnbg)}
 .verdict{font-size:1.5rem;margin:0 0 .5rem;max-width:none}
 .proof p:last-child{margin:0}
 .yes,.no{font-weight:600;white-space:nowrap}
 .yes,.proof .mark{color:var(--ok)}
 .no,.proof.failed .mark{color:var(--bad)}
+.proof.warned .mark{color:var(--warn)}
 .figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(9.5rem,1fr));gap:1.5rem 2rem;margin:2.25rem 0}
 .figures div{border-top:2px solid var(--ink);padding-top:.5rem}
 .figures dt{font-size:.875rem;color:var(--muted)}
@@ -127,6 +129,7 @@ thead{display:table-header-group}
 p,li{orphans:3;widows:3}
 .proof,.alerts li,pre{border:1px solid var(--rule);border-left-width:4px}
 .proof{border-left-color:var(--ok)}
+.proof.warned{border-left-color:var(--warn)}
 .scroll{overflow:visible;background:none}
 .columns,.columns td:last-child{min-width:0}
 .v,td .v,th .v{overflow-wrap:anywhere}

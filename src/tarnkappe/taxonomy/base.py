@@ -31,10 +31,13 @@ class TaxonomyBuilder(Declared, ABC):
     ordered: ClassVar[bool] = False
     #: Whether other records decide how a value looks when it is generalised.
     follows_data: ClassVar[bool] = False
-    #: Whether its values were written down by somebody, and not only found in the data.
-    declares_values: ClassVar[bool] = False
     #: Whether groups publish the set of their values instead of a range.
     sets: ClassVar[bool] = False
+
+    @property
+    def declares_values(self) -> bool:
+        """Whether somebody wrote its values down in the job, so that naming them says nothing about the data."""
+        return False
 
     @property
     def admits_unknown(self) -> bool:

@@ -44,7 +44,6 @@ class Tree(TaxonomyBuilder):
 
     kind: ClassVar[str] = "tree"
     name: ClassVar[str] = kind
-    declares_values: ClassVar[bool] = True
 
     tree: Any = param(doc="Groups and their values:  {Married: [civil, church], Single: [never]}.")
     on_unknown: str = param("error", doc=_UNKNOWN_DOC, choices=("error", "top"))
@@ -63,6 +62,11 @@ class Tree(TaxonomyBuilder):
             declared = Taxonomy.from_nested(self.tree)
         return _fitted(self, declared, values, column, counts, others, place(self.tree))
 
+    @property
+    def declares_values(self) -> bool:
+        """Whether naming its values says nothing about the data: all of them stand in the job."""
+        return not self.admits_unknown
+
     def published(self, values: Values) -> list[str]:
         """The leaf that stands for each value, as a text."""
         return _trimmed(values, self.trim)
@@ -79,7 +83,6 @@ class File(TaxonomyBuilder):
 
     kind: ClassVar[str] = "file"
     name: ClassVar[str] = kind
-    declares_values: ClassVar[bool] = True
 
     path: str = param(doc="The file, relative to the folder of the job file.")
     delimiter: str | None = param(None, doc="What separates the columns of a CSV file; found out if not given.")
