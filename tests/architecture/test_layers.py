@@ -49,6 +49,7 @@ LAYERS = (
     "job.update",
     "guards",
     "codebook",
+    "columns",
     "release",
     "summary",
     "report",

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from tarnkappe import Job, KAnonymity, LDiversity, TCloseness, numeric, suppress
+from tarnkappe.columns import ColumnSummary, Example
 from tarnkappe.criteria import Criterion, Verdict
 from tarnkappe.errors import Notice
-from tarnkappe.release import SUPPRESSION_CONVENTION, ColumnSummary, Example, Release, Score
+from tarnkappe.release import SUPPRESSION_CONVENTION, Release, Score
 
 SHA256 = "9f2b6c1de04c7b1a5a0d3c8e6f4471b2a9d5e0c3f8b7a61524938d7c6b5a4f30"
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tarnkappe.release import ColumnSummary
+from tarnkappe.columns import ColumnSummary
 from tarnkappe.report.charts import kept_bars, size_bins, size_histogram
 
 SIZES = st.dictionaries(st.integers(1, 10**9), st.integers(1, 10**6), min_size=1, max_size=300).map(

@@ -1,8 +1,8 @@
 import pytest
 
+from tarnkappe.columns import ColumnSummary
 from tarnkappe.criteria import Verdict
 from tarnkappe.errors import Notice
-from tarnkappe.release import ColumnSummary
 from tarnkappe.report import render_fragment
 
 from .conftest import PRIVATE, make_job, make_release

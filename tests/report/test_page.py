@@ -5,10 +5,11 @@ from itertools import pairwise
 import pytest
 
 from tarnkappe import KAnonymity, LDiversity, TCloseness
+from tarnkappe.columns import ColumnSummary, Example
 from tarnkappe.criteria import Verdict
 from tarnkappe.errors import JobError, Notice
 from tarnkappe.metrics import all_metrics
-from tarnkappe.release import SUPPRESSION_CONVENTION, ColumnSummary, Example
+from tarnkappe.release import SUPPRESSION_CONVENTION
 from tarnkappe.report import render_report
 
 from .conftest import NOTICES, PRIVATE, PUBLIC, SCORES, SHA256, make_job, make_release

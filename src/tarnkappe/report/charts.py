@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tarnkappe.release import ColumnSummary
+from tarnkappe.columns import ColumnSummary
 from tarnkappe.report.markup import Html, el, join, shorten, table, value
 from tarnkappe.report.numbers import compact, count, counted, percent
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tarnkappe.release import ColumnSummary, Release
+from tarnkappe.columns import ColumnSummary
+from tarnkappe.release import Release
 from tarnkappe.report.facts import headline, is_verified
 from tarnkappe.report.markup import Html, el, join, shorten
 from tarnkappe.report.numbers import count, counted, figure, percent

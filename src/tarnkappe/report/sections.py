@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from tarnkappe.columns import ColumnSummary
 from tarnkappe.criteria import Verdict, all_criteria
-from tarnkappe.release import SUPPRESSION_CONVENTION, ColumnSummary, Release, Score
+from tarnkappe.release import SUPPRESSION_CONVENTION, Release, Score
 from tarnkappe.report.charts import kept_bars, size_histogram
 from tarnkappe.report.facts import fact, headline, is_verified, known, made, manifest_text, verify_command, without_seed
 from tarnkappe.report.markup import Html, el, join, shorten, table, value
