@@ -8,11 +8,16 @@ from every_recoding import discernibility, misclassified, recodings, settled
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import tarnkappe as tk
 from strategies import goals, tallies
 from tarnkappe.algorithms.subtree.k_optimize import KOptimize
+from tarnkappe.algorithms.subtree.l_plus_optimize import LPlusOptimize
 from tarnkappe.criteria.k_anonymity import KAnonymity
+from tarnkappe.datasets import census, census_taxonomies
+from tarnkappe.engines.memory import MemoryEngine
 from tarnkappe.errors import InfeasibleError
 from tarnkappe.goal import Goal
+from tarnkappe.io import open_source
 from tarnkappe.metrics.discernibility import Discernibility
 from tarnkappe.plan import Plan
 from tarnkappe.tally import Domain, Tally, count_cells
@@ -142,3 +147,28 @@ def test_long_ranges_are_cut_at_quantiles():
     tally = count_cells([np.arange(500)], [], [long], [])[0]
     grouping = KOptimize(max_cuts=9).decide(tally, Goal([KAnonymity(5)]), rng=RNG)
     assert np.bincount(grouping.group).tolist() == [50] * 10
+
+
+@pytest.mark.parametrize("cls", [KOptimize, LPlusOptimize])
+def test_effort_decides_how_long_a_search_goes_on_and_criteria_beyond_a_size_count_more(cls):
+    """Work is counted in records that are looked at, so a goal that looks at secrets visits fewer branches."""
+    frame = census(600, seed=3)
+    taxonomies = census_taxonomies()
+    quasi = {n: taxonomies.get(n, tk.numeric()) for n in ("age", "education", "marital-status", "native-country")}
+    job = tk.Job(quasi=quasi, sensitive=["occupation"], drop="rest", criteria=[tk.KAnonymity(2)])
+    source = open_source(frame)
+    tally = MemoryEngine().count(source, job.schema(source.columns))
+    by_size = Goal([tk.KAnonymity(10)])
+    diverse = Goal([tk.KAnonymity(10), tk.LDiversity("occupation", 3)])
+    visited = {}
+    for goal in (by_size, diverse):
+        for effort in (0.01, 0.05):
+            notes = [cls(effort=effort).decide(tally, goal, rng=RNG).notes for _ in range(2)]
+            assert notes[0] == notes[1]
+            visited[goal, effort] = notes[0]
+    for goal in (by_size, diverse):
+        few, many = visited[goal, 0.01], visited[goal, 0.05]
+        assert few["nodes"] < many["nodes"]
+        assert few["cost"] >= many["cost"]
+        assert few["lower bound"] <= many["lower bound"]
+    assert visited[diverse, 0.05]["nodes"] < visited[by_size, 0.05]["nodes"]

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from tarnkappe.algorithms.subtree.candidates import Judge, Rows, Splits, States
 from tarnkappe.algorithms.subtree.costs import CellLossCost, Cost
 from tarnkappe.algorithms.subtree.refinements import Refinements, Steps
+from tarnkappe.algorithms.watch import Watch
 from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping, Note
@@ -21,6 +22,9 @@ from tarnkappe.tally import Tally
 
 #: Costs closer than this, relatively, are the same: they are sums in different orders.
 _TIE = 1e-12
+
+#: As much work as to count one record after a step: to ask a goal about one, and to visit a branch at all.
+_ASKING, _VISITING = 8, 50_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +92,8 @@ class Enumeration:
         self.best = math.inf
         self.best_steps: Steps | None = None
         self.visited = 0
+        #: Records, as rows or cells, that were looked at after a step in visited branches.
+        self.work = 0
 
     def least_cost(self) -> float:
         """What no recoding costs less than, as far as a look at the finest one tells."""
@@ -97,12 +103,15 @@ class Enumeration:
         bound, _ = bound_splits(group[None], state, self.rows.size, floor, self.cost.price)
         return float(bound[0])
 
-    def optimum(self, nodes: int) -> Grouping:
-        """The best recoding found within a number of visited branches; its notes say whether it is the best of all."""
+    def optimum(self, nodes: int | None, work: int, watch: Watch) -> Grouping:
+        """The best recoding found within a number of visited branches; its notes say whether it is the best of all.
+
+        If no number is given, so much `work` is done.
+        """
         self.descend()
         if self.judge.budget:
-            self._search_without_suppression(nodes // 2)
-        lower = min(self.best, self._search(nodes))
+            self._search_without_suppression(None if nodes is None else nodes // 2, work // 2, watch)
+        lower = min(self.best, self._search(nodes, work, watch))
         self.refine()
         notes: dict[str, Note] = {
             "optimal": lower >= self._threshold,
@@ -112,21 +121,22 @@ class Enumeration:
         }
         return replace(self.grouping(), notes=notes)
 
-    def _search(self, nodes: int) -> float:
-        """Visit branches until `nodes` have been visited or none is left; the lowest bound of those left."""
+    def _search(self, nodes: int | None, work: int, watch: Watch) -> float:
+        """Visit branches until enough have been visited or none is left; the lowest bound of those left."""
         frontier = _Frontier([_Branch(np.zeros_like(self.everything), self.everything, 0.0)])
-        while len(frontier) and self.visited < nodes:
+        while len(frontier) and (self.work < work if nodes is None else self.visited < nodes) and not watch.over:
             branch = frontier.pop()
             if branch.bound < self._threshold:
                 frontier.push(self._branches(branch))
         return frontier.lowest
 
-    def _search_without_suppression(self, nodes: int) -> None:
+    def _search_without_suppression(self, nodes: int | None, work: int, watch: Watch) -> None:
         """Look for a good first solution where branches are given up soonest: where nothing may be suppressed."""
         strict = Enumeration(self.tally, Goal(self.goal.criteria), self.space, self.cost)
         strict.descend()
-        strict._search(nodes)
+        strict._search(nodes, work, watch)
         self.visited += strict.visited
+        self.work += strict.work
         if strict.best_steps is not None:
             self.offer(strict.best_steps)
 
@@ -222,6 +232,7 @@ class Enumeration:
         if not still_open.any():
             return []
         self.visited += 1
+        self.work += _VISITING
         rows, _ = self.rows.condensed(self.space, made | still_open)
         whole, state = self._examined(made, rows)
         group = whole.group[0]
@@ -259,6 +270,7 @@ class Enumeration:
         hopeless = np.zeros(len(steps), np.bool_)
         for by_size in (True,) if self.goal.decided_by_size else (True, False):
             left = np.flatnonzero(~hopeless).astype(np.int32)
+            self.work += len(left) * (len(rows.size) if by_size else _ASKING * self.tally.n_cells)
             for some in rows.chunks(left):
                 splits = Splits.of(rows, self.space, group, n_groups, steps[some])
                 state = self.judge.by_size(splits) if by_size else self.judge.states(rows, splits)

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from tarnkappe.algorithms.base import Algorithm
+from tarnkappe.algorithms.effort import Improving
 from tarnkappe.algorithms.subtree.costs import Cost
 from tarnkappe.algorithms.subtree.enumeration import Enumeration
 from tarnkappe.algorithms.subtree.refinements import Refinements
@@ -17,10 +17,16 @@ from tarnkappe.groups import Grouping, Note
 from tarnkappe.params import param
 from tarnkappe.tally import Tally
 
+#: The usual work of a search: for any table, and for each of its cells.
+_WORK, _WORK_PER_CELL = 300_000_000, 10_000
+
 
 @dataclass(frozen=True)
-class ExactSearch(Algorithm):
-    """A search for the set of cuts of least cost, which ends with a proof or after a number of branches.
+class ExactSearch(Improving):
+    """A search for the set of cuts of least cost, which ends with a proof, or after a number of branches or some work.
+
+    The work is counted in records that are looked at after a step. It grows with the number of cells, but a small
+    table gets more for each of them.
 
     Where a column has more than `max_cuts` places to cut, only some are tried. What the notes say about the optimum
     holds for all of them: the bound is then one that every recoding keeps, and whether the result is the best among the
@@ -29,8 +35,11 @@ class ExactSearch(Algorithm):
 
     scheme: ClassVar = "subtree"
 
-    nodes: int = param(
-        5000, doc="Stop after so many branches, with the best recoding found so far.", ge=1, kw_only=True
+    nodes: int | None = param(
+        None,
+        doc="Stop after so many branches, with the best recoding found so far; none: as many as the effort allows.",
+        ge=1,
+        kw_only=True,
     )
     max_cuts: int = param(100, doc="Cut a numeric or ordered column at no more places than this.", ge=1, kw_only=True)
 
@@ -44,7 +53,9 @@ class ExactSearch(Algorithm):
         if tally.n_cells == 0:
             raise goal.infeasible(tally)
         space, full = Refinements.of(tally, self.max_cuts), Refinements.of(tally)
-        found = Enumeration(tally, goal, space, self.cost(tally, goal, space)).optimum(self.nodes)
+        found = Enumeration(tally, goal, space, self.cost(tally, goal, space)).optimum(
+            self.nodes, self.work.of_usual(_WORK + _WORK_PER_CELL * tally.n_cells), self.watch
+        )
         return found if len(space) == len(full) else self._among_all(tally, goal, full, found, len(space))
 
     def _among_all(self, tally: Tally, goal: Goal, full: Refinements, found: Grouping, n_tried: int) -> Grouping:

@@ -28,8 +28,10 @@ class KOptimize(ExactSearch):
     smallest size allowed. Branches whose bound reaches the best cost are pruned, as are single cuts of the tail, and
     the tail is reordered at every node. A greedy descent gives the first cost to compare with.
 
-    After `nodes` branches the best recoding found is returned. The notes of the grouping hold its ``cost``, the proved
-    ``lower bound`` and whether it is ``optimal``. Exponential in the number of cuts; O(cuts · distinct rows) per node.
+    After `nodes` branches, or the work of its `effort`, the best recoding found is returned. The notes of the grouping
+    hold its ``cost``, the proved ``lower bound`` and whether it is ``optimal``.
+
+    Exponential in the number of cuts; O(cuts · distinct rows) per node.
 
     Differs from the paper in: cuts of a taxonomy replace a node by all its children, so that every part has a name
     (the paper cuts between any two neighbours); suppression is limited by the goal's budget, and branches that must

@@ -28,9 +28,10 @@ class LPlusOptimize(ExactSearch):
     that can no longer satisfy the goal lose everything. Made for l+-diversity (confidence bounding), where each
     sensitive value has a bound of its own, it works with every monotone criterion.
 
-    After `nodes` branches the best recoding found is returned. The notes of the grouping hold its ``cost``, the proved
-    ``lower bound`` and whether it is ``optimal``. Exponential in the number of nodes; O(nodes · distinct rows) per
-    branch.
+    After `nodes` branches, or the work of its `effort`, the best recoding found is returned. The notes of the grouping
+    hold its ``cost``, the proved ``lower bound`` and whether it is ``optimal``.
+
+    Exponential in the number of nodes; O(nodes · distinct rows) per branch.
 
     Differs from the paper in: the paper leaves open how cuts of several taxonomies are ordered; they are enumerated as
     sets of opened nodes, like the cuts of K-Optimize, by turns depth-first and by bound. Numeric columns without a
