@@ -36,7 +36,7 @@ def test_the_public_folder_has_no_figures_of_the_input(tmp_path: Path):
     manifest = json.loads((public / "manifest.json").read_text())
     assert not {"suppressed", "loss", "missing_values"} & manifest.keys()
     assert {p.name for p in public.iterdir()} == {"release.parquet", "codebook.csv", "manifest.json"}
-    assert (tmp_path / "out" / "internal" / "report.html").exists()
+    assert (tmp_path / "out" / "do-not-share" / "report.html").exists()
     assert 0 < release.n_published < 3000
 
 

@@ -237,7 +237,7 @@ def _table_of(path: Path) -> tuple[Path, Path | None]:
 
 
 def _evidence(file: Path) -> Evidence:
-    """What the internal folder of a release holds for its verification, if it is there."""
+    """What the private folder of a release holds for its verification, if it is there."""
     folder = ReleaseFolder.around(file)
     return Evidence() if folder is None else Evidence(folder.kept(WITNESS), folder.kept(POPULATION))
 
@@ -252,7 +252,7 @@ def _checkable(asked: _Asked, evidence: Evidence) -> tuple[Goal, list[tuple[Crit
             "E108",
             f"{lacking[0][0].name} cannot be checked without {lacking[0][1]}",
             where=asked.source.name,
-            hint="Check the release folder, with its internal folder:  tarnkappe verify FOLDER",
+            hint="Check the release folder, with its private folder:  tarnkappe verify FOLDER",
         )
     return Goal([c for c, what in lacks.items() if what is None]), lacking
 

@@ -15,7 +15,7 @@ from tarnkappe.errors import JobError
 from tarnkappe.fixes import setting
 from tarnkappe.groups import SUPPRESSED
 from tarnkappe.io import CsvDialect, Format, Staging, TableWriter
-from tarnkappe.io.folders import GROUPS, INTERNAL, JOB, MANIFEST, POPULATION, PUBLIC, REPORT, WITNESS
+from tarnkappe.io.folders import GROUPS, JOB, MANIFEST, POPULATION, PRIVATE, PUBLIC, REPORT, WITNESS
 from tarnkappe.job import Job
 from tarnkappe.plain_json import to_json
 from tarnkappe.plan import Plan
@@ -63,13 +63,13 @@ def write_companions(
     if release.has_public_report:
         stage.path(f"{PUBLIC}/{REPORT}").write_text(render_report(release), encoding="utf-8")
     internal = render_report(release, audience="internal")
-    stage.path(f"{INTERNAL}/{REPORT}", private=True).write_text(internal, encoding="utf-8")
-    job = release.job.to_yaml(None if target is None else target / INTERNAL)
-    stage.path(f"{INTERNAL}/{JOB}", private=True).write_text(job, encoding="utf-8")
+    stage.path(f"{PRIVATE}/{REPORT}", private=True).write_text(internal, encoding="utf-8")
+    job = release.job.to_yaml(None if target is None else target / PRIVATE)
+    stage.path(f"{PRIVATE}/{JOB}", private=True).write_text(job, encoding="utf-8")
     tables = {GROUPS: groups_table(plan), WITNESS: evidence.witness, POPULATION: evidence.population}
     for name, table in tables.items():
         if table is not None:
-            with TableWriter(stage.path(f"{INTERNAL}/{name}", private=True), "parquet") as writer:
+            with TableWriter(stage.path(f"{PRIVATE}/{name}", private=True), "parquet") as writer:
                 writer.write(table)
 
 

@@ -35,7 +35,7 @@ from tarnkappe.guards import (
 )
 from tarnkappe.io import CsvDialect, Format, Source, Staging, like
 from tarnkappe.io.dialect import stated_dialect
-from tarnkappe.io.folders import CODEBOOK, INTERNAL, MANIFEST, PUBLIC, told_dialect
+from tarnkappe.io.folders import CODEBOOK, MANIFEST, PRIVATE, PUBLIC, told_dialect
 from tarnkappe.job import Job
 from tarnkappe.job.given import number_of, one_of
 from tarnkappe.job.mechanism import independent
@@ -281,7 +281,7 @@ def _publish(
     )
     write_companions(stage, release, run.plan, evidence, None if is_address(target) else Path(target))
     run.clock.begin(None)
-    write_json(stage.path(f"{INTERNAL}/{MANIFEST}", private=True), release.private_manifest)
+    write_json(stage.path(f"{PRIVATE}/{MANIFEST}", private=True), release.private_manifest)
     return release
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tarnkappe.io.folders import GROUPS, JOB, MANIFEST, PRIVATE, PUBLIC, REPORT
 from tarnkappe.wording import count, duration, figure, percent, plural, shown_path, size
 
 if TYPE_CHECKING:
@@ -140,7 +141,7 @@ def _verified(release: Release) -> str:
     """What was found when the released table was read back."""
     what = "re-counted the table in memory"
     if release.folder is not None:
-        what = f"re-read {shown_path(release.folder / 'public' / release.public_manifest['file'])}"
+        what = f"re-read {shown_path(release.folder / PUBLIC / release.public_manifest['file'])}"
     found = [*(verdict_words(v) for v in release.verdicts), *release.proved]
     return " ".join([what, *(f"✓ {words}" for words in found)])
 
@@ -155,13 +156,13 @@ def wrote_rows(release: Release) -> Rows:
     """Which files may be shared, and which not."""
     folder = release.folder
     assert folder is not None
-    public, internal = folder / "public", folder / "internal"
+    public, private = folder / PUBLIC, folder / PRIVATE
     told = release.public_manifest
-    report = ["report.html"] if release.has_public_report else []
-    files = [told["file"], told["codebook"], *report, "manifest.json"]
+    report = [REPORT] if release.has_public_report else []
+    files = [told["file"], told["codebook"], *report, MANIFEST]
     return [
         ("Wrote", f"{_folder(public)} (may be shared): {', '.join(files)}"),
-        ("", f"{_folder(internal)} (stays with you): report.html, job.yaml, groups.parquet, manifest.json"),
+        ("", f"{_folder(private)} (stays with you): {REPORT}, {JOB}, {GROUPS}, {MANIFEST}"),
     ]
 
 

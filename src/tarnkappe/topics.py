@@ -23,7 +23,7 @@ _WORDS = {
     "suppression": "Leaving out: a value that is published as *, or a record that is not published at all.",
     "release": "The table that may be shared, with its report and manifest. It exists only if it was verified.",
     "seed": "The number that all randomness of a run comes from. Who knows it can undo the shuffling, so it stays in "
-    "the internal folder.",
+    "the private folder.",
 }
 
 #: Other words for the same thing.

@@ -81,7 +81,7 @@ def test_names_with_spaces_and_signs(office: Office) -> None:
     assert f"{out}/public/{data}" in seen.stdout
     assert office.tarnkappe("verify", Path(out, "public", data)).exit_code == 0
     assert office.tarnkappe("verify", Path(out, "public", data), "--job", jobs).exit_code == 0
-    again = office.tarnkappe("run", Path(out, "internal", "job.yaml"), "--overwrite")
+    again = office.tarnkappe("run", Path(out, "do-not-share", "job.yaml"), "--overwrite")
     assert again.exit_code == 0, "the job in a release repeats it"
 
 

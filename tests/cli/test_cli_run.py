@@ -11,7 +11,7 @@ import pytest
 from hospital import JOB, ROWS, files, people
 
 PUBLIC = {"public/people.csv", "public/codebook.csv", "public/manifest.json", "public/report.html"}
-INTERNAL = {"internal/manifest.json", "internal/report.html", "internal/job.yaml", "internal/groups.parquet"}
+INTERNAL = {f"do-not-share/{name}" for name in ("manifest.json", "report.html", "job.yaml", "groups.parquet")}
 
 
 def released(folder: Path, name: str = "release") -> pl.DataFrame:
@@ -42,7 +42,7 @@ def test_a_run_writes_a_release_and_tells_what_happened(cli, folder: Path) -> No
     assert f"{groups.height} groups · smallest {smallest_group(table)} · 0 rows removed" in lines["Result"]
     assert f"✓ k-anonymity ≥ 5: {smallest_group(table)}" in lines["Verify"]
     assert "release/public/ (may be shared)" in lines["Wrote"]
-    assert "release/internal/ (stays with you)" in result.stdout
+    assert "release/do-not-share/ (stays with you)" in result.stdout
 
 
 def test_phases_go_to_stderr_as_plain_lines_when_piped(cli) -> None:
@@ -88,7 +88,7 @@ def test_settings_change_the_job(cli, folder: Path) -> None:
     table = released(folder)
     assert "sex" not in table.columns
     assert table.group_by("age", "zip").len()["len"].min() >= 20
-    assert "k: 20" in (folder / "release/internal/job.yaml").read_text()
+    assert "k: 20" in (folder / "release/do-not-share/job.yaml").read_text()
 
 
 def test_the_same_seed_gives_the_same_bytes_and_another_does_not(cli, folder: Path) -> None:
@@ -97,14 +97,14 @@ def test_the_same_seed_gives_the_same_bytes_and_another_does_not(cli, folder: Pa
     a, b, c = (Path(name, "public/people.csv").read_bytes() for name in "abc")
     assert a == b
     assert a != c
-    assert json.loads(Path("a/internal/manifest.json").read_text())["seed"] == 11
+    assert json.loads(Path("a/do-not-share/manifest.json").read_text())["seed"] == 11
     assert "11" not in json.loads(Path("a/public/manifest.json").read_text()).values()
 
 
 def test_the_internal_job_file_repeats_the_run(cli, folder: Path) -> None:
     cli("run", "job.yaml", "--set", "criteria.k=7")
-    seed = json.loads(Path("release/internal/manifest.json").read_text())["seed"]
-    result = cli("run", "release/internal/job.yaml", "--seed", seed, "-o", "again")
+    seed = json.loads(Path("release/do-not-share/manifest.json").read_text())["seed"]
+    result = cli("run", "release/do-not-share/job.yaml", "--seed", seed, "-o", "again")
     assert result.exit_code == 0
     assert Path("again/public/people.csv").read_bytes() == Path("release/public/people.csv").read_bytes()
 

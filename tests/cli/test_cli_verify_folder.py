@@ -52,8 +52,15 @@ def test_the_folder_verifies(cli, visited: Path):
         assert "✓ the file keeps the promise" in result.stdout
 
 
+def test_a_folder_of_an_earlier_version_is_read(cli, visited: Path):
+    (visited / "do-not-share").rename(visited / "internal")
+    result = cli("verify", "visited")
+    assert result.exit_code == 0, result.output
+    assert "✓ k-map ≥ 12" in result.stdout
+
+
 def test_without_the_internal_folder_it_says_what_is_lacking(cli, visited: Path):
-    shutil.rmtree(visited / "internal")
+    shutil.rmtree(visited / "do-not-share")
     result = cli("verify", "visited")
     assert result.exit_code == 5
     assert "✓ k-anonymity ≥ 3" in result.stdout
@@ -66,14 +73,14 @@ def test_without_the_internal_folder_it_says_what_is_lacking(cli, visited: Path)
 
 
 def test_nothing_that_can_be_checked(cli, visited: Path):
-    shutil.rmtree(visited / "internal")
+    shutil.rmtree(visited / "do-not-share")
     result = cli("verify", FILE, "--quasi", "age,sex", "--criterion", "k-map:k=3")
     assert result.exit_code == 2
     assert "k-map cannot be checked without the public table" in result.output
 
 
 def test_what_was_tampered_with_is_found(cli, visited: Path):
-    witness = visited / "internal/witness.parquet"
+    witness = visited / "do-not-share/witness.parquet"
     pl.read_parquet(witness).with_columns(patient=pl.lit(1)).write_parquet(witness)
     result = cli("verify", "visited")
     assert result.exit_code == 5
@@ -82,7 +89,7 @@ def test_what_was_tampered_with_is_found(cli, visited: Path):
     result = cli("verify", "visited")
     assert result.exit_code == 5
     assert "240 records, but the unpublished columns have 3" in result.output
-    population = visited / "internal/population.parquet"
+    population = visited / "do-not-share/population.parquet"
     table = pl.read_parquet(population)
     table.with_columns(pl.lit(1).alias(table.columns[0])).group_by(table.columns[1:]).agg(pl.first("people")).select(
         table.columns

@@ -54,11 +54,11 @@ class Written:
 def read_release(folder: Path, missing: tuple[str, ...] = ("",), delimiter: str = ",") -> Written:
     """Read a release folder; it must hold exactly the files it should."""
     public = json.loads((folder / "public/manifest.json").read_text("utf-8"))
-    private = json.loads((folder / "internal/manifest.json").read_text("utf-8"))
+    private = json.loads((folder / "do-not-share/manifest.json").read_text("utf-8"))
     path = folder / "public" / str(public["file"])
     assert {p.name for p in (folder / "public").iterdir()} == PUBLIC | {path.name}
-    assert {p.name for p in (folder / "internal").iterdir()} - EVIDENCE == INTERNAL
-    assert {p.name for p in folder.iterdir()} == {"public", "internal"}
+    assert {p.name for p in (folder / "do-not-share").iterdir()} - EVIDENCE == INTERNAL
+    assert {p.name for p in folder.iterdir()} == {"public", "do-not-share"}
     assert public["sha256"] == hashlib.sha256(path.read_bytes()).hexdigest(), "the manifest has another hash"
     if path.suffix == ".parquet":
         table = pq.read_table(path)

@@ -226,7 +226,7 @@ def test_nothing_about_people_is_published(tmp_path: Path):
     """The key of a person is neither in the table nor in what is kept about it: there people have drawn numbers."""
     given, written = run("xy-anonymity", MONDRIAN, tmp_path)
     assert "patient" not in written.names
-    witness = pl.read_parquet(tmp_path / "release/internal/witness.parquet")
+    witness = pl.read_parquet(tmp_path / "release/do-not-share/witness.parquet")
     assert witness.columns == ["patient"]
     assert witness.height == len(written.rows)
     assert witness["patient"].dtype.is_integer()
@@ -235,7 +235,7 @@ def test_nothing_about_people_is_published(tmp_path: Path):
     assert len(pairs) == witness["patient"].n_unique() == len({p for _, p in pairs})
     in_order = [number for number, _ in sorted(pairs, key=lambda pair: str(pair[1]))]
     assert in_order != sorted(in_order)
-    assert (tmp_path / "release/internal/witness.parquet").stat().st_mode & 0o077 == 0
+    assert (tmp_path / "release/do-not-share/witness.parquet").stat().st_mode & 0o077 == 0
 
 
 @pytest.mark.parametrize("name", ["xy-anonymity, x", "lkc-privacy", "average-risk", "xy-linkability, template"])
@@ -311,6 +311,6 @@ def test_a_lying_criterion_is_found_out(name: str, monkeypatch: Patch, tmp_path:
 
 def test_the_private_manifest_names_the_public_table(tmp_path: Path):
     run("k-map", DATAFLY, tmp_path)
-    kept = json.loads((tmp_path / "release/internal/manifest.json").read_text("utf-8"))
+    kept = json.loads((tmp_path / "release/do-not-share/manifest.json").read_text("utf-8"))
     assert kept["population"]["description"].startswith("data frame · 1 200 rows")
     assert "population" not in json.loads((tmp_path / "release/public/manifest.json").read_text("utf-8"))

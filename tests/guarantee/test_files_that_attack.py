@@ -92,8 +92,8 @@ def test_the_private_folder_is_private_whatever_the_umask(umask: int, tmp_path: 
         os.umask(old)
     assert release.folder is not None
     modes = {p.name: p.stat().st_mode & 0o777 for p in release.folder.iterdir()}
-    assert modes == {"public": 0o777 & ~umask, "internal": 0o700}
-    assert {p.stat().st_mode & 0o777 for p in (release.folder / "internal").iterdir()} == {0o600}
+    assert modes == {"public": 0o777 & ~umask, "do-not-share": 0o700}
+    assert {p.stat().st_mode & 0o777 for p in (release.folder / "do-not-share").iterdir()} == {0o600}
     assert release.folder.stat().st_mode & 0o777 == 0o777 & ~umask
 
 

@@ -74,7 +74,7 @@ def test_column_called_records(tmp_path: Path):
     frame = pl.DataFrame({"_records": ["a", "a", "b", "b"], "records": ["1", "1", "2", "2"]})
     job = tk.Job(quasi={"_records": tk.suppress(), "records": tk.suppress()}, criteria=[tk.KAnonymity(2)])
     tk.run_job(job, frame, tmp_path / "release")
-    groups = pl.read_parquet(tmp_path / "release/internal/groups.parquet")
+    groups = pl.read_parquet(tmp_path / "release/do-not-share/groups.parquet")
     assert groups.width == 3, "the sizes of the groups are gone"
 
 

@@ -127,15 +127,15 @@ def whole_release(folder: Path) -> str:
     """The hash of the table of a release folder, which must be complete and agree with its manifest."""
     manifest = json.loads((folder / "public/manifest.json").read_text("utf-8"))
     assert {p.name for p in (folder / "public").iterdir()} == PUBLIC | {manifest["file"]}
-    assert {p.name for p in (folder / "internal").iterdir()} == INTERNAL
+    assert {p.name for p in (folder / "do-not-share").iterdir()} == INTERNAL
     for name in PUBLIC | INTERNAL:
-        home = folder / ("internal" if name in INTERNAL - PUBLIC else "public")
+        home = folder / ("do-not-share" if name in INTERNAL - PUBLIC else "public")
         assert (home / name).stat().st_size > 0
     assert (folder / "public/report.html").read_text("utf-8").rstrip().endswith("</html>")
-    assert (folder / "internal/report.html").read_text("utf-8").rstrip().endswith("</html>")
+    assert (folder / "do-not-share/report.html").read_text("utf-8").rstrip().endswith("</html>")
     digest = hashlib.sha256((folder / "public" / manifest["file"]).read_bytes()).hexdigest()
     assert digest == manifest["sha256"]
-    assert json.loads((folder / "internal/manifest.json").read_text("utf-8"))["seed"] in (0, 1)
+    assert json.loads((folder / "do-not-share/manifest.json").read_text("utf-8"))["seed"] in (0, 1)
     return digest
 
 

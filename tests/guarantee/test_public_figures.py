@@ -108,7 +108,7 @@ def test_exact_figures_stay_with_the_publisher(tmp_path: Path):
     assert "gcp" not in public
     assert {"gcp", "nonuniform-entropy", "iloss"} <= private.keys()
     assert public.items() <= private.items()
-    internal = (tmp_path / "out" / "internal" / "report.html").read_text()
+    internal = (tmp_path / "out" / "do-not-share" / "report.html").read_text()
     page = (tmp_path / "out" / "public" / "report.html").read_text()
     assert "before → after" in internal.replace("<br>", " ")
     assert "before → after" not in page

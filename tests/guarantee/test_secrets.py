@@ -103,7 +103,7 @@ def everything_in(folder: Path) -> str:
 
 def test_the_search_sees_what_is_there(release: Path):
     """A search that finds nothing because it looks at nothing would prove nothing."""
-    public, internal = everything_in(release / "public"), everything_in(release / "internal")
+    public, internal = everything_in(release / "public"), everything_in(release / "do-not-share")
     for word in ("flu", "gout", "town", "k-anonymity", "A release", "a remark of the clerk"):
         assert word in public
     assert str(SEED) in internal
@@ -154,13 +154,13 @@ def test_input_is_not_described(release: Path):
     data = release.parent / "people.csv"
     assert hashlib.sha256(data.read_bytes()).hexdigest() not in text
     assert str(release.parent) not in text
-    private = json.loads((release / "internal/manifest.json").read_text("utf-8"))
+    private = json.loads((release / "do-not-share/manifest.json").read_text("utf-8"))
     assert private["input"]["sha256"] == hashlib.sha256(data.read_bytes()).hexdigest()
     assert private["seed"] == SEED
 
 
 def test_internal_files_are_for_their_owner_only(release: Path):
-    for path in (release / "internal").iterdir():
+    for path in (release / "do-not-share").iterdir():
         assert stat.S_IMODE(path.stat().st_mode) == 0o600, path.name
 
 

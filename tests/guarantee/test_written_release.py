@@ -169,7 +169,7 @@ def test_made_again_from_what_the_publisher_keeps(case: Case):
         written = check_release(case, first)
         seed = written.private["seed"]
         assert isinstance(seed, int)
-        run_job(Job.from_yaml(first / "internal/job.yaml"), data, again, seed=seed)
+        run_job(Job.from_yaml(first / "do-not-share/job.yaml"), data, again, seed=seed)
         assert check_release(case, again).path.read_bytes() == written.path.read_bytes()
 
 

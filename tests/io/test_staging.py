@@ -26,7 +26,7 @@ def publish(folder: Path, text: str, **options: object) -> None:
     with Staging(folder, **options) as stage:  # type: ignore[arg-type]
         stage.path("release.csv").write_text(text)
         stage.path(MANIFEST).write_text(json.dumps({MANIFEST_KEY: 1, "text": text}))
-        stage.path("internal/key.json", private=True).write_text(text)
+        stage.path("do-not-share/key.json", private=True).write_text(text)
 
 
 def fail(manager: AbstractContextManager[Staging | Path], error: BaseException | type[BaseException]) -> None:
@@ -42,7 +42,7 @@ def content(folder: Path) -> dict[str, str]:
 
 def release(text: str) -> dict[str, str]:
     manifest = json.dumps({MANIFEST_KEY: 1, "text": text})
-    return {"release.csv": text, MANIFEST: manifest, "internal/key.json": text}
+    return {"release.csv": text, MANIFEST: manifest, "do-not-share/key.json": text}
 
 
 def test_published_complete_and_nothing_else(tmp_path: Path):
@@ -198,7 +198,7 @@ def test_a_link_is_followed(tmp_path: Path):
 def test_inputs_inside_the_output_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     publish(tmp_path / "out", "one")
     monkeypatch.chdir(tmp_path)
-    for path in ("out/release.csv", tmp_path / "out", "out/internal/key.json", "./out/../out/release.csv"):
+    for path in ("out/release.csv", tmp_path / "out", "out/do-not-share/key.json", "./out/../out/release.csv"):
         with pytest.raises(RefusedError) as caught:
             publish(tmp_path / "out", "two", overwrite=True, inputs=["other.csv", path])
         assert caught.value.code == "E602"
@@ -277,7 +277,7 @@ KILLER = textwrap.dedent("""
         with Staging(folder, overwrite=True) as stage:
             for name in ("release.csv", module.MANIFEST, "report.html"):
                 stage.path(name).write_text(json.dumps({"tarnkappe": text}))
-            stage.path("internal/key.json", private=True).write_text(json.dumps({"tarnkappe": text}))
+            stage.path("do-not-share/key.json", private=True).write_text(json.dumps({"tarnkappe": text}))
 
     def state(folder):
         files = {p.relative_to(folder).as_posix(): p for p in folder.rglob("*") if p.is_file()}
@@ -333,7 +333,7 @@ def test_killed_at_any_line(tmp_path: Path, how: str, exists: str):
     command = [sys.executable, "-c", KILLER, str(tmp_path), how, exists]
     ran = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
     outcomes = [json.loads(line) for line in ran.stdout.splitlines()]
-    names = sorted(["internal/key.json", MANIFEST, "release.csv", "report.html"])
+    names = sorted(["do-not-share/key.json", MANIFEST, "release.csv", "report.html"])
     new = [f"{name}=new" for name in names]
     old = [f"{name}=old" for name in names] if exists == "exists" else []
     assert len(outcomes) > 40

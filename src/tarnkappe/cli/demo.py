@@ -67,12 +67,14 @@ def _examples(release: Release) -> list[str]:
 
 
 def _try(folder: Path, release: Release) -> list[tuple[str, str]]:
+    from tarnkappe.io.folders import PUBLIC, REPORT
+
     shown = screen.shown_path(folder)
     assert release.folder is not None
-    public = Path(screen.shown_path(release.folder)) / "public"
+    public = Path(screen.shown_path(release.folder)) / PUBLIC
     return [
         ("Look at", f"{shown}/job.yaml    what was asked for, with comments"),
-        ("", f"{public}/report.html    the report, in a browser"),
+        ("", f"{public}/{REPORT}    the report, in a browser"),
         ("Try", f"tarnkappe verify {public}/{release.public_manifest['file']}"),
         ("", f"tarnkappe run {shown}/job.yaml --set criteria.k=50 -o {shown}/k50"),
     ]

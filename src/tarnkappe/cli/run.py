@@ -78,6 +78,6 @@ def run(
 
 def _own(job: Path) -> list[Path]:
     """The job file, which no release may replace; the one that is part of a release comes back with the next."""
-    from tarnkappe.io.folders import INTERNAL
+    from tarnkappe.io.folders import ReleaseFolder
 
-    return [] if job.resolve().parent.name == INTERNAL else [job]
+    return [] if ReleaseFolder.keeps(job) else [job]

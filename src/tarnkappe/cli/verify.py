@@ -94,7 +94,7 @@ def verify(
 
     Criteria come from a job file, from the command line, or from the manifest.json beside the file. If there is a
     manifest, the file must also be the one it describes. Criteria about people, or about a public table, can only be
-    checked with the internal folder of the release; of a folder it is used. With --quasi and no criterion nothing is
+    checked with the private folder of the release; of a folder it is used. With --quasi and no criterion nothing is
     asked: it says which k, l and t the file reaches.
 
     [bold]Example:[/bold]  tarnkappe verify census.csv --quasi age,sex --k 5 --l 3 --sensitive illness
@@ -182,7 +182,7 @@ def _rows(found: Audit, show: int | None) -> list[tuple[str, str]]:
         says = "✓ is that of" if found.same_as_manifest else "✗ is not that of"
         changed = "" if found.same_as_manifest else ": the file was changed"
         rows.append(("SHA-256", f"{says} manifest.json{changed}"))
-    unclear = "? the promise is only checked in part: check the release folder, with its internal folder"
+    unclear = "? the promise is only checked in part: check the release folder, with its private folder"
     verdict = "✓ the file keeps the promise" if found.ok else "✗ the file does NOT keep the promise"
     return [*rows, ("Verdict", verdict if found.ok or found.is_broken else unclear)]
 

@@ -13,8 +13,11 @@ import polars as pl
 from tarnkappe.errors import JobError
 from tarnkappe.io.dialect import CsvDialect
 
-#: What a release folder holds: one folder to share, one to keep.
-PUBLIC, INTERNAL = "public", "internal"
+#: What a release folder holds: one folder to share, and one to keep, whose name nobody publishes by mistake.
+PUBLIC, PRIVATE = "public", "do-not-share"
+
+#: What the folder to keep was called before.
+_FORMERLY = "internal"
 
 #: What every label of the published table means.
 CODEBOOK = "codebook.csv"
@@ -23,7 +26,7 @@ CODEBOOK = "codebook.csv"
 MANIFEST, REPORT = "manifest.json", "report.html"
 MANIFEST_KEY = "tarnkappe"
 
-#: Files of the internal folder: the job as it was carried out, the groups, and what verification needs besides the
+#: Files of the folder to keep: the job as it was carried out, the groups, and what verification needs besides the
 #: published table.
 JOB, GROUPS, WITNESS, POPULATION = "job.yaml", "groups.parquet", "witness.parquet", "population.parquet"
 
@@ -57,12 +60,23 @@ class ReleaseFolder:
     @property
     def job(self) -> Path | None:
         """The job file that the publisher keeps, if it is there."""
-        kept = self.path / INTERNAL / JOB
+        kept = self.private / JOB
         return kept if kept.is_file() else None
 
+    @property
+    def private(self) -> Path:
+        """The folder that stays with the publisher; of releases of earlier versions it has another name."""
+        earlier = self.path / _FORMERLY
+        return earlier if earlier.is_dir() else self.path / PRIVATE
+
+    @classmethod
+    def keeps(cls, file: Path) -> bool:
+        """Whether a file lies in the folder that stays with the publisher."""
+        return file.resolve().parent.name in (PRIVATE, _FORMERLY)
+
     def kept(self, name: str) -> pl.DataFrame | None:
-        """A table of the internal folder, if it is there."""
-        path = self.path / INTERNAL / name
+        """A table of the folder to keep, if it is there."""
+        path = self.private / name
         return pl.read_parquet(path) if path.is_file() else None
 
 

@@ -20,6 +20,7 @@ from tarnkappe.engines.encode import encode_quasi, encode_sensitive, read_kind
 from tarnkappe.errors import DataError, InfeasibleError
 from tarnkappe.guards import refuse_identifiers
 from tarnkappe.io import Format, Source, Staging, TableWriter, like, open_source
+from tarnkappe.io.folders import MANIFEST, PUBLIC
 from tarnkappe.multirelational.model import MultiJob, MultiRelease, Relation
 from tarnkappe.multirelational.search import EncodedTable, Levels, Search, Secret, View
 from tarnkappe.multirelational.verify import keys_of_persons, open_table, owners, verify_multirelational
@@ -146,7 +147,7 @@ def run_multirelational(
             name = table.relation.name
             format_ = _format(tables[name])
             file = f"{name}.{format_}"
-            path = stage.path(f"public/{file}")
+            path = stage.path(f"{PUBLIC}/{file}")
             with TableWriter(path, format_, getattr(table.source, "dialect", None)) as writer:
                 writer.write(frame)
             try:
@@ -170,7 +171,7 @@ def run_multirelational(
             "suppressed": release.n_suppressed,
         }
         text = to_json(facts) + "\n"
-        stage.path("public/manifest.json").write_text(text, encoding="utf-8")
+        stage.path(f"{PUBLIC}/{MANIFEST}").write_text(text, encoding="utf-8")
         for source in written.values():
             source.close()
     return replace(release, folder=Path(folder))

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from tarnkappe.columns import ColumnSummary
 from tarnkappe.criteria import Verdict, all_criteria
+from tarnkappe.io.folders import GROUPS, PRIVATE
 from tarnkappe.release import SUPPRESSION_CONVENTION, Release, Score
 from tarnkappe.report.charts import kept_bars, size_histogram
 from tarnkappe.report.facts import fact, headline, is_verified, known, made, manifest_text, verify_command, without_seed
@@ -398,5 +399,5 @@ def _search(release: Release) -> list[Html]:
         rows = ((f"{x:g}", count(n)) for x, n in found)
         parts.append(table(sentence(name).rstrip("."), ("Value", "Groups"), rows, numeric={0, 1}))
     if release.remarks:
-        parts.append(el("p", "The value of every group is in internal/groups.parquet.", class_="small"))
+        parts.append(el("p", f"The value of every group is in {PRIVATE}/{GROUPS}.", class_="small"))
     return parts

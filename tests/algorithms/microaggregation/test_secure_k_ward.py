@@ -139,10 +139,10 @@ def test_the_publisher_sees_the_ratio_of_every_group(tmp_path):
         quasi={"pay": tk.numeric()}, criteria=[tk.KAnonymity(3)], algorithm=SecureKWard(epsilon=0.01, gamma=0.6)
     )
     release = tk.run_job(job, table, tmp_path / "out")
-    groups = pl.read_parquet(tmp_path / "out/internal/groups.parquet")
+    groups = pl.read_parquet(tmp_path / "out/do-not-share/groups.parquet")
     assert groups.height == release.n_groups
     assert groups["security ratio of pay"].min() >= 0.6
-    report = (tmp_path / "out/internal/report.html").read_text(encoding="utf-8")
+    report = (tmp_path / "out/do-not-share/report.html").read_text(encoding="utf-8")
     assert "Security ratio of pay" in report
     assert "Shift of the mean of pay" in report
     assert "ecurity ratio" not in (tmp_path / "out/public/report.html").read_text(encoding="utf-8")
