@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from tarnkappe.algorithms.last_resort import planned
 from tarnkappe.algorithms.timed import STOPPED, decide_in_time
 from tarnkappe.algorithms.watch import Watch
 from tarnkappe.codebook import parquet_lines, reading_lines
@@ -345,8 +346,10 @@ def _decide(job: Job, data: Any, seed: int | None, clock: Phases) -> _Run:
     seed = next(s for s in (number_of(seed, "seed"), job.seed, secrets.randbits(_SEED_BITS)) if s is not None)
     rng = np.random.Generator(np.random.Philox(seed))
     watch = Watch(clock.step, job.time_limit)
-    grouping = decide_in_time(job.algorithm, checked.tally, job.goal, rng, watch)
-    plan = Plan.of(checked.tally, job.goal, grouping, job.data.missing)
+    tally, goal = checked.tally, job.goal
+    plan = planned(
+        job.algorithm, tally, goal, lambda: decide_in_time(job.algorithm, tally, goal, rng, watch), job.data.missing
+    )
     return _Run(checked, engine, plan, rng, seed, clock, job.data.missing, digest)
 
 

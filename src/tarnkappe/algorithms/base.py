@@ -62,6 +62,10 @@ class Algorithm(Declared, ABC):
     def decide(self, tally: Tally, goal: Goal, *, rng: np.random.Generator) -> Grouping:
         """A grouping in which every group satisfies the goal, or an `InfeasibleError`."""
 
+    def all_in_one(self, tally: Tally) -> Grouping | None:
+        """All records in one group as this algorithm publishes it; None if it cannot say such a thing."""
+        return Grouping.of_cells(tally, np.zeros(tally.n_cells, np.int32), 1)
+
     def watched(self, watch: Watch) -> Self:
         """The same algorithm under somebody's eyes."""
         return replace(self, watch=watch)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tarnkappe.algorithms.base import Algorithm
+from tarnkappe.algorithms.last_resort import planned
 from tarnkappe.arrays import Counts
 from tarnkappe.boxes import Centres
 from tarnkappe.errors import InfeasibleError, JobError, TarnkappeError, VerificationError
@@ -37,8 +38,8 @@ def check_algorithm(algorithm: Algorithm, goal: Goal, *, seed: int = 0, tables: 
     Checked are: every group satisfies the goal, is not empty, and covers its records; the quotas of each cell add up to
     its count; centres are missing only where all values are; suppression stays within the limit; the same seed gives
     the same grouping; the tally is left alone; what cannot be done raises an `InfeasibleError`, and what can be done
-    does not; and clusters that satisfy the goal by themselves are told apart, because one big group would pass all the
-    rest.
+    does not, even if nothing but one group of all records is left; and clusters that satisfy the goal by themselves are
+    told apart, because one big group would pass all the rest.
 
     >>> from tarnkappe.algorithms.multidimensional.mondrian import Mondrian
     >>> from tarnkappe.criteria.k_anonymity import KAnonymity
@@ -66,6 +67,10 @@ def check_algorithm(algorithm: Algorithm, goal: Goal, *, seed: int = 0, tables: 
         done > 0,
         f"{name} found no release for any of {tables} random tables; choose a goal that random tables can satisfy",
     )
+    for i in range(tables // 2):  # few records: mostly, nothing but one group of all is left
+        few = goal.min_size + int(rng.integers(0, goal.min_size + 3))
+        tight = random(wildcard=algorithm.handles_wildcards and i % 2 == 1, n_records=few)
+        _check_decision(algorithm, goal, tight, seed + i)
     _check_infeasible(algorithm, goal, rng)
     if algorithm.generalises:  # clusters of like values cannot be told apart by who knows single values only
         _check_utility(algorithm, goal, seed)
@@ -96,6 +101,7 @@ def _check_decision(algorithm: Algorithm, goal: Goal, tally: Tally, seed: int) -
             not (goal.monotone and goal.satisfied(goal.together(tally)).all()),
             f"{name} gave up on a table that satisfies the goal with all records in one group",
         )
+        _check_last_resort(algorithm, goal, tally, seed)
         return False
     after: list[NDArray[Any]] = [tally.quasi, tally.sensitive, tally.count]
     require(same(before, after), f"{name} changes the tally it is given")
@@ -103,7 +109,29 @@ def _check_decision(algorithm: Algorithm, goal: Goal, tally: Tally, seed: int) -
     again = _decide(algorithm, tally, goal, seed)
     pieces = [[g.cell, g.group, g.quota.astype(np.int32)] for g in (grouping, again)]
     require(same(*pieces), f"{name} decides differently when run again with the same seed")
+    _check_last_resort(algorithm, goal, tally, seed)
     return True
+
+
+def _check_last_resort(algorithm: Algorithm, goal: Goal, tally: Tally, seed: int) -> None:
+    """Where all records in one group satisfy the goal and can be published, there is a plan, whatever was decided."""
+    together = algorithm.all_in_one(tally)
+    if together is None or not goal.satisfied(goal.together(tally)).all():
+        return
+    for what, decide in (
+        ("after its own decision", lambda: _decide(algorithm, tally, goal, seed)),
+        ("after giving up", lambda: _gives_up(goal, tally)),
+    ):
+        try:
+            planned(algorithm, tally, goal, decide)
+        except InfeasibleError as error:
+            raise AssertionError(
+                f"{algorithm.name} cannot publish all records in one group, {what}: {error.message}"
+            ) from error
+
+
+def _gives_up(goal: Goal, tally: Tally) -> Grouping:
+    raise goal.infeasible(tally)
 
 
 def check_grouping(name: str, tally: Tally, goal: Goal, grouping: Grouping) -> None:

@@ -98,6 +98,9 @@ class Sdgs(Algorithm):
             raise goal.infeasible(tally, tally.n_records)
         return _split(tally, grouping, published)
 
+    def all_in_one(self, tally: Tally) -> None:
+        """Levels are fixed in advance, and chance decides who is left out."""
+
     def _levels(self, tally: Tally) -> list[int]:
         """The level of every quasi-identifier, inside the limits of its column."""
         names = [d.name for d in tally.quasi_domains]

@@ -84,6 +84,11 @@ class Microaggregation(Algorithm):
         grouping = pieces if seen is tally else deal_out(tally, owner, pieces)
         return self._with_centres(tally, grouping)
 
+    def all_in_one(self, tally: Tally) -> Grouping | None:
+        """One group with its centre."""
+        together = super().all_in_one(tally)
+        return None if together is None else self._with_centres(tally, together)
+
     def _formed(self, records: Records, rng: np.random.Generator) -> Codes:
         """Groups that satisfy the goal.
 
