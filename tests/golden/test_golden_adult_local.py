@@ -36,9 +36,9 @@ def test_k_member_loses_no_more_than_it_should(k, ordered_codes):  # noqa: F811
 
 
 @pytest.mark.parametrize("cls", [TopDownGreedy, ProgressiveLocalRecoding])
-def test_local_recodings_lose_less_than_mondrian_and_more_than_k_member(cls, ordered_codes):  # noqa: F811
+def test_local_recodings_lose_less_than_mondrian_and_about_what_k_member_does(cls, ordered_codes):  # noqa: F811
     plain, swapped = (loss(cls(swaps=s), ordered_codes, Goal([KAnonymity(10)])) for s in (0, 3))
-    assert K_MEMBER[10] <= plain <= 0.9 * STRICT[10]
+    assert 0.9 * K_MEMBER[10] <= plain <= 0.9 * STRICT[10]
     assert swapped < plain
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tarnkappe.algorithms.effort import Improving
 from tarnkappe.algorithms.local.curve import hilbert_order, idistance_order
 from tarnkappe.algorithms.local.line import Line
-from tarnkappe.algorithms.local.nearness import different_values
+from tarnkappe.algorithms.local.nearness import different_values, shares
 from tarnkappe.algorithms.local.pool import Pool, divide, improved
 from tarnkappe.algorithms.local.swaps import swap_refine
 from tarnkappe.algorithms.local.units import deal_out, first_of_tuples, select, tuples_of
@@ -125,12 +125,22 @@ class Hilb(Improving):
         self.require_supported(tally, goal)
         pool, owner = Pool.whole(tally, goal, self.work, self.watch)
         line = Line.of(pool, self._order(pool, rng))
-        starts = self._starts(line, rng)
-        grouping = improved(pool, min(starts, key=pool.loss)) if self.refine else next(starts)
-        if not goal.decided_by_size:
-            grouping = divide(pool, grouping, np.ones(grouping.n_groups, np.bool_))
+        ways = self._starts(line, rng)
+        if not self.refine:
+            grouping = self._divided(pool, next(ways))
+        elif shares(goal) is not None:
+            grouping = self._divided(pool, improved(pool, min(ways, key=pool.loss)))
+        else:  # groups will not grow anew, so where they began shows in the end
+            grouping = min((self._divided(pool, improved(pool, way)) for way in ways), key=pool.loss)
         grouping = swap_refine(pool.tally, grouping, goal, self.swaps)
         return grouping if pool.tally is tally else deal_out(tally, owner, grouping)
+
+    @staticmethod
+    def _divided(pool: Pool, grouping: Grouping) -> Grouping:
+        """The groups divided where both parts satisfy the goal; neighbours of a size on the line need not be."""
+        if pool.goal.decided_by_size:
+            return grouping
+        return divide(pool, grouping, np.ones(grouping.n_groups, np.bool_))
 
     def _starts(self, line: Line, rng: np.random.Generator) -> Iterator[Grouping]:
         """Groups that satisfy the goal, made in every way worth trying; the one of the papers first."""

@@ -16,7 +16,7 @@ from tarnkappe.groups import SUPPRESSED, Draft, Grouping
 from tarnkappe.kernels.local.clusters import grow_clusters
 
 #: Cells among which clusters are grown at normal effort; larger tables are grouped in blocks.
-_BLOCK = 4096
+_BLOCK = 8192
 
 #: How many clusters are tried before a size is taken for the whole pool.
 _PROBE = 32
@@ -35,7 +35,7 @@ class KMember(LocalRecoding):
     may serve several clusters. All is done twice, the second time with clusters that also take in the records inside
     their box when these are too few for a cluster of their own; the cheaper run counts.
 
-    That is O(d n²) in the number n of distinct combinations, so tables of more than 4096 cells (of more at higher
+    That is O(d n²) in the number n of distinct combinations, so tables of more than 8192 cells (of more at higher
     `effort`) are grouped in blocks of neighbours on a Hilbert curve. What blocks have torn apart is found again when
     near groups grow anew, as in all local recodings: O(d n · block).
 

@@ -26,16 +26,18 @@ def n_curves(work: Effort) -> int:
     return max(2, round(_CURVES * math.cbrt(work.times)))
 
 
-def window(n_pieces: int) -> int:
-    """How far a piece looks in either direction of a curve: 6 places, and further in small tables.
+def window(n_pieces: int, n_groups: int) -> int:
+    """How far a piece looks in either direction of a curve: 6 places, and further in small tables and large groups.
 
     What all pieces of a small table may look at besides shrinks with their number, so there is no size at which the
-    method or its cost changes.
+    method or its cost changes. A piece of a large group must look further to see beyond it.
 
-    >>> [window(n) for n in (100, 1_000, 30_000, 1_000_000)]
+    >>> [window(n, n // 10) for n in (100, 1_000, 30_000, 1_000_000)]
     [2627, 268, 14, 6]
+    >>> window(1_000_000, 500)
+    131
     """
-    return _NEIGHBOURS // 2 + _PAIRS // max(n_pieces, 1)
+    return _NEIGHBOURS // 2 + _PAIRS // max(n_pieces, 1) + n_pieces // max(n_groups, 1) // 16
 
 
 def near_pieces(orders: Sequence[Codes], grouping: Grouping) -> Near:
@@ -49,7 +51,7 @@ def near_pieces(orders: Sequence[Codes], grouping: Grouping) -> Near:
         offset = np.arange(n) - np.repeat(np.cumsum(count) - count, count)
         along[t] = np.repeat(begins[order], count) + offset
         place[t, along[t]] = np.arange(n)
-    return Near(along, place, window(n))
+    return Near(along, place, window(n, grouping.n_groups))
 
 
 def different_values(goal: Goal) -> dict[str, int]:
