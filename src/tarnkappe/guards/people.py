@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from tarnkappe.arrays import Counts
-from tarnkappe.engines.encode import encode_again, read_kind
+from tarnkappe.engines.encode import encode_quasi, encode_sensitive, read_kind
 from tarnkappe.errors import JobError, Notice
 from tarnkappe.fixes import Fix, criterion, role
 from tarnkappe.goal import Goal
@@ -43,7 +46,8 @@ def notices_about_people(source: Source, schema: Schema, goal: Goal, plan: Plan 
     if goal.is_mechanism:
         return ()
     keys = [c for c in schema.with_role("identifier", "subject") if c.name not in goal.columns]
-    keys = [c for c in keys if c.role == "subject" or _may_be_a_key(source, c)]
+    sample = source.sample([c.name for c in keys], SAMPLE) if keys else pl.DataFrame()
+    keys = [c for c in keys if c.role == "subject" or _may_be_a_key(sample[c.name])]
     different = source.n_distinct([c.name for c in keys]) if keys else {}
     return tuple(
         _notice(source, schema, goal, plan, c, source.n_rows - different[c.name])
@@ -54,12 +58,14 @@ def notices_about_people(source: Source, schema: Schema, goal: Goal, plan: Plan 
 
 def _notice(source: Source, schema: Schema, goal: Goal, plan: Plan | None, key: Column, repeated: int) -> Notice:
     words = f"{repeated} of {source.n_rows} rows repeat an earlier value of '{key.name}': k counts rows, not people"
+    people = None
     if plan is not None and source.n_rows <= _MOST_COUNTED:
         people = people_per_group(source, schema, plan, key)
+    if people is not None:
         promised = max(goal.min_size, 2)
         few = int((people < promised).sum())
         alone = int((people == 1).sum())
-        words += f"; {few} of {plan.n_groups} groups have fewer than {promised} people, {alone} of them only one"
+        words += f"; {few} of {len(people)} groups have fewer than {promised} people, {alone} of them only one"
     return Notice(
         "W604",
         words,
@@ -68,44 +74,47 @@ def _notice(source: Source, schema: Schema, goal: Goal, plan: Plan | None, key: 
     )
 
 
-def people_per_group(source: Source, schema: Schema, plan: Plan, key: Column) -> Counts:
+def people_per_group(source: Source, schema: Schema, plan: Plan, key: Column) -> Counts | None:
     """How many people each group has at most: values of the key among the records of its cells.
 
-    Where a cell is divided among groups, chance decides who goes where, so its people count in each of them.
+    Where a cell is divided among groups, chance decides who goes where, so its people count in each. None if the
+    records cannot be found again among the cells, as where a public table has changed the domains.
     """
-    columns = [*schema.quasi, *schema.sensitive]
-    domains = [*plan.tally.quasi_domains, *plan.tally.sensitive_domains[: len(schema.sensitive)]]
-    cells = source.cells([*(c.name for c in columns), key.name])
-    frame = cells.frame()
-    names = [f"c{j}" for j in range(len(columns))]
-    codes = pl.DataFrame(
-        {
-            name: encode_again(read_kind(frame[column.name], column, source), column, domain).astype(np.int32)
-            for name, column, domain in zip(names, columns, domains, strict=True)
-        }
-    ).with_columns(frame[key.name].cast(pl.String).alias("person"))
-    known = pl.DataFrame(
-        {
-            **{f"c{j}": codes_ for j, codes_ in enumerate(plan.tally.quasi.T)},
-            **{f"c{len(schema.quasi) + j}": plan.tally.sensitive[:, j] for j in range(len(schema.sensitive))},
-        }
-    ).with_columns(pl.all().cast(pl.Int32), pl.Series("cell", np.arange(plan.tally.n_cells)))
-    pieces = pl.DataFrame({"cell": plan.grouping.cell.astype(np.int64), "group": plan.grouping.group})
-    found = (
-        codes.join(known, on=names)
-        .join(pieces.filter(pl.col("group") >= 0), on="cell")
-        .group_by("group")
-        .agg(pl.col("person").n_unique())
+    quasi, secret = schema.quasi, schema.sensitive
+    cells = source.cells([*(c.name for c in (*quasi, *secret)), key.name])
+    frame, weights = cells.frame(), cells.count
+
+    def encoded(column: Column) -> NDArray[Any]:
+        values = read_kind(frame[column.name], column, source)
+        if column.role == "quasi":
+            return encode_quasi(values, column, schema.missing_rule, {}, source.name, weights)[0]
+        return encode_sensitive(values, column, weights)[0]
+
+    names = [f"c{j}" for j in range(len(quasi) + len(secret))]
+    codes = [encoded(column).astype(np.int32) for column in (*quasi, *secret)]
+    people = pl.DataFrame(dict(zip(names, codes, strict=True))).with_columns(
+        frame[key.name].cast(pl.String).alias("person"), pl.Series("records", weights)
     )
-    people = np.zeros(plan.n_groups, np.int64)
-    people[found["group"].to_numpy()] = found["person"].to_numpy()
-    return people
+    known = np.column_stack([plan.tally.quasi, plan.tally.sensitive[:, : len(secret)]]).astype(np.int32)
+    tally = pl.DataFrame(known, schema=names, orient="row").with_columns(
+        pl.Series("cell", np.arange(plan.tally.n_cells)), pl.Series("n", plan.tally.count)
+    )
+    found = people.join(tally, on=names)
+    again = found.group_by("cell", "n").agg(pl.col("records").sum())
+    if again.height != tally.height or not bool((again["records"] == again["n"]).all()):
+        return None
+    pieces = pl.DataFrame({"cell": plan.grouping.cell.astype(np.int64), "group": plan.grouping.group})
+    per_group = found.join(pieces.filter(pl.col("group") >= 0), on="cell").group_by("group")
+    counted = per_group.agg(pl.col("person").n_unique())
+    out = np.zeros(plan.n_groups, np.int64)
+    out[counted["group"].to_numpy()] = counted["person"].to_numpy()
+    return out
 
 
-def _may_be_a_key(source: Source, column: Column) -> bool:
+def _may_be_a_key(sample: pl.Series) -> bool:
     """Whether an identifier may be the key of a person: no amount, no answer, nothing that its name explains."""
-    sight = Sight.of(column.name, source.sample([column.name], SAMPLE)[column.name])
-    return not (sight.is_measure or sight.is_answer or meaning_of(column.name) is not None)
+    sight = Sight.of(sample.name, sample)
+    return not (sight.is_measure or sight.is_answer or meaning_of(sample.name) is not None)
 
 
 def _fix(key: str, goal: Goal) -> Fix:
