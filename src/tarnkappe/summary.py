@@ -103,9 +103,8 @@ def release_rows(release: Release) -> Rows:
 
 
 def _before(unique: int, records: int, quasi: int) -> str:
-    people = "1 person is" if unique == 1 else f"{count(unique)} people are"
-    columns = plural(quasi, "quasi-identifier")
-    return f"{people} unique on the {columns} ({percent(unique / max(records, 1))})"
+    found, columns = plural(unique, "record"), plural(quasi, "quasi-identifier")
+    return f"{found} {'is' if unique == 1 else 'are'} unique on the {columns} ({percent(unique / max(records, 1))})"
 
 
 def roles(given: Iterable[str]) -> str:

@@ -37,7 +37,7 @@ def test_a_run_writes_a_release_and_tells_what_happened(cli, folder: Path) -> No
     groups = table.group_by("age", "sex", "zip").len()
     assert f"people.csv · {ROWS} rows · 5 columns" in lines["Data"]
     assert "1 direct identifier dropped · 3 quasi-identifiers · 1 sensitive" in lines["Roles"]
-    assert f"{unique} people are unique on the 3 quasi-identifiers" in lines["Before"]
+    assert f"{unique} records are unique on the 3 quasi-identifiers" in lines["Before"]
     assert "k-anonymity ≥ 5 · l-diversity ≥ 2 (illness) · no row removed" in lines["Goal"]
     assert f"{groups.height} groups · smallest {smallest_group(table)} · 0 rows removed" in lines["Result"]
     assert f"✓ k-anonymity ≥ 5: {smallest_group(table)}" in lines["Verify"]

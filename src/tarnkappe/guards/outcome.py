@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tarnkappe.errors import DataError, Notice
+from tarnkappe.fixes import role
 from tarnkappe.goal import Goal
 from tarnkappe.groups import GroupStats
 from tarnkappe.io import Source
@@ -14,6 +15,7 @@ from tarnkappe.looks.facts import uniqueness
 from tarnkappe.plan import Plan
 from tarnkappe.schema import Column, Schema
 from tarnkappe.tally import Tally
+from tarnkappe.wording import count, percent, plural
 
 #: A sensitive column is worth a word if more than this share of the records have a value that no other record has.
 _MANY_ALONE = 0.05
@@ -46,7 +48,7 @@ def notices_about_plan(job: Job, plan: Plan, schema: Schema) -> tuple[Notice, ..
     out = []
     if plan.grouping.suppressed:
         share = plan.grouping.suppressed / plan.tally.n_records
-        out.append(Notice("W606", f"{plan.grouping.suppressed} records ({share:.2%}) were suppressed"))
+        out.append(Notice("W606", f"{plural(plan.grouping.suppressed, 'record')} ({percent(share)}) suppressed"))
     wild = _wildcard_cells(plan)
     if wild:
         out.append(Notice("W607", f"{wild} missing cells were published with the value of their group", internal=True))
@@ -57,32 +59,32 @@ def notices_about_plan(job: Job, plan: Plan, schema: Schema) -> tuple[Notice, ..
         histogram = GroupStats.of(plan.tally, plan.grouping, [column.name]).histograms[column.name]
         alone = np.diff(histogram.indptr) == 1
         if alone.any():
+            where = f"{plural(int(alone.sum()), 'group')} ({plural(int(plan.sizes[alone].sum()), 'record')})"
             out.append(
                 Notice(
                     "W605",
-                    f"in {int(alone.sum())} groups ({int(plan.sizes[alone].sum())} people) everyone has the same "
-                    f"'{column.name}'",
+                    f"in {where} everyone has the same '{column.name}'",
                     hint=f"Add  - l-diversity: {{column: {column.name}, l: 2}}.",
                 )
             )
     if not job.goal.is_mechanism:
-        out.extend(notice for column in schema.sensitive for notice in _told_apart(plan, column.name))
+        out.extend(notice for column in schema.sensitive for notice in _told_apart(plan, column))
     return tuple(out)
 
 
-def _told_apart(plan: Plan, column: str) -> list[Notice]:
+def _told_apart(plan: Plan, column: Column) -> list[Notice]:
     """A warning if a sensitive value, which is published unchanged, often belongs to one published record only."""
     grouping = plan.grouping
-    j = [d.name for d in plan.tally.sensitive_domains].index(column)
+    j = [d.name for d in plan.tally.sensitive_domains].index(column.name)
     kept = grouping.group >= 0
     values = plan.tally.sensitive[grouping.cell[kept], j]
     alone = int((np.bincount(values, grouping.quota[kept]) == 1).sum())
     if alone <= _MANY_ALONE * plan.n_published:
         return []
-    words = f"'{column}' is published unchanged, and {alone} of {plan.n_published} records have a value of their own"
-    return [
-        Notice("W603", f"{words}: whoever knows it finds the person", hint=f"Round or group the values of '{column}'.")
-    ]
+    having = f"{count(alone)} of {plural(plan.n_published, 'record')} have a value of their own"
+    words = f"'{column.name}' is published unchanged, and {having}: whoever knows it finds the person"
+    coarse = "numeric" if column.kind == "numeric" else "suppress"
+    return [Notice("W603", words, hint=f"Coarsen it:  {role(column.name, 'quasi', coarse)}")]
 
 
 def notices_about_release(written: Source, schema: Schema, goal: Goal) -> tuple[Notice, ...]:
