@@ -300,6 +300,8 @@ def _count(job: Job, data: Any, clock: Phases) -> tuple[Checked, Engine]:
     schema = Schema(measured(schema.columns, job.goal, source), schema.missing_rule)
     population = _open_population(job, engine)
     tally = engine.count(source, schema, job.aside(schema), population)
+    if tally.n_records != source.n_rows:  # what an engine counted, against what the reader of the file found
+        raise source.unreadable()
     if population is not None and any(c.needs_everybody for c in job.goal.criteria):
         require_everybody(tally, source, population)
     domains = {d.name: d for d in tally.sensitive_domains}

@@ -94,6 +94,11 @@ def _counted(rows: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
 
 def _label_codes(series: pl.Series, labels: Labels, source: Source) -> Codes:
     """Which label each text is; -1 for a missing one, -2 for none of them."""
+    if labels.numbers is None and isinstance(series.dtype, pl.Enum):  # looked up once per text, not once per cell
+        texts = pl.Series([*series.dtype.categories, None], dtype=pl.String)
+        of_text: Codes = _label_codes(texts, labels, source)
+        at = series.to_physical().cast(pl.Int64).fill_null(len(texts) - 1).to_numpy()
+        return np.ascontiguousarray(of_text[at])
     if labels.numbers is None:
         values, known = series.cast(pl.String), pl.Series(labels.texts, dtype=pl.String)
     else:

@@ -38,7 +38,7 @@ from tarnkappe.criteria import Criterion, all_criteria
 from tarnkappe.engines import encode as encode_module
 from tarnkappe.engines import memory as memory_module
 from tarnkappe.engines import streaming as streaming_module
-from tarnkappe.errors import VerificationError
+from tarnkappe.errors import DataError, VerificationError
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping
 from tarnkappe.io import TableWriter
@@ -433,3 +433,22 @@ def test_writing_from_the_plan_is_checked(monkeypatch: Patch):
     monkeypatch.setattr(streaming_module, "_expanded", wrong)
     with pytest.raises((AssertionError, VerificationError)):
         run_and_check(case)
+
+
+@pytest.mark.parametrize("engine", [memory_module.MemoryEngine, streaming_module.StreamingEngine])
+def test_as_many_records_are_counted_as_the_file_has(engine: Any, tmp_path: Path, monkeypatch: Patch):
+    """An engine that overlooks a record, or sees one twice, does not get as far as deciding."""
+    case = dataclasses.replace(a_case(), engine=engine.name)
+    data = case.write(tmp_path)
+    count = engine.count
+
+    def wrong(self: Any, *given: Any) -> Any:
+        tally = count(self, *given)
+        more = tally.count.copy()
+        more[0] += 1
+        return dataclasses.replace(tally, count=more)
+
+    monkeypatch.setattr(engine, "count", wrong)
+    with pytest.raises(DataError, match="E401"):
+        run_job(case.job(), data, tmp_path / "release", seed=1)
+    assert [p.name for p in tmp_path.iterdir()] == [data.name]

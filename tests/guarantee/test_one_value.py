@@ -34,7 +34,7 @@ def job(engine: str = "memory", **changes: Any) -> tk.Job:
 
 
 def released(folder: Path) -> pl.DataFrame:
-    file = next(p for p in (folder / "public").iterdir() if p.suffix in (".csv", ".parquet"))
+    file = next((folder / "public").glob("data.*"))
     return pl.read_parquet(file) if file.suffix == ".parquet" else pl.read_csv(file, infer_schema=False)
 
 
@@ -55,11 +55,11 @@ def test_missing_is_one_value(engine: str, tmp_path: Path):
 @pytest.mark.parametrize("role", ["sensitive", "quasi", "keep"])
 @pytest.mark.parametrize("format_", ["csv", "parquet"])
 def test_there_is_one_zero_and_one_gap(engine: str, role: str, format_: str, tmp_path: Path):
-    levels = [0.0, -0.0, NAN, None, 1e300, 0.1, -0.0, 2.0]
+    levels = [0.0, -0.0, NAN, None, 1e100, 0.1, -0.0, 2.0]
     table = pl.DataFrame({"town": ["a"] * 8, "level": levels, "illness": list("xyxyxyxy")})
     table.write_parquet(tmp_path / "data.parquet")
     quasi = {"town": tk.suppress()} | ({"level": tk.numeric()} if role == "quasi" else {})
-    columns = [Column("level", role, because="a test")] if role != "quasi" else []
+    columns = [Column("level", role, because="made-up levels that belong to nobody")] if role != "quasi" else []
     asked = job(
         engine,
         quasi=quasi,
@@ -72,7 +72,7 @@ def test_there_is_one_zero_and_one_gap(engine: str, role: str, format_: str, tmp
     if role != "quasi":
         found = released(tmp_path / "release")["level"].cast(pl.Float64)
         assert found.null_count() == 2
-        assert sorted(found.drop_nulls()) == [0.0, 0.0, 0.0, 0.1, 2.0, 1e300]
+        assert sorted(found.drop_nulls()) == [0.0, 0.0, 0.0, 0.1, 2.0, 1e100]
         assert all(math.copysign(1, x) == 1 for x in found.drop_nulls())
 
 
@@ -83,7 +83,7 @@ def test_a_sign_at_the_start_of_the_first_record_is_read(engine: str, tmp_path: 
     path.write_text("level,town\n\ufeffx,a\n\ufeffx,a\ny,a\n\ufeffx,b\ny,b\n", "utf-8")
     assert open_source(path).read(["level"])["level"].to_list() == ["\ufeffx", "\ufeffx", "y", "\ufeffx", "y"]
     run_job(job(engine), path, tmp_path / "release")
-    text = next((tmp_path / "release/public").glob("*.csv")).read_text("utf-8")
+    text = (tmp_path / "release/public/data.csv").read_text("utf-8")
     assert text.count("\ufeffx") == 3
 
 
@@ -94,7 +94,7 @@ def test_any_missing_marker(engine: str, marker: str, tmp_path: Path):
     quoted = '"' + marker.replace('"', '""') + '"'
     path.write_text(f"town,level\na,{quoted}\na,x\nb,{quoted}\nb,y\n,x\n,y\n".replace("\n,", f"\n{quoted},"), "utf-8")
     run_job(job(engine, data=DataSettings(missing=(marker,))), path, tmp_path / "release")
-    with open_source(next((tmp_path / "release/public").glob("*.csv")), missing=(marker,)) as source:
+    with open_source((tmp_path / "release/public/data.csv"), missing=(marker,)) as source:
         table = source.read(source.columns)
     assert table["level"].null_count() == 2
     assert table["town"].null_count() in (0, 2)
