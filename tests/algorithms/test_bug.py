@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tarnkappe.algorithms.subtree.bug import BottomUpGeneralization
+from tarnkappe.algorithms import algorithm_class
+from tarnkappe.algorithms.subtree.bug import Ascent, BottomUpGeneralization
 from tarnkappe.criteria.k_anonymity import KAnonymity
 from tarnkappe.criteria.l_diversity import LDiversity
 from tarnkappe.errors import InfeasibleError, JobError
 from tarnkappe.goal import Goal
+from tarnkappe.plan import Plan
 from tarnkappe.tally import Domain, Tally, count_cells
 from tarnkappe.taxonomy.tree import Taxonomy
 from tarnkappe.testing import check_grouping
@@ -120,3 +122,21 @@ def test_what_cannot_be_done():
         BottomUpGeneralization("label").decide(table, Goal([KAnonymity(3)]), rng=RNG)
     with pytest.raises(JobError, match="needs the target 'lable'"):
         BottomUpGeneralization("lable").decide(table, Goal([KAnonymity(2)]), rng=RNG)
+
+
+@pytest.mark.parametrize("name", ["bug", "mrbug"])
+def test_many_siblings_do_not_go_up_one_by_one(name: str, monkeypatch: pytest.MonkeyPatch):
+    """Two flat columns of 400 values took 800 steps, each of which looks at all values and all groups."""
+    steps = []
+    once = Ascent.generalise
+    monkeypatch.setattr(Ascent, "generalise", lambda self: steps.append(1) or once(self))
+    rng = np.random.default_rng(0)
+    values = [f"v{i}" for i in range(400)]
+    domains = [Domain(n, Taxonomy.from_nested(values)) for n in "ab"]
+    secret = Domain("y", Taxonomy.from_nested(["0", "1"]))
+    codes = [rng.integers(0, 400, 500) for _ in domains]
+    tally, _ = count_cells(codes, [rng.integers(0, 2, 500)], domains, [secret])
+    goal = Goal([KAnonymity(5)])
+    grouping = algorithm_class(name)(target="y", granularity="sibling").decide(tally, goal, rng=rng)
+    assert Plan.of(tally, goal, grouping).n_published == 500
+    assert len(steps) < 300

@@ -21,6 +21,9 @@ from tarnkappe.params import param
 from tarnkappe.plan import suppress_leftovers
 from tarnkappe.tally import Domain, Tally, distinct_rows
 
+#: One of so many critical siblings goes up at a time, so that the steps do not grow with the number of values.
+_MANY = 16
+
 
 @dataclass(frozen=True)
 class BottomUpGeneralization(Algorithm):
@@ -42,7 +45,8 @@ class BottomUpGeneralization(Algorithm):
 
     `granularity` subtree generalises all children of a node at once, after everything below them. With sibling one
     child joins those that have gone up to the parent before; the first to go up is the rarest critical one, together
-    with the sibling with which it loses least. The others stay as they are. A range goes up as a whole.
+    with the sibling with which it loses least. The others stay as they are; of more than 32 critical ones a sixteenth
+    go up at a time. A range goes up as a whole.
 
     O(steps · columns · groups); there are at most as many steps as nodes.
 
@@ -152,21 +156,21 @@ class _ColumnState:
         return _Generalisation(tuple(int(v) for v in values), parent, float(loss), float(wider.sum()))
 
     def _fewest(self, children: NDArray[np.integer], critical: Codes, parent: int) -> _Generalisation:
-        """The critical child that loses least beside those that have gone up before.
+        """The critical child that loses least beside those that have gone up before; of many, a few of them at once.
 
         If it is the first, the rarest critical child and the sibling with which it loses least.
         """
         asked = np.intersect1d(children, critical)
         if self.classes[parent].any() or len(children) == 1:
-            return self._raised(self._most_alike(asked, parent), parent)
+            return self._raised(self._most_alike(asked, parent, max(1, len(asked) // _MANY)), parent)
         rarest = asked[np.argmin(self.classes[asked].sum(axis=1))]
         return self._raised(np.append(self._most_alike(children[children != rarest], rarest), rarest), parent)
 
-    def _most_alike(self, values: NDArray[np.integer], other: int) -> NDArray[np.integer]:
-        """The one of some values that loses least information when it is pooled with another."""
+    def _most_alike(self, values: NDArray[np.integer], other: int, how_many: int = 1) -> NDArray[np.integer]:
+        """Those of some values, one or more, that lose least information when they are pooled with another."""
         ours, theirs = np.broadcast_arrays(self.classes[values], self.classes[other])
         loss = information_gain(ours, theirs) * (ours + theirs).sum(axis=1)
-        return values[[np.argmin(loss)]]
+        return values[np.argsort(loss, kind="stable")[:how_many]]
 
 
 class Ascent:
