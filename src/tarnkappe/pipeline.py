@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from tarnkappe.algorithms.ceilings import lost_to_ceilings
 from tarnkappe.algorithms.last_resort import planned
 from tarnkappe.algorithms.timed import STOPPED, decide_in_time
 from tarnkappe.algorithms.watch import Watch
@@ -332,13 +333,16 @@ def _require_feasible(job: Job, tally: Tally) -> None:
     """Refuse a goal that all records in one group do not reach, unless leaving some of them out may help.
 
     It never helps with an absorbing criterion: if some of the records satisfied it, all of them would. One group says
-    nothing about a criterion that pooling can break.
+    nothing about a criterion that pooling can break. Nor does leaving out help those whom a ceiling keeps from others.
     """
     goal = job.goal
     stats = goal.together(tally)
     telling = [c for c in goal.criteria if c.is_absorbing or (c.is_monotone and goal.max_suppressed == 0)]
     if not all(c.satisfied(stats).all() for c in telling):
         raise goal.infeasible(tally)
+    lost = lost_to_ceilings(tally, goal)
+    if lost > goal.budget(tally.n_records):
+        raise goal.infeasible(tally, lost)
 
 
 def _decide(job: Job, data: Any, seed: int | None, clock: Phases) -> _Run:

@@ -46,7 +46,7 @@ class Plan:
         same, first = distinct_rows([x.code + 1 for x in labels], [len(x.texts) + 1 for x in labels])
         pooled = grouping.relabel(same, len(first))
         keys = np.column_stack([x.code[first] + 1 for x in labels])
-        if any(d.max_level is not None for d in tally.quasi_domains):
+        if tally.has_ceilings:
             allowed = pooled.boxes(tally).below_ceilings(tally.quasi_domains)
             pooled, keys = pooled.without(~allowed), keys[allowed]
         settled = suppress_leftovers(tally, pooled, goal, keys)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tarnkappe.job import Job
     from tarnkappe.pipeline import Checked
     from tarnkappe.release import Release
+    from tarnkappe.tally import Tally
 
 Rows = list[tuple[str, str]]
 
@@ -63,7 +64,7 @@ def checked_rows(checked: Checked, goal: Goal, expected: Estimate) -> Rows:
         ("Before", _before(unique, tally.n_records, len(schema.quasi))),
         ("", f"{plural(tally.n_tuples, 'combination')} of them, {plural(tally.n_cells, 'cell')} to decide about"),
         ("Goal", goal.asked),
-        ("Feasible", "✓ " + _feasible(goal)),
+        ("Feasible", "✓ " + _feasible(goal, tally)),
         ("Search", f"{expected.search} · {_takes(expected)}"),
     ]
 
@@ -77,9 +78,11 @@ def _takes(expected: Estimate) -> str:
     return f"about {duration(expected.seconds)} of processor time ({by}) · {memory}"
 
 
-def _feasible(goal: Goal) -> str:
+def _feasible(goal: Goal, tally: Tally) -> str:
     if goal.max_suppressed:
         return f"nothing speaks against it; up to {percent(goal.max_suppressed)} of the rows may be removed"
+    if tally.has_ceilings:
+        return "nothing speaks against it, also not the highest levels of columns"
     return "a release exists: at worst everybody is in one group"
 
 

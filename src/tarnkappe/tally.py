@@ -226,6 +226,11 @@ class Tally:
         return len(self.count)
 
     @cached_property
+    def has_ceilings(self) -> bool:
+        """Whether some column may not be published at all of its levels."""
+        return not all(d.below_ceiling.all() for d in self.quasi_domains)
+
+    @cached_property
     def weights(self) -> Floats:
         """The weights of the quasi-identifiers, adding up to 1."""
         given = np.array([d.weight for d in self.quasi_domains])

@@ -137,6 +137,8 @@ def test_a_ceiling_that_nothing_satisfies_is_infeasible(tmp_path):
         with pytest.raises(InfeasibleError):
             released(tmp_path, algorithm, declared, [tk.KAnonymity(50)])
         assert not (tmp_path / "out").exists()
+        with pytest.raises(InfeasibleError, match="E301"):  # `check` knows it too, before anything is decided
+            tk.Job(columns=declared, criteria=[tk.KAnonymity(50)], algorithm=algorithm).check(tmp_path / "people.csv")
 
 
 def test_rooms_of_a_ceiling_use_the_budget_of_all_together(tmp_path):

@@ -13,7 +13,7 @@ from tarnkappe.arrays import Codes
 from tarnkappe.boxes import Boxes
 from tarnkappe.errors import InfeasibleError
 from tarnkappe.goal import Goal
-from tarnkappe.groups import SUPPRESSED, Grouping
+from tarnkappe.groups import SUPPRESSED, Grouping, GroupStats
 from tarnkappe.kernels.histograms import group_order
 from tarnkappe.tally import Domain, Tally, distinct_rows
 
@@ -28,13 +28,11 @@ def decide_below_ceilings(algorithm: Algorithm, tally: Tally, goal: Goal, rng: n
     rooms, one for each combination of such ancestors, and the algorithm is asked about each by itself. Rooms that
     cannot satisfy the goal are suppressed. Algorithms that publish whole levels know the ceilings themselves.
     """
-    limited = [j for j, d in enumerate(tally.quasi_domains) if not d.below_ceiling.all()]
-    if algorithm.publishes_levels or not limited or tally.n_cells == 0:
+    if algorithm.publishes_levels or not tally.has_ceilings or tally.n_cells == 0:
         return algorithm.decide(tally, goal, rng=rng)
     algorithm.require_supported(tally, goal)
-    tops = [tally.quasi_domains[j].ceiling_of[tally.quasi[:, j]] for j in limited]
-    room, first = distinct_rows(tops, [tally.quasi_domains[j].taxonomy.n_nodes for j in limited])
-    stats = goal.stats(tally, Grouping.of_cells(tally, room, len(first)), goal.table_distributions(tally))
+    room, n_rooms = _rooms(tally)
+    stats = _stats(tally, goal, room, n_rooms)
     hopeless = (goal.least_suppressed(stats) >= stats.size) & (stats.size > 0)
     lost = int(stats.size[hopeless].sum())
     budget, others = goal.budget(tally.n_records) - lost, tally.n_records - lost
@@ -42,9 +40,9 @@ def decide_below_ceilings(algorithm: Algorithm, tally: Tally, goal: Goal, rng: n
         raise goal.infeasible(tally, lost, enough=False)
     share = math.floor(budget * _FINEST_SHARE / others) / _FINEST_SHARE
     within = Goal(goal.criteria, min(share, 1.0), goal.pause)
-    starts, order = group_order(room, len(first))
+    starts, order = group_order(room, n_rooms)
     parts, decided = [], []
-    for i in range(len(first)):
+    for i in range(n_rooms):
         part = part_of(tally, order[starts[i] : starts[i + 1]])
         parts.append(part)
         decided.append(_suppressed(part) if hopeless[i] else _decided(algorithm, tally, part, within, rng))
@@ -53,6 +51,24 @@ def decide_below_ceilings(algorithm: Algorithm, tally: Tally, goal: Goal, rng: n
     if any(g.fixed is not None for g in decided):
         decided = [_lowered(g, p, tally.quasi_domains) for g, p in zip(decided, parts, strict=True)]
     return replace(joined(decided, parts), notes={"parts of the table kept apart": len(parts)})
+
+
+def lost_to_ceilings(tally: Tally, goal: Goal) -> int:
+    """How many records must be suppressed at least because their ceilings keep them from enough others."""
+    if not tally.has_ceilings or tally.n_cells == 0:
+        return 0
+    return int(goal.least_suppressed(_stats(tally, goal, *_rooms(tally))).sum())
+
+
+def _rooms(tally: Tally) -> tuple[Codes, int]:
+    """The room of every cell, and how many there are."""
+    tops = [d.ceiling_of[tally.quasi[:, j]] for j, d in enumerate(tally.quasi_domains)]
+    room, first = distinct_rows(tops, [d.taxonomy.n_nodes for d in tally.quasi_domains])
+    return room, len(first)
+
+
+def _stats(tally: Tally, goal: Goal, room: Codes, n_rooms: int) -> GroupStats:
+    return goal.stats(tally, Grouping.of_cells(tally, room, n_rooms), goal.table_distributions(tally))
 
 
 def _decided(algorithm: Algorithm, tally: Tally, part: Shard, goal: Goal, rng: np.random.Generator) -> Grouping:
