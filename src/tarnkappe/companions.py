@@ -16,6 +16,7 @@ from tarnkappe.fixes import setting
 from tarnkappe.groups import SUPPRESSED
 from tarnkappe.io import CsvDialect, Format, Staging, TableWriter
 from tarnkappe.io.folders import GROUPS, JOB, MANIFEST, POPULATION, PRIVATE, PUBLIC, REPORT, WITNESS
+from tarnkappe.io.source import unpacked_name
 from tarnkappe.job import Job
 from tarnkappe.plain_json import to_json
 from tarnkappe.plan import Plan
@@ -33,7 +34,7 @@ def file_name(job: Job, data: Any) -> tuple[str, Format]:
     given = Path(data) if isinstance(data, (str, Path)) else Path("release.parquet")
     parquet = given.suffix.lower() in (".parquet", ".pq")
     format_: Format = job.output.format or ("parquet" if parquet else "csv")  # type: ignore[assignment]
-    return f"{given.stem}.{format_}", format_
+    return f"{unpacked_name(given).stem}.{format_}", format_
 
 
 def staging(job: Job, target: str | Path, overwrite: bool, inputs: Iterable[str | Path]) -> Staging | RemoteStaging:

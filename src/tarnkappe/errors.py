@@ -143,9 +143,13 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
     >>> did_you_mean("critera", ["criteria", "columns"])
     " (did you mean 'criteria'?)"
+    >>> did_you_mean("quasi-identifier", ["identifier", "quasi"])
+    " (did you mean 'quasi'?)"
     """
-    close = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
-    return f" (did you mean '{close[0]}'?)" if close else ""
+    words = list(known)
+    begun = [w for w in words if len(w) >= 4 and word.lower().startswith(w.lower())]
+    close = begun or difflib.get_close_matches(word, words, n=1, cutoff=0.6)
+    return f" (did you mean '{max(close, key=len)}'?)" if close else ""
 
 
 #: What each code means, for ``tarnkappe explain`` and the reference page.

@@ -50,11 +50,17 @@ def is_reason(text: str) -> bool:
 _MOST_SHOWN = 8
 
 
-def undecided_error(columns: Sequence[str], seen: Sequence[str] = (), where: str | None = None) -> JobError:
-    """The error about columns that have no role; `seen` says what each of the first ones looks like."""
+def undecided_error(
+    columns: Sequence[str], seen: Sequence[str] = (), where: str | None = None, absent: Sequence[str] = ()
+) -> JobError:
+    """The error about columns that have no role; `seen` says what each of the first ones looks like.
+
+    Columns of the job that the data do not have (`absent`) may be misspelt.
+    """
     n = len(columns)
     shown = columns[:_MOST_SHOWN]
     looks = [f"{name}: {words}" for name, words in zip(shown, seen, strict=False)]
+    looks += [f"The job names '{c}', which the data do not have{did_you_mean(c, columns)}." for c in absent[:3]]
     return JobError(
         "E101",
         f"{n} column{'s have' if n > 1 else ' has'} no role: {', '.join(shown)}" + (" …" if n > len(shown) else ""),
@@ -191,9 +197,9 @@ class Schema:
         """Refuse data with a column that has no role, or without a column the schema names."""
         present = list(columns)
         undecided = [c for c in present if c not in self._by_name or self._by_name[c].role == "undecided"]
-        if undecided:
-            raise undecided_error(undecided, where=where)
         absent = [c.name for c in self.columns if c.name not in present]
+        if undecided:
+            raise undecided_error(undecided, where=where, absent=absent)
         if absent:
             raise DataError(
                 "E410",

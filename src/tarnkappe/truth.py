@@ -18,6 +18,7 @@ from tarnkappe.io import Source
 from tarnkappe.plan import Plan
 from tarnkappe.publish.labels import Labels
 from tarnkappe.publish.reading import covers
+from tarnkappe.wording import plural
 
 _GROUP, _RECORDS = "group", "records"
 
@@ -37,7 +38,9 @@ def untrue_labels(plan: Plan, missing: Collection[str] = ()) -> list[str]:
             ok = covers(labels, domain, group, plan.tally.quasi[cell, j], missing)
             wrong = len(np.unique(group[~ok]))
         if wrong:
-            problems.append(f"labels of '{domain.name}' do not cover the values they stand for, in {wrong} groups")
+            problems.append(
+                f"labels of '{domain.name}' do not cover the values they stand for, in {plural(wrong, 'group')}"
+            )
     return problems
 
 

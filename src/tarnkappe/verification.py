@@ -29,6 +29,7 @@ from tarnkappe.schema import Column
 from tarnkappe.tally import Domain
 from tarnkappe.threads import map_threads
 from tarnkappe.truth import untrue_cells
+from tarnkappe.wording import plural
 
 
 @dataclass(frozen=True, eq=False)
@@ -282,7 +283,8 @@ def require_release(
     for v in found.verdicts:
         if not v.ok:
             on = f" on '{v.column}'" if v.column else ""
-            problems.append(f"{v.violating_groups} groups violate {v.asked}{on} (worst: {v.reached:.4g})")
+            violating = plural(v.violating_groups, "group violates", "groups violate")
+            problems.append(f"{violating} {v.asked}{on} (worst: {v.reached:.4g})")
     problems += found.untrue
     if problems:
         raise _failed(where, problems)

@@ -102,3 +102,28 @@ def test_signals_end_a_run_cleanly(folder: Path, number: int, exit_code: int, wo
     assert process.returncode == exit_code
     assert errors == f"{word}, nothing was written.\n"
     assert sorted(folder.iterdir()) == before
+
+
+def test_data_in_place_of_a_job_is_told_what_to_type(cli, tmp_path: Path) -> None:
+    Path("my people.csv").write_text("age\n1\n")
+    result = cli("run", "my people.csv")
+    assert result.exit_code == 2
+    assert "'my people.csv' is data" in result.stderr
+    assert "tarnkappe init 'my people.csv'" in result.stderr
+    assert "tarnkappe run 'my people.yaml'" in result.stderr
+
+
+def test_a_misspelt_column_is_named_beside_the_one_without_a_role(cli) -> None:
+    Path("a.csv").write_text("age,sex\n1,m\n1,m\n")
+    Path("a.yaml").write_text(
+        "data: {path: a.csv}\ncolumns: {agee: {role: quasi, type: numeric}, sex: drop}\n"
+        "criteria: [k-anonymity: {k: 2}]\n"
+    )
+    result = cli("check", "a.yaml")
+    assert "1 column has no role: age" in result.stderr
+    assert "'agee', which the data do not have (did you mean 'age'?)" in result.stderr
+
+
+def test_a_role_written_out_is_understood_as_meant(cli) -> None:
+    Path("a.yaml").write_text("columns: {age: {role: quasi-identifier}}\ncriteria: [k-anonymity: {k: 2}]\n")
+    assert "did you mean 'quasi'" in cli("check", "a.yaml").stderr

@@ -140,7 +140,7 @@ def test_inspect_takes_chosen_columns_and_speaks_json(cli) -> None:
     assert data["unique"]["in_small_groups"] == int(sizes.filter(sizes < 5).sum())
     by_name = {c["name"]: c for c in data["columns"]}
     assert by_name["age"]["kind"] == "number"
-    assert by_name["name"]["uniqueness"] == 1.0
+    assert by_name["name"]["distinct_share"] == 1.0
     assert (by_name["illness"]["role"], by_name["illness"]["distinct"]) == ("sensitive", 4)
 
 

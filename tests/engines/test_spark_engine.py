@@ -110,6 +110,7 @@ def on_spark(asked: tk.Job) -> tk.Job:
 def table(folder: Path) -> pl.DataFrame:
     """The released table as texts, of one file or of many."""
     parts = [p for p in (folder / "public").rglob("*") if p.suffix in (".csv", ".parquet") and p.is_file()]
+    parts = [p for p in parts if p.name != "codebook.csv"]
     read = {".csv": lambda p: pl.read_csv(p, infer_schema=False), ".parquet": pl.read_parquet}
     return pl.concat([read[p.suffix](p) for p in sorted(parts)]).cast(pl.String)
 

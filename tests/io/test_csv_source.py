@@ -101,7 +101,7 @@ REFUSED = {
     "blank name": (b"a, ,b\n1,2,3\n", "E405", "column 2"),
     "zip": (b"PK\x03\x04\x14\x00\x06\x00", "E408", "zip"),
     "parquet": (b"PAR1\x15\x04", "E408", "Parquet"),
-    "gzip": (b"\x1f\x8b\x08\x00", "E408", "gzip"),
+    "gzip that is cut off": (b"\x1f\x8b\x08\x00", "E401", "cannot be unpacked"),
     "binary": (bytes(range(256)) * 10, "E408", "binary"),
 }
 
@@ -149,9 +149,9 @@ def test_file_problems(tmp_path: Path):
         (tmp_path / "peple.csv", "E401", "did you mean 'people.csv'"),
         (tmp_path / "no" / "such.csv", "E401", "does not exist"),
         (tmp_path, "E401", "is a folder"),
-        (write(tmp_path, b"x", "x.xlsx"), "E408", "format"),
+        (write(tmp_path, b"x", "x.xlsx"), "E408", "not an Excel file"),
         (write(tmp_path, b"x", "noending"), "E408", "format"),
-        (write(tmp_path, b"x", "x.csv.gz"), "E408", "format"),
+        (write(tmp_path, b"x", "x.csv.gz"), "E402", "has a header but no rows"),
         (Path(os.devnull), "E401", "not a regular file"),
     ]:
         with pytest.raises(DataError) as caught:

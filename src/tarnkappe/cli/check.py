@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import asdict
 
 from tarnkappe.cli import screen
@@ -47,5 +48,6 @@ def check(
     console = screen.stdout()
     screen.rows(console, checked_rows(checked, loaded.goal, expected))
     screen.notices(console, checked.notices)
-    command = f"tarnkappe run {screen.shown_path(job)}" + (f" {data}" if data else "")
-    screen.rows(console, [("Next", command)])
+    screen.rows(
+        console, [("Next", shlex.join(["tarnkappe", "run", screen.shown_path(job), *([data] if data else [])]))]
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -63,19 +64,22 @@ def init(
     elif update is not None:
         _update(data, update)
     else:
-        _from_data(data, output or Path(f"{data.stem}.yaml"), overwrite)
+        _from_data(data, output, overwrite)
 
 
-def _from_data(data: Path, output: Path, overwrite: bool) -> None:
+def _from_data(data: Path, given: Path | None, overwrite: bool) -> None:
     from tarnkappe.cli.progress import Working
     from tarnkappe.io import open_source
+    from tarnkappe.io.source import unpacked_name
     from tarnkappe.job.suggest import suggest, suggested_job_text
 
+    stem = unpacked_name(data).stem
+    output = given or Path(f"{stem}.yaml")
     with Working("look") as progress:
         progress(f"looking at {data.name}")
         with open_source(data) as source:
             suggestions = suggest(source)
-            text = suggested_job_text(source, suggestions, _from(data, output), folder=f"{data.stem}-release")
+            text = suggested_job_text(source, suggestions, _from(data, output), folder=f"{stem}-release")
             described = source.description
     _write(output, text, overwrite)
     console = screen.stdout()
@@ -100,12 +104,13 @@ def _undecided(suggestions: Sequence[Suggestion]) -> tuple[str, ...]:
 
 def _next(job: Path, undecided: Sequence[str]) -> list[tuple[str, str]]:
     name = screen.shown_path(job)
+    command = shlex.join(["tarnkappe", "run", name])
     if undecided:
         return [
             ("Decide", f"{screen.plural(len(undecided), 'column')} without a role: {screen.listed(undecided)}"),
-            ("Next", f"edit {name}, then  tarnkappe run {name}"),
+            ("Next", f"edit {name}, then  {command}"),
         ]
-    return [("Next", f"review the roles in {name}, then  tarnkappe run {name}")]
+    return [("Next", f"review the roles in {name}, then  {command}")]
 
 
 def _update(data: Path, job: Path) -> None:

@@ -55,7 +55,7 @@ def _as_data(described: str, suggestions: Sequence[Suggestion], found: Uniquenes
                 "kind": s.facts.kind,
                 "distinct": s.facts.distinct,
                 "missing": s.facts.missing,
-                "uniqueness": s.facts.differs,
+                "distinct_share": s.facts.differs,
                 "role": s.role,
                 "reason": s.reason,
                 "taxonomy": s.taxonomy,
@@ -78,7 +78,7 @@ def _table(console: Console, suggestions: Sequence[Suggestion]) -> None:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold cyan")
     table.add_column("  column", overflow="fold", max_width=24)
     table.add_column("kind", no_wrap=True)
-    for figure in ("distinct", "missing", "unique") if gaps else ("distinct", "unique"):
+    for figure in ("distinct", "missing", "of rows") if gaps else ("distinct", "of rows"):
         table.add_column(figure, justify="right", no_wrap=True)
     table.add_column("suggestion")
     for s in suggestions:

@@ -17,9 +17,18 @@ if TYPE_CHECKING:
 
 def job_for(path: Path, data: str | None, settings: Iterable[str] | None) -> Job:
     """The job in a file, with settings changed and perhaps another data file."""
+    from tarnkappe.io.source import is_table, unpacked_name
     from tarnkappe.job.files import load_job
     from tarnkappe.job.model import replace_job
 
+    if is_table(path):
+        name = shlex.quote(f"{unpacked_name(path).stem}.yaml")
+        raise JobError(
+            "E100",
+            f"'{path.name}' is data, and a job file is expected",
+            where=str(path),
+            hint=f"{shlex.join(['tarnkappe', 'init', str(path)])}   writes one; review it, then  tarnkappe run {name}",
+        )
     job = load_job(path, settings or ())
     if data is not None:
         job = replace_job(job, data=dataclasses.replace(job.data, path=data))

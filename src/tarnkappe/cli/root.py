@@ -66,6 +66,8 @@ class Root(TyperGroup):
             code = result if isinstance(result, int) else 0
         except SystemExit:
             raise
+        except BrokenPipeError:
+            pass  # whoever was to read this has seen enough; files are complete before anything is said about them
         except BaseException as error:
             stop = error if isinstance(error, Stopped) else Stopped.asked
             code = _report(error, words) if stop is None else _report_stop(stop, words)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -49,10 +51,15 @@ _GLUED = "\0"
 
 
 def stdout() -> Console:
-    """Where results go."""
+    """Where results go; whoever reads them may stop at any time, as ``head`` does, and that is no failure."""
     from rich.console import Console
 
-    return Console(highlight=False, markup=False, emoji=False)
+    class Results(Console):
+        def on_broken_pipe(self) -> None:
+            self.quiet = True
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+    return Results(highlight=False, markup=False, emoji=False)
 
 
 def stderr() -> Console:

@@ -23,6 +23,7 @@ from tarnkappe.kernels.engines.dealing import deal, shuffle_within
 from tarnkappe.plan import Plan
 from tarnkappe.schema import Column, Schema
 from tarnkappe.tally import Tally
+from tarnkappe.wording import count
 
 #: Records that are made up at a time when the plan alone says what to write.
 _CHUNK = 1 << 22
@@ -205,7 +206,7 @@ class StreamingEngine(Engine):
             raise LimitError(
                 "E702",
                 f"about {needed / 1e9:.1f} GB of memory are needed, {self._limit / 1e9:.1f} GB allowed",
-                details=[f"The data have {n_cells:,} distinct combinations of the columns that are counted."],
+                details=[f"The data have {count(n_cells)} distinct combinations of the columns that are counted."],
                 hint=f"--memory {-(-needed // 10**9)}GB   or declare fewer or coarser quasi-identifiers.",
             )
 

@@ -18,7 +18,8 @@ def admitted(job: Job, source: Source) -> Schema:
     undecided = job.undecided(source.columns)
     if undecided:
         seen = [f.words for f in column_facts(source, undecided[:_MOST_LOOKED_AT])]
-        raise undecided_error(undecided, seen, source.name)
+        absent = [c.name for c in job.columns if c.name not in source.columns]
+        raise undecided_error(undecided, seen, source.name, absent)
     schema = job.schema(source.columns, source.name)
     require_people_counted(job, schema)
     refuse_identifiers(source, schema)

@@ -17,6 +17,7 @@ from tarnkappe.io.cells import BATCH, Cells, Counted, Step, count_rows
 from tarnkappe.io.formulas import meant, runs_in_spreadsheet
 from tarnkappe.io.kept import one_of_a_kind, restored, together, words
 from tarnkappe.io.numbers import as_numbers
+from tarnkappe.wording import plural
 
 
 class Source(ABC):
@@ -81,8 +82,7 @@ class Source(ABC):
     @property
     def description(self) -> str:
         """The source in one line for the screen."""
-        rows = f"{self.n_rows:,} row{'s' if self.n_rows != 1 else ''}".replace(",", " ")
-        columns = f"{len(self.columns)} column{'s' if len(self.columns) != 1 else ''}"
+        rows, columns = plural(self.n_rows, "row"), plural(len(self.columns), "column")
         return f"{self.name} · {rows} · {columns} · {self.format}"
 
     def stored(self) -> pl.LazyFrame:

@@ -19,7 +19,7 @@ from tarnkappe.io.base import Source, check_columns, index_named
 from tarnkappe.io.dialect import SAMPLE_BYTES, CsvDialect, delimiter_name, detect_dialect
 from tarnkappe.io.formulas import each, meant
 from tarnkappe.io.mapped import let_go, line_parts, map_file
-from tarnkappe.io.transcode import TemporaryCopy, check_utf8
+from tarnkappe.io.transcode import TemporaryCopy, check_utf8, packing_of
 from tarnkappe.threads import map_threads
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from tarnkappe.kernels.io.csvscan import Scan
 
 _MARK = b"\xef\xbb\xbf"
-_NOT_TEXT = {b"PAR1": "a Parquet file", b"PK\x03\x04": "a zip archive or spreadsheet", b"\x1f\x8b": "a gzip archive"}
+_NOT_TEXT = {b"PAR1": "a Parquet file", b"PK\x03\x04": "a zip archive or spreadsheet"}
 
 #: Bytes from which on it pays to divide the work on a file among threads, and to compile code for it.
 _LARGE = 32 << 20
@@ -45,19 +45,29 @@ class CsvSource(Source):
 
     def __init__(self, path: Path, dialect: CsvDialect | None, missing: tuple[str, ...]) -> None:
         """Detect the dialect, check every record, and count the rows."""
-        self.dialect = detect_dialect(path, dialect)
-        _refuse_binary(path, guessed=None if dialect and dialect.encoding else self.dialect.encoding)
-        self.decimal = self.dialect.decimal or "."
-        self.spreadsheet_safe = self.dialect.spreadsheet_safe
-        encoding = self.dialect.encoding or "utf-8"
         self._path = path
-        self._copy = None if encoding == "utf-8" else TemporaryCopy(path, encoding)
+        self._copies: list[TemporaryCopy] = []
         try:
+            self._open(dialect)
             header = self._check(map_file(self._text_path), path.name)
-            super().__init__(path.name, header, self._n_records - 1, missing)
+            super().__init__(path.name, header, self._n_records - bool(self.dialect.header), missing)
         except BaseException:
             self.close()
             raise
+
+    def _open(self, dialect: CsvDialect | None) -> None:
+        """Unpack the file if need be, find out how it is written, and copy it if that is not UTF-8."""
+        packing = packing_of(self._path)
+        if packing is not None:
+            self._copies.append(TemporaryCopy.unpacked(self._path, packing))
+        path = self._text_path
+        self.dialect = detect_dialect(path, dialect)
+        _refuse_binary(path, self._path.name, None if dialect and dialect.encoding else self.dialect.encoding)
+        self.decimal = self.dialect.decimal or "."
+        self.spreadsheet_safe = self.dialect.spreadsheet_safe
+        encoding = self.dialect.encoding or "utf-8"
+        if encoding != "utf-8":
+            self._copies.append(TemporaryCopy.in_utf8(path, encoding, self._path.name))
 
     @property
     def format(self) -> str:
@@ -74,16 +84,19 @@ class CsvSource(Source):
         """The line of the file on which data row `row` (from 1) begins."""
         from tarnkappe.kernels.io.csvscan import examine
 
-        return self._lines_before + examine(map_file(self._text_path), self._start, *self._signs, row).lines + 1
+        before = row if self.dialect.header else row - 1
+        if before == 0:
+            return self._lines_before + 1
+        return self._lines_before + examine(map_file(self._text_path), self._start, *self._signs, before).lines + 1
 
     def close(self) -> None:
-        """Remove the temporary copy, if there is one."""
-        if self._copy is not None:
-            self._copy.close()
+        """Remove the temporary copies, if there are any."""
+        for copy in self._copies:
+            copy.close()
 
     @property
     def _text_path(self) -> Path:
-        return self._copy.path if self._copy is not None else self._path
+        return self._copies[-1].path if self._copies else self._path
 
     def _check(self, data: NDArray[np.uint8], name: str) -> list[str]:
         """Check encoding, header and every record; keeps what reading them again needs, and returns the header."""
@@ -106,9 +119,12 @@ class CsvSource(Source):
         header = split_record(first.removesuffix(self._eol).removesuffix("\r"), self.dialect)
         if self.spreadsheet_safe:
             header = each(header, meant)
-        header = index_named(header)
-        check_columns(header, name)
-        self._body = (head.end, data.size)
+        if self.dialect.header:
+            header = index_named(header)
+            check_columns(header, name)
+        else:  # never the values of a person as names
+            header = [str(j) for j in range(1, len(header) + 1)]
+        self._body = (head.end if self.dialect.header else self._start, data.size)
 
         self._blank_tail, self._stray_line = 0, 0
         self._n_records, self._quoted = -1, True
@@ -132,7 +148,8 @@ class CsvSource(Source):
             self._text_path,
             glob=False,
             has_header=False,  # our own header, because Polars renames columns and keeps doubled quotes
-            skip_rows=self._lines_before + 1,  # not `skip_lines`, which loses a U+FEFF at the start of the first record
+            # Not `skip_lines`, which loses a U+FEFF at the start of the first record.
+            skip_rows=self._lines_before + bool(self.dialect.header),
             schema={**self._schema, **types},
             separator=self.dialect.delimiter or ",",
             quote_char=(self.dialect.quote or '"') if self._quoted else None,
@@ -181,7 +198,8 @@ class CsvSource(Source):
             found = f"has {n} field{'s' if n != 1 else ''}" if n else "is blank"
             raise DataError(
                 "E403",
-                f"line {line} of '{name}' {found}, the header has {scan.fields}",
+                f"line {line} of '{name}' {found}, the {'header' if self.dialect.header else 'first line'} has "
+                f"{scan.fields}",
                 where=where,
                 hint="Correct the row, put fields that contain the delimiter in quotes, or state the delimiter "
                 f"if it is not {delimiter_name(self.dialect.delimiter or ',')}, such as  delimiter: ';'",
@@ -256,7 +274,7 @@ def _first_content(data: NDArray[np.uint8], start: int) -> int:
     return data.size
 
 
-def _refuse_binary(path: Path, guessed: str | None) -> None:
+def _refuse_binary(path: Path, name: str, guessed: str | None) -> None:
     """Refuse files that only pretend to be text."""
     with path.open("rb") as f:
         sample = f.read(SAMPLE_BYTES)
@@ -266,7 +284,7 @@ def _refuse_binary(path: Path, guessed: str | None) -> None:
     if what is not None:
         raise DataError(
             "E408",
-            f"'{path.name}' is {what}, not a CSV file",
-            where=path.name,
+            f"'{name}' is {what}, not a CSV file",
+            where=name,
             hint="Unpack or export it, and give the file the suffix of its format: .csv or .parquet",
         )

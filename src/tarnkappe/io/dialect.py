@@ -47,6 +47,7 @@ class CsvDialect(Declared):
     encoding: str | None = param(None, doc="Text encoding, such as utf-8 or cp1252.")
     quote: str | None = param(None, doc="Sign around fields that contain a delimiter: \" or ' or the word none.")
     decimal: str | None = param(None, doc="Decimal sign of numbers: . or ,")
+    header: bool | None = param(None, doc="Whether the first record names the columns; else they are 1, 2, …")
     spreadsheet_safe: bool = param(
         False, doc="Whether texts that a spreadsheet would run as formulas have an apostrophe before them."
     )
@@ -79,6 +80,7 @@ class CsvDialect(Declared):
             encoding="utf-8",
             quote="'" if self.quote == "'" else '"',
             decimal=self.decimal or ".",
+            header=True,
         )
 
     def describe(self) -> str:
@@ -94,6 +96,8 @@ class CsvDialect(Declared):
             parts.append("no quotes")
         if self.decimal == ",":
             parts.append("decimal comma")
+        if self.header is False:
+            parts.append("no header")
         return ", ".join(parts)
 
 
@@ -142,7 +146,10 @@ def detect_dialect(path: Path, given: CsvDialect | None = None) -> CsvDialect:
         first = "\t" if path.suffix.lower() == ".tsv" else ","
         delimiter = _detect_delimiter(text, quote, whole, first)
     decimal = given.decimal or _detect_decimal(text, delimiter, quote)
-    return dataclasses.replace(given, delimiter=delimiter, encoding=encoding, quote=quote, decimal=decimal)
+    header = _detect_header(_records(text, delimiter, quote)) if given.header is None else given.header
+    return dataclasses.replace(
+        given, delimiter=delimiter, encoding=encoding, quote=quote, decimal=decimal, header=header
+    )
 
 
 def stated_dialect(given: CsvDialect, path: Path | None = None) -> CsvDialect:
@@ -240,3 +247,32 @@ def _detect_decimal(text: str, delimiter: str, quote: str) -> str:
     commas = sum(re.fullmatch(r"[+-]?\d*,\d+", value) is not None for value in values)
     points = sum(re.fullmatch(r"[+-]?\d*\.\d+", value) is not None for value in values)
     return "," if commas > points else "."
+
+
+_NUMBER = re.compile(r"\s*[+-]?(\d+[.,]?\d*|[.,]\d+)\s*")
+
+
+def _detect_header(records: list[list[str]]) -> bool:
+    """No if the first record is like the others: numbers where they have numbers, and a text that they have, too.
+
+    A header may hold numbers, such as years. Where there are only numbers, fractions and repeated values tell that they
+    are no names.
+
+    >>> _detect_header([["39", "State-gov"], ["50", "Private"], ["38", "State-gov"]])
+    False
+    >>> _detect_header([["country", "2019"], ["Kenya", "3.5"]]), _detect_header([["age"], ["3"]])
+    (True, True)
+    """
+    first, others = records[0] if records else [], [r for r in records[1:] if len(r) == len(records[0])]
+    numeric = [i for i, value in enumerate(first) if _NUMBER.fullmatch(value)]
+    if not numeric or not others:
+        return True
+    columns = list(zip(*others, strict=True))
+    numbers = [all(_NUMBER.fullmatch(v) or not v.strip() for v in column) for column in columns]
+    if any(not numbers[i] for i in numeric) or any(numbers[i] and i not in numeric for i in range(len(first))):
+        return True  # a number above texts, or a name above numbers
+    texts = [i for i in range(len(first)) if i not in numeric]
+    if texts:
+        return not any(first[i].strip() and first[i] in columns[i] for i in texts)
+    repeated = len({v.strip() for v in first}) < len(first)
+    return not (repeated or any("." in v or "," in v for v in first))

@@ -58,7 +58,7 @@ class FrameSource(Source):
     A lazy frame is collected here, once: collecting it again for other columns might give the rows in another order.
     """
 
-    def __init__(self, data: object, missing: tuple[str, ...]) -> None:
+    def __init__(self, data: object, missing: tuple[str, ...], name: str = "data frame") -> None:
         """Take over the frame as a Polars data frame, without copying where that is possible."""
         kind = frame_kind(data)
         if kind is None:
@@ -69,7 +69,7 @@ class FrameSource(Source):
             )
         self._kind = kind
         self._frame = _as_polars(data, kind)
-        super().__init__("data frame", self._frame.columns, self._frame.height, missing)
+        super().__init__(name, self._frame.columns, self._frame.height, missing)
 
     @property
     def format(self) -> str:

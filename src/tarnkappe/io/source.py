@@ -28,6 +28,22 @@ __all__ = ["Data", "ParquetSource", "Source", "as_numbers", "open_source"]
 
 _CSV = {".csv", ".tsv", ".txt"}
 _PARQUET = {".parquet", ".pq"}
+_EXCEL = {".xlsx", ".xlsb", ".xls", ".ods"}
+_PACKED = {".gz", ".zst", ".zstd"}
+
+
+def unpacked_name(path: Path) -> Path:
+    """The name without the suffix of a packing.
+
+    >>> unpacked_name(Path("census.csv.gz")).name
+    'census.csv'
+    """
+    return path.with_suffix("") if path.suffix.lower() in _PACKED else path
+
+
+def is_table(path: Path) -> bool:
+    """Whether a name is that of a table rather than of something that people write."""
+    return unpacked_name(path).suffix.lower() in _CSV | _PARQUET | _EXCEL
 
 
 def open_source(data: Data, dialect: CsvDialect | None = None, missing: tuple[str, ...] = ("",)) -> Source:
@@ -42,7 +58,7 @@ def open_source(data: Data, dialect: CsvDialect | None = None, missing: tuple[st
     if not isinstance(data, (str, Path)):
         return FrameSource(data, missing)
     path = Path(data).expanduser()
-    suffix = path.suffix.lower()
+    suffix = unpacked_name(path).suffix.lower()
     try:
         parts = parts_of(path)
         if parts:
@@ -50,6 +66,10 @@ def open_source(data: Data, dialect: CsvDialect | None = None, missing: tuple[st
         _refuse_unopenable(path)
         if suffix in _CSV:
             return CsvSource(path, dialect, missing)
+        if suffix in _EXCEL:
+            from tarnkappe.io.excelfile import ExcelSource
+
+            return ExcelSource(path, missing)
         if suffix in _PARQUET:
             return ParquetSource(path, missing)
     except OSError as err:
@@ -64,7 +84,8 @@ def open_source(data: Data, dialect: CsvDialect | None = None, missing: tuple[st
         "E408",
         f"'{path.name}' has a format Tarnkappe does not read",
         where=str(path),
-        hint=f"Known are {', '.join(sorted(_CSV | _PARQUET))}. Export the table as one of these, or give a data frame.",
+        hint=f"Known are {', '.join(sorted(_CSV | _PARQUET | _EXCEL))}, CSV also with .gz or .zst. "
+        "Export the table as one of these, or give a data frame.",
     )
 
 

@@ -1,13 +1,18 @@
-"""Copy a text file of any encoding to a temporary UTF-8 file that only its owner can read."""
+"""Copy a text file of any encoding, packed or not, to a temporary UTF-8 file that only its owner can read."""
 
 from __future__ import annotations
 
 import codecs
 import contextlib
+import gzip
 import os
+import shlex
 import tempfile
 import weakref
+import zlib
+from collections.abc import Callable
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,22 +27,43 @@ _PREFIX = "tarnkappe"
 _CHUNK = 4 << 20
 
 
-class TemporaryCopy:
-    """A UTF-8 copy of a text file; gone when closed, when no longer used, or when the interpreter ends."""
+#: How packed files begin.
+_PACKINGS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 
-    def __init__(self, original: Path, encoding: str) -> None:
-        """Write the copy; bytes that are not valid in `encoding` are an error with their place."""
+
+def packing_of(path: Path) -> str | None:
+    """How a file is packed: gzip or zstd, or not at all."""
+    with path.open("rb") as file:
+        start = file.read(4)
+    return next((packing for magic, packing in _PACKINGS.items() if start.startswith(magic)), None)
+
+
+class TemporaryCopy:
+    """A copy of a file in another form; gone when closed, when no longer used, or when the interpreter ends."""
+
+    def __init__(self, write: Callable[[Path], None], suffix: str = ".csv") -> None:
+        """Let somebody write the copy."""
         folder = Path(tempfile.gettempdir())
         for stale in abandoned(folder, _PREFIX):
             with contextlib.suppress(OSError):
                 stale.unlink()
-        self.path = folder / f"{_PREFIX}{temporary_tag()}.csv"
+        self.path = folder / f"{_PREFIX}{temporary_tag()}{suffix}"
         self._remove = weakref.finalize(self, _remove, self.path, os.getpid())
         try:
-            _copy(original, encoding, self.path)
+            write(self.path)
         except BaseException:
             self.close()
             raise
+
+    @classmethod
+    def in_utf8(cls, original: Path, encoding: str, name: str) -> TemporaryCopy:
+        """A copy in UTF-8; bytes that are not valid in `encoding` are an error with their place in file `name`."""
+        return cls(lambda path: _copy(original, encoding, path, name), original.suffix)
+
+    @classmethod
+    def unpacked(cls, original: Path, packing: str) -> TemporaryCopy:
+        """A copy of what is packed in a file; its suffix is the one below that of the packing."""
+        return cls(lambda path: _unpack(original, packing, path), Path(original.stem).suffix or ".csv")
 
     def close(self) -> None:
         """Remove the copy."""
@@ -49,15 +75,48 @@ def _remove(path: Path, owner: int) -> None:
         path.unlink(missing_ok=True)
 
 
-def _copy(original: Path, encoding: str, copy: Path) -> None:
+def _unpack(original: Path, packing: str, copy: Path) -> None:
+    import pyarrow as pa
+
+    with _private_file(copy) as target:
+        try:
+            with gzip.open(original) if packing == "gzip" else pa.input_stream(str(original), packing) as source:
+                while chunk := source.read(_CHUNK):
+                    _write(target, chunk, copy)
+            _write(target, b"", copy)
+        except (EOFError, zlib.error, gzip.BadGzipFile, pa.ArrowException, OSError) as err:
+            if isinstance(err, OSError) and not isinstance(err, gzip.BadGzipFile) and err.errno is not None:
+                raise
+            raise DataError(
+                "E401",
+                f"'{original.name}' cannot be unpacked: it is cut off or damaged",
+                where=original.name,
+                hint=f"Copy it again, and test it:  {packing} -t {shlex.quote(str(original))}",
+            ) from None
+
+
+def _private_file(path: Path) -> IO[bytes]:
+    try:
+        return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
+    except OSError as err:
+        raise translate_os_error(err, path) from err
+
+
+def _write(target: IO[bytes], data: bytes, path: Path) -> None:
+    """Write some bytes; none means that those were all."""
+    try:
+        target.write(data)
+        if not data:
+            target.flush()
+    except OSError as err:
+        raise translate_os_error(err, path) from err
+
+
+def _copy(original: Path, encoding: str, copy: Path, name: str) -> None:
     decoder = codecs.getincrementaldecoder(encoding)()
     done = 0
     lines = 0
-    try:
-        descriptor = os.open(copy, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except OSError as err:
-        raise translate_os_error(err, copy) from err
-    with original.open("rb") as source, os.fdopen(descriptor, "wb") as target:
+    with original.open("rb") as source, _private_file(copy) as target:
         while True:
             chunk = source.read(_CHUNK)
             held = decoder.getstate()[0]  # the bytes of a character that is not complete yet
@@ -66,17 +125,13 @@ def _copy(original: Path, encoding: str, copy: Path) -> None:
             except UnicodeDecodeError as err:
                 valid = err.object[: err.start].decode(encoding, errors="replace")
                 offset = done - len(held) + err.start
-                raise wrong_encoding(original.name, encoding, offset, lines + valid.count("\n") + 1) from None
+                raise wrong_encoding(name, encoding, offset, lines + valid.count("\n") + 1) from None
             if done == 0:
                 text = text.removeprefix("\ufeff")
-            try:
-                # Half a surrogate pair, which UTF-16 may hold alone, has no UTF-8 form.
-                target.write(text.encode("utf-8", errors="replace"))
-                if not chunk:
-                    target.flush()
-                    return
-            except OSError as err:
-                raise translate_os_error(err, copy) from err
+            # Half a surrogate pair, which UTF-16 may hold alone, has no UTF-8 form.
+            _write(target, text.encode("utf-8", errors="replace"), copy)
+            if not chunk:
+                return
             done += len(chunk)
             lines += text.count("\n")
 

@@ -69,6 +69,9 @@ class _Population(Declared):
     delimiter: str | None = param(None, doc="What separates fields; detected if not given.")
     quote: str | None = param(None, doc="What encloses fields; detected if not given.")
     decimal: str | None = param(None, doc="Decimal sign; detected if not given.")
+    header: bool | None = param(
+        None, doc="Whether the first line names the columns; detected if not given. Else they are called 1, 2, 3 …"
+    )
     spreadsheet_safe: bool = param(False, doc="Whether formulas have an apostrophe before them, as in safe releases.")
     missing: tuple[str, ...] = param(("",), doc="Texts that stand for a missing value.")
 

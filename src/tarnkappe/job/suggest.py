@@ -164,6 +164,11 @@ def _coarsening(facts: ColumnFacts, meaning: Meaning | None) -> tuple[Kind, str 
     return "categorical", "suppress"
 
 
+def _headless(source: Source) -> bool:
+    dialect = getattr(source, "dialect", None)
+    return dialect is not None and dialect.header is False
+
+
 def suggested_job_text(
     source: Source,
     suggestions: Sequence[Suggestion],
@@ -185,6 +190,7 @@ def suggested_job_text(
         "",
         "data:",
         f"  path: {_scalar(data_path)}    # {rows} rows, {_comment(source.format)}",
+        *(["  header: false    # columns are called by their numbers"] if _headless(source) else []),
         *_missing_lines(source, suggestions),
         "",
         "columns:",

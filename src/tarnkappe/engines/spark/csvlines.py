@@ -39,7 +39,7 @@ def plain_lines(
     from pyspark.sql import functions as f
 
     headers = [_first_line(system.head(file.path, _LONGEST_HEADER)) for file in files]
-    if dialect.encoding != "utf-8" or None in headers:
+    if dialect.encoding != "utf-8" or not dialect.header or None in headers:
         return None
     known = [str(header) for header in headers]
     columns = [split_record(header, dialect) for header in known]

@@ -334,7 +334,7 @@ def _open_csv(
         plain = plain_lines(spark, system, files, dialect)
     if plain is None:
         return _open_here(system, files, name, missing, spark, lambda path: CsvSource(path, given, missing))
-    header = each(plain.columns, meant) if dialect.spreadsheet_safe else plain.columns
+    header = index_named(each(plain.columns, meant) if dialect.spreadsheet_safe else plain.columns)
     return SparkSource(plain.frame, index_named(header), name, missing, files, dialect, plain.n_records)
 
 
