@@ -189,6 +189,7 @@ def test_only_declared_libraries():
         for found in module.imports
         if found.module.split(".")[0] not in (known | optional if found.for_types else known)
         and not (module.inside("engines.spark") and found.module.split(".")[0] in ("pyspark", "py4j"))
+        and not (module.inside("io.excelfile") and found.module == "fastexcel")
     }
     assert extra == set()
 
