@@ -47,6 +47,7 @@ ADVICE: dict[str, str] = {
     "E703": "Look into the logs of the cluster; the message names the first failure. Nothing was released.",
     "E704": "Choose one of the algorithms that the message names, or give columns fewer levels.",
     "E705": "Allow more time with  limits: {time: 1h}, or choose a quicker algorithm.",
+    "E502": "Choose another algorithm, and report this one to whoever wrote it.",
     "W601": "Authorities usually ask for 5 or more, 10 and more for public files.",
     "W602": "Add  - l-diversity: {column: NAME, l: 2}  under  criteria:",
     "W603": "Make the columns quasi, round or group their values, or drop them.",
@@ -56,5 +57,7 @@ ADVICE: dict[str, str] = {
     "W608": "Read what  tarnkappe explain  says about the algorithm, or name another one in the job file.",
     "W609": "Read the reason that the job gives, and ask whether you would defend it before the people in the data.",
     "W607": "Nothing: it was asked for.  missing_rule: own-value  leaves missing cells empty.",
+    "W615": "Write them alike before you run the job, unless they mean different things.",
     "W616": "Allow more time with  limits: {time: 1h}, or choose a quicker algorithm.",
+    "W620": "output: {spreadsheet_safe: true}  puts an apostrophe before them.",
 }

@@ -38,7 +38,7 @@ FRAME = pl.DataFrame(
 class Aimed(tk.Mondrian):
     """An algorithm that works towards a column."""
 
-    target: str | None = param(None, doc="The column.", kw_only=True)
+    target: str | None = param(None, doc="The column.", refers_to="counted", kw_only=True)
 
 
 def job(target: str | None = "note", **changes: Any) -> tk.Job:

@@ -72,7 +72,7 @@ def test_a_reason_is_recorded_and_is_an_alert_in_both_reports(tmp_path: Path):
     reason = "the board wants exact scores, decided in May"
     release = run_job(job(Column("score", "sensitive", because=reason)), data, tmp_path / "out", seed=1)
     assert [n.code for n in release.notices if "'score'" in n.message and reason in n.message] == ["W609"]
-    for edition in ("public", "internal"):
+    for edition in ("public", "do-not-share"):
         page = next((tmp_path / "out").glob(f"{edition}*/report.html")).read_text("utf-8")
         alerts = page.split('id="alerts"')[1].split("</section>")[0]
         assert "W609" in alerts
