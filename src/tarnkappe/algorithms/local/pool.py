@@ -247,7 +247,7 @@ def dissolved(pool: Pool, grouping: Grouping, share: dict[str, int]) -> Grouping
 
 
 def _regrown(pool: Pool, grouping: Grouping, share: dict[str, int]) -> Grouping:
-    """The groups after rounds in which near ones are thrown together and grown anew, costliest first.
+    """The groups after rounds in which near ones are thrown together and grown anew.
 
     After every few rounds records are swapped, so that the next ones find other groups.
     """
@@ -272,12 +272,19 @@ def _thrown_together(pool: Pool, grouping: Grouping, share: dict[str, int], turn
     groups = _state(pool, grouping, max(0, pool.tally.n_records // smallest - grouping.n_groups))
     pieces, near = pieces_of(pool.tally, grouping.cell, grouping.quota, smallest, share), pool.near(grouping)
     for turn in turns:
-        cost = groups.size * groups.total
-        order = np.argsort(-cost, kind="stable")
-        first = np.arange(len(cost)) * 7919 + turn * 31  # another record to begin with in each turn
-        given = (pool.ruler, near, pieces, groups, order[cost[order] > 0], _TOGETHER, _POOL, first)
+        order = _along(near.along[turn % len(near.along)], groups)
+        first = np.arange(len(groups.size)) * 7919 + turn * 31  # another record to begin with in each turn
+        given = (pool.ruler, near, pieces, groups, order, _TOGETHER, _POOL, first)
         regrow(*given, _PAIRS * len(grouping.cell))
     return _changed(grouping, groups)
+
+
+def _along(pieces: Codes, groups: Groups) -> Counts:
+    """The groups that lose something, in the order of their first pieces: what is near in space is near in time."""
+    place = np.full(len(groups.size), len(pieces))
+    place[groups.group[pieces[::-1]]] = np.arange(len(pieces))[::-1]
+    order = np.argsort(place, kind="stable")
+    return order[(groups.size * groups.total)[order] > 0]
 
 
 def divide(
