@@ -56,7 +56,7 @@ class KAnonyMeans(AnonymousMeans):
     title: ClassVar = "kAnonyMeans"
     summary: ClassVar = "Clusters of k-means, merged and split to groups of k to 2k - 1; strong on clustered data."
 
-    runs: int = param(10, doc="Number of runs from different centres, of which the best counts.", ge=1, kw_only=True)
+    runs: int = param(5, doc="Number of runs from different centres, of which the best counts.", ge=1, kw_only=True)
 
     @property
     def at_once(self) -> int:
