@@ -61,7 +61,7 @@ class Hilb(Improving):
     * Groups are dissolved if their records cost less in groups nearby. Then every group is thrown together with a few
       near ones and their records grow into groups anew, each from a record far from where the last one began, always
       taking the record that widens the box least; the old groups stay unless the new ones cost less. That goes on for
-      four rounds, or as the `effort` says, with swaps in between. It is done where sizes and the frequency of values
+      three rounds, or as the `effort` says, with swaps in between. It is done where sizes and the frequency of values
       keep the goal.
 
     Near is what stands close on one of several turned Hilbert curves: 12 neighbours on each of 4 of them, of 8 at best

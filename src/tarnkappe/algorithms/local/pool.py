@@ -35,7 +35,7 @@ Measures = tuple[Codes, Codes, Counts, Floats]
 Partners = Callable[[Grouping, Measures, Counts], tuple[Counts, Floats]]
 
 #: Groups are grown anew so often at normal effort, so many of them at most together, and about so many pieces.
-_ROUNDS, _TOGETHER, _POOL = 4, 6, 64
+_ROUNDS, _TOGETHER, _POOL = 3, 5, 64
 
 #: Pairs of pieces that a round compares at most, for each piece.
 _PAIRS = 2000
