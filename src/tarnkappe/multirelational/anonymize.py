@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from tarnkappe.guards import refuse_identifiers
 from tarnkappe.io import Format, Source, Staging, TableWriter, like, open_source
 from tarnkappe.io.folders import MANIFEST, PUBLIC
 from tarnkappe.multirelational.model import MultiJob, MultiRelease, Relation
-from tarnkappe.multirelational.search import EncodedTable, Levels, Search, Secret, View
+from tarnkappe.multirelational.search import EncodedTable, Found, Levels, Search, Secret, View
 from tarnkappe.multirelational.verify import keys_of_persons, open_table, owners, verify_multirelational
 from tarnkappe.plain_json import to_json
 from tarnkappe.publish.labels import labels_of
@@ -218,34 +219,37 @@ def _decide(job: MultiJob, tables: Mapping[str, Any]) -> _Plan:
     n = len(everybody)
     search = Search([t.encoded for t in read], secrets, n, job.k, job.goal.budget(n))
     found = search.run()
-    if found is None or found[1].bad.all():
-        raise _infeasible(job, search)
-    kept = ~found[1].bad[found[1].group]
-    for table in read:
-        if not kept[table.encoded.owner].any():
-            raise InfeasibleError(
-                "E301",
-                f"nothing of table '{table.relation.name}' would be left: everybody who has rows in it is suppressed",
-                hint=f"Suppress fewer persons and coarsen more:  max_suppressed={job.goal.max_suppressed / 4:g}",
-            )
-    return _Plan(job, tuple(read), search, *found)
+    if found.answer is None:
+        raise _infeasible(job, search, found)
+    return _Plan(job, tuple(read), search, *found.answer)
 
 
-def _infeasible(job: MultiJob, search: Search) -> InfeasibleError:
+def _infeasible(job: MultiJob, search: Search, found: Found) -> InfeasibleError:
     """What would have to be given up so that there is a release."""
-    top = search.view(tuple(d.taxonomy.height for t in search.tables for d in t.domains))
-    short = top.n_violating
-    needed = math.ceil(short / search.n_persons * 1000) / 1000
+    details, ways = [], []
+    if found.fewest is None:
+        view = search.view(search.top)
+        kept = ~view.bad[view.group]
+        lost = [r.name for r, t in zip(job.relations, search.tables, strict=True) if not kept[t.owner].any()]
+        details.append(
+            f"Within the limit, nothing of table '{lost[0]}' would be left: who has rows in it is suppressed."
+        )
+    else:
+        details.append(
+            f"The best levels tried suppress {found.fewest} of {search.n_persons} persons, allowed are {search.budget}."
+        )
+        ways.append(f"max_suppressed={math.ceil(Fraction(found.fewest * 1000, search.n_persons)) / 1000:g}")
+    details.append("Persons then differ only in how many rows they have, or share a sensitive value too often.")
+    if any(r.rows == "multiset" for r in job.satellites):
+        ways.append('rows="set" for satellites of which nobody knows how many rows a person has')
+    if any(r.diversity for r in job.relations):
+        ways.append("a smaller l for a sensitive column")
+    what = f"lets every person look like {job.k - 1} others in all tables"
     return InfeasibleError(
         "E301",
-        f"no release lets every person look like {job.k - 1} others in all tables",
-        details=[
-            f"With all columns at their top, {short} of {search.n_persons} persons would have to be suppressed, "
-            f"allowed are {search.budget}.",
-            "Persons then differ only in how many rows they have, or share a sensitive value too often.",
-        ],
-        hint=f'What would help: max_suppressed={needed:g}, or rows="set" for satellites '
-        "of which nobody knows how many rows a person has.",
+        f"no release {what}" if found.exhaustive else f"no release was found that {what}, among the levels tried",
+        details=details,
+        hint=f"What may help: {', or '.join([*ways, f'k below {job.k}'])}.",
     )
 
 

@@ -91,13 +91,34 @@ class View:
         return int(self.sizes[self.bad].sum())
 
 
+#: So many rows are looked at, over all combinations of levels, before a search for a rare solution ends.
+_PATIENCE = 1 << 28
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """What a search came to."""
+
+    #: The levels found and what they show; None if there are none.
+    answer: tuple[Levels, View] | None
+    #: The fewest persons suppressed at levels that were tried and leave something of every table; None if none does.
+    fewest: int | None
+    #: Whether all combinations of levels were ruled out, if there is no answer.
+    exhaustive: bool = True
+
+
 @dataclass(frozen=True, eq=False)
 class Search:
     """Greedy full-domain search over the levels of all columns of all tables.
 
     Levels rise one at a time, from the bottom: always the one that frees most persons per detail lost; where none frees
-    anybody, that of the column with most labels. When few enough persons violate the goal, levels are lowered again as
-    long as that stays so. In the end no single level can be lowered.
+    anybody, that of the column with most labels. When few enough persons violate the goal and something of every table
+    is left, levels are lowered again as long as that stays so. In the end no single level can be lowered.
+
+    Groups only grow as levels rise, so without an l the top is a release if anything is. With an l it need not be:
+    persons who share a value too often may be suppressed by themselves further down, and spoil the group of everybody
+    at the top. Where the way up finds nothing, all levels are looked at from the top, without those below too small
+    groups.
 
     O(sum of heights · columns · rows). Persons are compared by 128-bit hashes of what is seen of them.
     """
@@ -108,15 +129,23 @@ class Search:
     k: int
     budget: int
 
-    def run(self) -> tuple[Levels, View] | None:
-        """The levels found and what they show; None if even the top shows too much."""
-        heights = [d.taxonomy.height for d in self._domains]
-        levels: Levels = (0,) * len(heights)
+    def run(self) -> Found:
+        """The levels found, or how far from a release they all are."""
+        levels, view = self._raised()
+        if self.is_release(view):
+            return Found(self._lowered(levels, view), view.n_violating)
+        if not self.secrets:
+            return Found(None, view.n_violating if self._leaves_something(view.bad, view) else None)
+        return self._looked_through()
+
+    def _raised(self) -> tuple[Levels, View]:
+        """The first release on the greedy way from the bottom, or the top."""
+        levels: Levels = (0,) * len(self._domains)
         view = self.view(levels)
-        while view.n_violating > self.budget:
-            higher = [_step(levels, j, 1) for j in range(len(levels)) if levels[j] < heights[j]]
+        while not self.is_release(view):
+            higher = [_step(levels, j, 1) for j, level in enumerate(levels) if level < self.top[j]]
             if not higher:
-                return None
+                break
             views = {step: self.view(step) for step in higher}
             before, loss = view.n_violating, self.loss(levels)
             gain = {s: (before - v.n_violating) / max(self.loss(s) - loss, 1e-12) for s, v in views.items()}
@@ -124,7 +153,38 @@ class Search:
             if gain[best] <= 0:
                 best = max(higher, key=lambda s: self._labels_at(levels, s))
             levels, view = best, views[best]
-        return self._lowered(levels, view)
+        return levels, view
+
+    def _looked_through(self) -> Found:
+        """Look at all levels from the top down, but at none below levels at which too many groups are too small."""
+        patience = max(_PATIENCE // max(sum(len(t.owner) for t in self.tables), 1), 1)
+        seen, fewest = {self.top}, None
+        row = [self.top]
+        while row:
+            below: dict[Levels, None] = {}
+            for levels in row:
+                view = self.view(levels)
+                if self.is_release(view):
+                    return Found(self._lowered(levels, view), view.n_violating)
+                if self._leaves_something(view.bad, view):
+                    fewest = min(view.n_violating, self.n_persons if fewest is None else fewest)
+                small = view.sizes < self.k
+                if self._leaves_something(small, view) and int(view.sizes[small].sum()) <= self.budget:
+                    below.update((_step(levels, j, -1), None) for j, level in enumerate(levels) if level > 0)
+            row = list(below)
+            seen.update(row)
+            if len(seen) > patience:
+                return Found(None, fewest, exhaustive=False)
+        return Found(None, fewest)
+
+    def is_release(self, view: View) -> bool:
+        """Whether few enough persons would have to be suppressed, and something of every table is left."""
+        return view.n_violating <= self.budget and self._leaves_something(view.bad, view)
+
+    def _leaves_something(self, lost: NDArray[np.bool_], view: View) -> bool:
+        """Whether every table has rows of persons who are in none of the groups that are lost."""
+        kept = ~lost[view.group]
+        return bool(kept.any()) and all(kept[table.owner].any() for table in self.tables)
 
     def _lowered(self, levels: Levels, view: View) -> tuple[Levels, View]:
         """Undo steps that turned out not to be needed, those that win most detail first."""
@@ -132,7 +192,7 @@ class Search:
             lower = [_step(levels, j, -1) for j in range(len(levels)) if levels[j] > 0]
             for step in sorted(lower, key=self.loss):
                 found = self.view(step)
-                if found.n_violating <= self.budget:
+                if self.is_release(found):
                     levels, view = step, found
                     break
             else:
@@ -167,6 +227,11 @@ class Search:
         """The detail that each column has lost: 0 if it is published as it is, 1 if nothing is said."""
         columns = [(codes, domain) for table in self.tables for codes, domain in _columns(table)]
         return [_loss(codes, domain, level) for (codes, domain), level in zip(columns, levels, strict=True)]
+
+    @property
+    def top(self) -> Levels:
+        """All columns at the roots of their taxonomies."""
+        return tuple(domain.taxonomy.height for domain in self._domains)
 
     @property
     def _domains(self) -> list[Domain]:
