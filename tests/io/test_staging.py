@@ -16,8 +16,8 @@ import pytest
 from tarnkappe.errors import LimitError, RefusedError
 from tarnkappe.io import Staging, staged, translate_os_error
 from tarnkappe.io import staging as staging_module
+from tarnkappe.io.folders import MANIFEST, MANIFEST_KEY
 from tarnkappe.io.leftovers import temporary_tag
-from tarnkappe.io.staging import MANIFEST, MANIFEST_KEY
 
 posix = pytest.mark.skipif(os.name == "nt", reason="needs POSIX file modes and processes")
 

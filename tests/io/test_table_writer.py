@@ -16,7 +16,7 @@ import pytest
 from tarnkappe.errors import DataError, JobError, LimitError, RefusedError
 from tarnkappe.io import CsvDialect, Format, Staging, TableWriter, open_source
 from tarnkappe.io import parquetfile as parquet_module
-from tarnkappe.io.staging import MANIFEST
+from tarnkappe.io.folders import MANIFEST
 
 FRAME = pl.DataFrame(
     {

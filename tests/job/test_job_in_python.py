@@ -148,7 +148,9 @@ WRONG: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("change", "fix"), WRONG, ids=str)
+@pytest.mark.parametrize(
+    ("change", "fix"), WRONG, ids=[f"{next(iter(change))}, {i}" for i, (change, _) in enumerate(WRONG)]
+)
 def test_a_wrong_type_is_an_error_of_ours_with_a_fix_in_python(change: dict[str, Any], fix: str):
     with pytest.raises(TarnkappeError) as caught:
         job(**change)
