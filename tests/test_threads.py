@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
+from functools import partial
 
 import numpy as np
+import pytest
 
-from tarnkappe.threads import map_threads, share_out
+from tarnkappe.threads import Aside, in_background, map_threads, share_out
 
 
 def squares(n: int) -> list[int]:
@@ -35,3 +39,81 @@ def test_tasks_may_share_out_work_themselves():
     assert map_threads(lambda x: map_threads(lambda y: x * y, range(3)), range(tasks)) == [
         [0, x, 2 * x] for x in range(tasks)
     ]
+
+
+def test_what_goes_wrong_in_a_thread_goes_wrong_for_whoever_waits():
+    def task(x: int) -> int:
+        if x == 3:
+            raise LookupError(str(x))
+        return x
+
+    with pytest.raises(LookupError, match="3"):
+        map_threads(task, range(10))
+    with pytest.raises(LookupError, match="3"):
+        in_background(lambda: task(3)).result()
+
+
+def test_things_aside_are_done_in_order_and_to_the_end():
+    done: list[int] = []
+    with Aside() as aside:
+        for i in range(20):
+            aside(partial(done.append, i))
+    assert done == list(range(20))
+    with pytest.raises(ZeroDivisionError), Aside() as aside:
+        aside(lambda: 1 // 0)
+
+
+def test_what_went_wrong_first_is_told():
+    def both(aside: Aside) -> None:
+        aside(lambda: 1 // 0)
+        raise LookupError
+
+    with pytest.raises(LookupError), Aside() as aside:
+        both(aside)
+
+
+#: Raises before every instruction of the module in turn, as the handler of a signal may; then the threads must work.
+STOPPED_ANYWHERE = """
+import sys
+from tarnkappe import threads
+
+class Stop(BaseException): ...
+
+def stopped_at(nth, fresh):
+    if fresh:
+        threads._pool.cache_clear()
+    left = nth
+    def trace(frame, event, arg):
+        nonlocal left
+        if frame.f_code.co_filename != threads.__file__:
+            return None
+        frame.f_trace_opcodes = True
+        left -= event == "opcode"
+        if left == 0:
+            raise Stop
+        return trace
+    sys.settrace(trace)
+    try:
+        threads.map_threads(abs, range(-3, 0))
+        threads.in_background(int).result()
+    except Stop:
+        return True
+    finally:
+        sys.settrace(None)
+    return False
+
+for fresh in (True, False):
+    nth = 1
+    while stopped_at(nth, fresh):
+        assert threads.map_threads(abs, range(-3, 0)) == [3, 2, 1]
+        nth += 1
+    assert nth > 100
+print("all done")
+"""
+
+
+def test_whoever_is_stopped_at_any_moment_leaves_the_threads_working_and_the_process_ends():
+    done = subprocess.run(
+        [sys.executable, "-c", STOPPED_ANYWHERE], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "all done\n", "")

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -49,7 +48,7 @@ from tarnkappe.schema import Schema
 from tarnkappe.spellings import notices_about_spellings
 from tarnkappe.tally import Tally
 from tarnkappe.taxonomy.builders import File
-from tarnkappe.threads import in_background
+from tarnkappe.threads import Pending, in_background
 from tarnkappe.truth import untrue_labels, untrue_records
 from tarnkappe.verification import Evidence, Verification, require_release, unreadable, verify_table
 
@@ -95,7 +94,7 @@ class _Run:
     #: The texts that stand for a missing value.
     missing: tuple[str, ...]
     #: The digest of the input, which takes a core of its own while groups are formed and written.
-    digest: Future[str]
+    digest: Pending[str]
 
     def rewrite(self, writer: Writer) -> Evidence:
         """Write the records; what verification needs besides them is handed over."""

@@ -1,15 +1,23 @@
-"""Runs a kernel over a range of work in several threads; kernels release the interpreter lock."""
+"""Runs a kernel over a range of work in several threads; kernels release the interpreter lock.
+
+Whoever waits for a thread may be stopped at any moment, by a signal whose handler raises, and the process must be able
+to end nevertheless. So nothing passes between threads but through queues that no interruption leaves locked, and no
+thread keeps the process from ending.
+"""
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from functools import cache
+from functools import cache, partial
 from itertools import pairwise
+from queue import Empty, SimpleQueue
 from threading import Thread
-from typing import TypeVar
+from types import TracebackType
+from typing import Generic, NoReturn, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +31,96 @@ _SMALL = 1 << 15
 _NAME = "tarnkappe"
 
 
+class Pending(Generic[R]):
+    """What another thread does, and what comes of it."""
+
+    def __init__(self, task: Callable[[], R]) -> None:
+        """Nothing is done yet."""
+        self._task: Callable[[], R] | None = task
+        self._outcome: Callable[[], R] | None = None
+        self._done: SimpleQueue[None] = SimpleQueue()
+
+    def work(self) -> None:
+        """Do it, unless nobody wants it any more; in the other thread."""
+        task, self._task = self._task, None
+        if task is None:
+            return
+        try:
+            result = task()
+            self._outcome = lambda: result
+        except BaseException as error:
+            self._outcome = partial(_fail, error)
+        self._done.put(None)
+
+    def forget(self) -> None:
+        """Do not begin, if it is not begun."""
+        self._task = None
+
+    def wait(self) -> None:
+        """Come back when it is done, well or not."""
+        if self._outcome is None:
+            self._done.get()
+
+    def result(self) -> R:
+        """What came of it, or the error that it ended in."""
+        self.wait()
+        assert self._outcome is not None
+        return self._outcome()
+
+
+def _fail(error: BaseException) -> NoReturn:
+    raise error
+
+
+class _Pool:
+    """As many threads as there are processors; they wait for tasks until the process ends."""
+
+    def __init__(self) -> None:
+        self._tasks: SimpleQueue[Pending[object] | None] = SimpleQueue()
+        self._threads: list[Thread] = []
+        atexit.register(self._close)
+        for i in range(os.cpu_count() or 1):
+            thread = Thread(target=self._serve, name=f"{_NAME}_{i}", daemon=True)
+            self._threads.append(thread)
+            thread.start()
+
+    def each(self, task: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
+        """Begin a task for every item; their results, in order."""
+        begun = [Pending(partial(task, item)) for item in items]
+        for pending in begun:
+            self._tasks.put(pending)
+        return _results(begun)
+
+    def _serve(self) -> None:
+        while (pending := self._tasks.get()) is not None:
+            pending.work()
+            del pending  # and what it holds, while there is nothing to do
+
+    def _close(self) -> None:
+        """Let the threads finish what they are at; code they run must not vanish under them."""
+        with contextlib.suppress(Empty):
+            while True:
+                self._tasks.get_nowait()
+        for _ in self._threads:
+            self._tasks.put(None)
+        for thread in self._threads:
+            if thread.is_alive():
+                thread.join()
+
+
+def _results(begun: list[Pending[R]]) -> Iterator[R]:
+    begun.reverse()
+    try:
+        while begun:
+            yield begun.pop().result()
+    finally:
+        for pending in begun:
+            pending.forget()
+
+
 @cache
-def _pool() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(os.cpu_count(), thread_name_prefix=_NAME)
+def _pool() -> _Pool:
+    return _Pool()
 
 
 def _in_pool() -> bool:
@@ -45,9 +140,7 @@ def share_out(task: Callable[[int, int], None], work: NDArray[np.int64]) -> None
         return
     shares = work[0] + np.arange(1, 2 * workers) * (total / (2 * workers))
     bounds = np.unique(np.concatenate([[0], np.searchsorted(work, shares), [n]]))
-    futures = [_pool().submit(task, int(a), int(b)) for a, b in pairwise(bounds)]
-    for future in futures:
-        future.result()
+    map_threads(lambda ends: task(*ends), pairwise(bounds.tolist()))
 
 
 def map_threads(task: Callable[[T], R], items: Iterable[T]) -> list[R]:
@@ -57,18 +150,37 @@ def map_threads(task: Callable[[T], R], items: Iterable[T]) -> list[R]:
 
 def each_in_threads(task: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
     """The same, each result as soon as it and those before it are there."""
-    return map(task, items) if _in_pool() else _pool().map(task, items)
+    return map(task, items) if _in_pool() else _pool().each(task, items)
 
 
-def in_background(task: Callable[[], R]) -> Future[R]:
+def in_background(task: Callable[[], R]) -> Pending[R]:
     """Do something beside the work at hand; it does not keep the process from ending."""
-    future: Future[R] = Future()
+    pending = Pending(task)
+    Thread(target=pending.work, daemon=True).start()
+    return pending
 
-    def work() -> None:
-        try:
-            future.set_result(task())
-        except BaseException as error:
-            future.set_exception(error)
 
-    Thread(target=work, daemon=True).start()
-    return future
+class Aside:
+    """Does one thing after another beside the work at hand, in their order; all are done when it is left."""
+
+    def __init__(self) -> None:
+        """Nothing is begun yet."""
+        self._begun: Pending[object] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __call__(self, task: Callable[[], object]) -> None:
+        """Begin it as soon as the one before is done, and done well."""
+        if self._begun is not None:
+            self._begun.result()
+        self._begun = in_background(task)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._begun is None:
+            return
+        self._begun.wait()
+        if kind is None:
+            self._begun.result()

@@ -104,6 +104,46 @@ def test_signals_end_a_run_cleanly(folder: Path, number: int, exit_code: int, wo
     assert sorted(folder.iterdir()) == before
 
 
+#: Runs a job that is sent a signal as soon as the n-th thread of the pool, or beside it, has started.
+STRUCK = """
+import os, signal, sys, threading
+signal.signal(signal.SIGINT, signal.default_int_handler)
+number, pooled, nth = (int(sys.argv.pop(1)) for _ in range(3))
+start, begun = threading.Thread.start, []
+def struck(self):
+    start(self)
+    if self.name.startswith("tarnkappe_") == bool(pooled):
+        begun.append(self)
+        if len(begun) == nth:
+            os.kill(os.getpid(), number)
+threading.Thread.start = struck
+from tarnkappe.cli import main
+main()
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are different there")
+@pytest.mark.parametrize(
+    ("engine", "pooled", "nth"),
+    [("memory", 1, 1), ("memory", 0, 1), ("streaming", 0, 2)],
+    ids=["first of the pool", "digest of the input", "writer"],
+)
+@pytest.mark.parametrize(
+    ("number", "exit_code", "word"), [(signal.SIGTERM, 143, "Terminated"), (signal.SIGINT, 130, "Interrupted")]
+)
+def test_a_signal_while_a_thread_starts_ends_the_run(
+    folder: Path, number: int, exit_code: int, word: str, engine: str, pooled: int, nth: int
+) -> None:
+    """The pool did not know the thread that had just started, and so the process waited for it for good."""
+    before = sorted(folder.iterdir())
+    words = [*map(str, (int(number), pooled, nth)), "run", "job.yaml", "--quiet", "--engine", engine]
+    done = subprocess.run(
+        [sys.executable, "-c", STRUCK, *words], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stderr) == (exit_code, f"{word}, nothing was written.\n")
+    assert sorted(folder.iterdir()) == before
+
+
 def test_data_in_place_of_a_job_is_told_what_to_type(cli, tmp_path: Path) -> None:
     Path("my people.csv").write_text("age\n1\n")
     result = cli("run", "my people.csv")

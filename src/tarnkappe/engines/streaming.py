@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from functools import partial
 from itertools import pairwise
 from typing import ClassVar
 
@@ -23,6 +23,7 @@ from tarnkappe.kernels.engines.dealing import deal, shuffle_within
 from tarnkappe.plan import Plan
 from tarnkappe.schema import Column, Schema
 from tarnkappe.tally import Tally
+from tarnkappe.threads import Aside
 from tarnkappe.wording import count
 
 #: Records that are made up at a time when the plan alone says what to write.
@@ -105,18 +106,13 @@ class StreamingEngine(Engine):
             carried = [c.name for c in schema.with_role("sensitive", "keep")]
             keeper = LedgerKeeper(plan, self._counter.source.types(carried))
         batches = self._made_up(plan.grouping, rng) if keeper is None else self._read_again(plan, kept, keeper, rng)
-        with closing(batches), ThreadPoolExecutor(1) as aside:
-            written = None
+        with closing(batches), Aside() as aside:
             for records in batches:
                 table = published(records)
                 witness.append(unpublished(records))
-                if written is not None:
-                    written.result()
-                written = aside.submit(writer.write, table)  # while the next records are made ready
+                aside(partial(writer.write, table))  # while the next records are made ready
                 done += records.height
                 self._told(done, plan.n_published)
-            if written is not None:
-                written.result()
         self._counter = None  # what follows needs the memory
         return Rewritten(pl.concat(witness) if hidden else pl.DataFrame(), None if keeper is None else keeper.closed())
 
