@@ -17,7 +17,7 @@ from itertools import pairwise
 from queue import Empty, SimpleQueue
 from threading import Thread
 from types import TracebackType
-from typing import Generic, NoReturn, Self, TypeVar
+from typing import Any, Generic, NoReturn, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,7 +76,7 @@ class _Pool:
     """As many threads as there are processors; they wait for tasks until the process ends."""
 
     def __init__(self) -> None:
-        self._tasks: SimpleQueue[Pending[object] | None] = SimpleQueue()
+        self._tasks: SimpleQueue[Pending[Any] | None] = SimpleQueue()
         self._threads: list[Thread] = []
         atexit.register(self._close)
         for i in range(os.cpu_count() or 1):
