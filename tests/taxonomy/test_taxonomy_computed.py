@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import datetime
+import re
 from decimal import Decimal
 
 import numpy as np
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 from taxonomy_laws import assert_lawful
 
 from tarnkappe.errors import JobError, TaxonomyError
-from tarnkappe.taxonomy import dates, intervals, prefix
-from tarnkappe.taxonomy.computed import Dates, Intervals, Prefix
+from tarnkappe.taxonomy import builder_from, dates, intervals, prefix
+from tarnkappe.taxonomy.calendar import Dates
+from tarnkappe.taxonomy.computed import Intervals, Prefix
 
 
 def labels_of(taxonomy, leaf):
@@ -256,6 +259,73 @@ def test_dates_propose_the_format():
     assert 'format: "%m/%d/%Y"' in caught.value.hint
     proposed = dates("year", format="%m/%d/%Y").build(["03/27/2020", "11/30/2019"], "seen")
     assert proposed.leaves == ("11/30/2019", "03/27/2020")
+
+
+#: A day in March and one in December, as people write them, with the format that reads both, or several.
+WRITTEN = {
+    ("27/03/2020", "01/12/2019"): ["%d/%m/%Y"],
+    ("03/07/2020", "12/01/2019"): ["%d/%m/%Y", "%m/%d/%Y"],
+    ("20200327", "20191201"): ["%Y%m%d"],
+    ("27.03.20", "01.12.19"): ["%d.%m.%y"],
+    ("27 Mar 2020", "01 Dec 2019"): ["%d %b %Y"],
+    ("March 27, 2020", "December 1, 2019"): ["%B %d, %Y"],
+    ("27mar2020", "01dec2019"): ["%d%b%Y"],
+    ("3/27/2020 1:05 PM", "12/1/2019 11:00 AM"): ["%m/%d/%Y %I:%M %p"],
+    ("2020/03/27 13:05:00+01:00", "2019/12/01 11:00:00Z"): ["%Y/%m/%d %H:%M:%S%z"],
+    ("03/2020", "12/2019"): ["%m/%Y"],
+    ("2020", "2019"): ["%Y"],
+}
+
+
+@pytest.mark.parametrize("texts", WRITTEN, ids=str)
+def test_a_proposed_format_works_when_pasted(texts: tuple[str, ...]):
+    with pytest.raises(TaxonomyError) as caught:
+        dates("month", "year").build(list(texts), "seen")
+    for form in WRITTEN[texts]:
+        assert f'"{form}"' in caught.value.hint
+    assert caught.value.hint.count("%Y") + caught.value.hint.count("%y") == len(WRITTEN[texts])
+    pasted = eval(re.search(r"dates\(.*?\)", caught.value.python_hint).group(), {"dates": dates})
+    assert {path[-2] for path in pasted.build(list(texts), "seen").paths()} <= {"2020", "2019", "2020s", "2010s"}
+    in_job = yaml.safe_load(re.search(r"taxonomy: \{.*?\}", caught.value.hint).group())
+    assert builder_from(in_job["taxonomy"], "seen") == pasted
+
+
+def test_dates_among_which_a_few_are_none():
+    values = [*(f"2020-01-{i:02d}" for i in range(1, 29)), "in May"]
+    with pytest.raises(TaxonomyError) as caught:
+        dates().build(values, "seen")
+    assert "missing: ['', \"in May\"]" in caught.value.hint
+    with pytest.raises(TaxonomyError, match="29 of 29") as caught:
+        dates(format="%d/%m/%Y").build(values, "seen")
+    assert '28 of 29:  taxonomy: {kind: dates, format: "%Y-%m-%d"}' in caught.value.hint
+
+
+def test_what_is_no_date_at_all_is_not_given_a_format():
+    with pytest.raises(TaxonomyError) as caught:
+        dates().build(["red", "blue", "green", "grey", "black", "white"], "colour")
+    assert "%" not in caught.value.hint
+    assert "colour: {role: quasi, taxonomy: suppress}" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("2020-03-05 23:59:59", "2020-03-05 00:01:00"),
+        ("2020-03-05T23:59", "2020-03-05T00:01"),
+        ("2020-03-05 23:59:59.123456789", "2020-03-05 00:01:00.000000000"),
+        ("2020-03-05 23:59:59.5", "2020-03-05 00:01:00"),
+        ("2020-03-05T23:59:59+02:00", "2020-03-05T00:01:00Z"),
+        ("2020-03-05T23:59:59.000-0330", "2020-03-05T00:01:00.000+0000"),
+    ],
+)
+def test_moments_are_read_without_a_format_by_the_clock_they_were_written_by(texts: tuple[str, ...]):
+    taxonomy = dates("day", "month").build(list(texts), "seen")
+    assert taxonomy.paths() == [(text, "2020-03-05", "2020-03", "*") for text in reversed(texts)]
+
+
+def test_billionths_of_a_second_are_read_with_a_format():
+    texts = ["2020-03-05 23:59:59.123456789"]
+    assert dates("day", format="%Y-%m-%d %H:%M:%S.%f").build(texts, "seen").paths()[0][1] == "2020-03-05"
 
 
 # --- size

@@ -319,6 +319,7 @@ _ODD_KINDS: tuple[tuple[type[pl.DataType], str], ...] = (
     (pl.Binary, "bytes"),
     (pl.Object, "objects"),
     (pl.Int128, "whole numbers of more than 64 bits"),
+    *([(pl.BaseExtension, "values of another library, such as periods")] if hasattr(pl, "BaseExtension") else []),
 )
 
 

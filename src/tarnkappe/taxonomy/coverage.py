@@ -9,6 +9,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from tarnkappe.errors import TaxonomyError
+from tarnkappe.fixes import Fix
 from tarnkappe.taxonomy.labels import shown, value_texts
 from tarnkappe.taxonomy.tree import Taxonomy
 
@@ -86,7 +87,7 @@ def not_covered(
     counts: Values | None,
     *,
     reason: Callable[[str], str],
-    hint: str,
+    hint: str | Fix,
     what: str = "the taxonomy",
     details: Sequence[str] = (),
     where: str | None = None,
