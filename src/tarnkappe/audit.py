@@ -162,7 +162,8 @@ class _Asked:
         needed = [c for c in job.columns if c.role == "sensitive" or c.name in job.goal.columns]
         known = [c.name for c in needed]
         needed += [Column(name, "drop") for name in job.goal.columns if name not in known]
-        return cls(source, job.goal, [c.name for c in job.columns if c.role == "quasi"], needed, origin)
+        quasi = [c.name for c in job.columns if c.role == "quasi"]
+        return cls(source, job.algorithm.promised(job.goal, len(quasi)), quasi, needed, origin)
 
 
 def audit(

@@ -26,6 +26,7 @@ from tarnkappe.engines.measures import measured
 from tarnkappe.errors import DataError, JobError, Notice
 from tarnkappe.estimate import Estimate, estimate
 from tarnkappe.fixes import Fix, setting
+from tarnkappe.goal import Goal
 from tarnkappe.guards import (
     admitted,
     foreseen,
@@ -153,9 +154,10 @@ class Draft:
 def check(job: Job, data: Any) -> Checked:
     """Everything `anonymize` does before it decides: read, classify, encode, count, and test that a solution exists."""
     checked, _ = _count(job, data, Phases(None))
-    job.algorithm.require_supported(checked.tally, job.goal)
-    _require_feasible(job, checked.tally)
-    return replace(checked, notices=checked.notices + foreseen(checked.source, checked.schema, job.goal))
+    goal = job.algorithm.promised(job.goal, len(checked.tally.quasi_domains))
+    job.algorithm.require_supported(checked.tally, goal)
+    _require_feasible(goal, checked.tally)
+    return replace(checked, notices=checked.notices + foreseen(checked.source, checked.schema, goal))
 
 
 def foresee(job: Job, checked: Checked) -> Estimate:
@@ -174,7 +176,7 @@ def anonymize(job: Job, data: Any, *, seed: int | None = None, progress: Progres
     draft = Draft(run, job, data, table, evidence)
     run.clock.begin(None)
     return describe(
-        _with_all_columns(job, run.checked.schema),
+        _as_carried_out(job, run),
         run.plan,
         run.checked.schema,
         found.verdicts,
@@ -262,7 +264,7 @@ def _publish(
         raise unreadable(shown, error) from error
     run.clock.begin("report")
     release = describe(
-        _with_all_columns(job, run.checked.schema),
+        _as_carried_out(job, run),
         run.plan,
         run.checked.schema,
         found.verdicts,
@@ -328,13 +330,12 @@ def _open_population(job: Job, engine: Engine) -> Source | None:
     return engine.open(table.given, table.dialect, table.missing)
 
 
-def _require_feasible(job: Job, tally: Tally) -> None:
+def _require_feasible(goal: Goal, tally: Tally) -> None:
     """Refuse a goal that all records in one group do not reach, unless leaving some of them out may help.
 
     It never helps with an absorbing criterion: if some of the records satisfied it, all of them would. One group says
     nothing about a criterion that pooling can break. Nor does leaving out help those whom a ceiling keeps from others.
     """
-    goal = job.goal
     stats = goal.together(tally)
     telling = [c for c in goal.criteria if c.is_absorbing or (c.is_monotone and goal.max_suppressed == 0)]
     if not all(c.satisfied(stats).all() for c in telling):
@@ -351,7 +352,8 @@ def _decide(job: Job, data: Any, seed: int | None, clock: Phases) -> _Run:
     seed = next(s for s in (number_of(seed, "seed"), job.seed, secrets.randbits(_SEED_BITS)) if s is not None)
     rng = np.random.Generator(np.random.Philox(seed))
     watch = Watch(clock.step, job.time_limit)
-    tally, goal = checked.tally, job.goal
+    tally = checked.tally
+    goal = job.algorithm.promised(job.goal, len(tally.quasi_domains))
     plan = planned(
         job.algorithm, tally, goal, lambda: decide_in_time(job.algorithm, tally, goal, rng, watch), job.data.missing
     )
@@ -383,9 +385,9 @@ def _about(source: Source) -> dict[str, str]:
     return {"name": source.name, "sha256": source.sha256, "description": source.description}
 
 
-def _with_all_columns(job: Job, schema: Schema) -> Job:
-    """The job as it was carried out: every column by name, also those that were only "the rest"."""
-    return replace_job(job, columns=schema.columns, rest=None)
+def _as_carried_out(job: Job, run: _Run) -> Job:
+    """The job with every column by name, also those that were only "the rest", and with all that was promised."""
+    return replace_job(job, columns=run.checked.schema.columns, rest=None, goal=run.plan.goal)
 
 
 def _reading(run: _Run, file: str, format_: Format, dialect: CsvDialect, missing: Sequence[str]) -> dict[str, str]:

@@ -62,6 +62,13 @@ class Algorithm(Declared, ABC):
     def decide(self, tally: Tally, goal: Goal, *, rng: np.random.Generator) -> Grouping:
         """A grouping in which every group satisfies the goal, or an `InfeasibleError`."""
 
+    def promised(self, goal: Goal, n_quasi: int) -> Goal:
+        """The goal with what this algorithm promises besides, as criteria that a release of it is checked for.
+
+        `n_quasi` is the number of quasi-identifiers.
+        """
+        return goal
+
     def all_in_one(self, tally: Tally) -> Grouping | None:
         """All records in one group as this algorithm publishes it; None if it cannot say such a thing."""
         return Grouping.of_cells(tally, np.zeros(tally.n_cells, np.int32), 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from tarnkappe.criteria.base import Card, Criterion, as_fraction, times
 from tarnkappe.groups import GroupStats
 from tarnkappe.kernels.histograms import reduce_groups
 from tarnkappe.params import param
+from tarnkappe.wording import plural
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,8 @@ class LKCPrivacy(Criterion):
     theirs. The level is the largest confidence; where a group is smaller than K it is ``2 - size / K``, above every C.
     O(binomial(d, L) · groups).
 
-    With ``L = d`` it is (alpha, k)-anonymity for ``alpha = C``; without a column it is k-anonymity of every L of them.
+    With ``L = d`` it is (alpha, k)-anonymity for ``alpha = C``; without a column it is k-anonymity of every L of them,
+    and the level is the smallest number of records that fit.
 
     References
     ----------
@@ -40,7 +42,6 @@ class LKCPrivacy(Criterion):
 
     name: ClassVar = "lkc-privacy"
     title: ClassVar = "LKC-privacy"
-    sense: ClassVar = "at most"
     monotone: ClassVar = True
     absorbing: ClassVar = False
     scope: ClassVar = "projection"
@@ -60,18 +61,31 @@ class LKCPrivacy(Criterion):
     )
 
     @property
+    def sense(self) -> Literal["at least", "at most"]:  # type: ignore[override]
+        """Records are counted if there is no column, else confidence is limited."""
+        return "at most" if self.column else "at least"
+
+    @property
     def threshold(self) -> float:
-        """The largest confidence."""
-        return self.c
+        """The largest confidence, or the smallest number of records."""
+        return self.c if self.column else self.k
 
     @property
     def asked(self) -> str:
         """The promise in short."""
         sure = f", confidence ≤ {self.c:g}" if self.column else ""
-        return f"whoever knows {self.l} quasi-identifiers: records ≥ {self.k}{sure}"
+        return f"whoever knows {plural(self.l, 'quasi-identifier')}: records ≥ {self.k}{sure}"
 
     def level(self, stats: GroupStats) -> Floats:
-        """The largest confidence over all sets of quasi-identifiers; above 1 where too few records fit."""
+        """The largest confidence over all sets of quasi-identifiers; above 1 where too few records fit.
+
+        Without a column the fewest records that fit.
+        """
+        if not self.column:
+            fewest = np.full(stats.n_groups, np.inf)
+            for _, size, part in self._pools(stats):
+                fewest = np.minimum(fewest, size[part])
+            return fewest
         worst = np.zeros(stats.n_groups)
         for commonest, size, part in self._pools(stats):
             level = np.where(size >= self.k, commonest / np.maximum(size, 1), 2 - size / self.k)

@@ -19,6 +19,9 @@ from tarnkappe.tally import Domain, distinct_rows
 #: Two hashes with different beginnings are kept of everything: 128 bits.
 _BEGINNINGS = (0x243F6A8885A308D3, 0x13198A2E03707344)
 
+#: What a table shows is kept for so many of the levels that were asked about last.
+_REMEMBERED = 64
+
 Levels = tuple[int, ...]
 
 
@@ -35,6 +38,8 @@ class EncodedTable:
     def signatures(self, levels: Levels, n_persons: int) -> tuple[Hashes, ...]:
         """Two hashes per person of the rows that are seen of him or her at some levels."""
         if levels not in self._seen:
+            if len(self._seen) >= _REMEMBERED:
+                del self._seen[next(iter(self._seen))]
             lanes = [np.full(len(self.owner), beginning, np.uint64) for beginning in _BEGINNINGS]
             for codes, domain, level in zip(self.codes, self.domains, levels, strict=True):
                 for lane in lanes:

@@ -92,7 +92,7 @@ def _decide(algorithm: Algorithm, tally: Tally, goal: Goal, seed: int) -> Groupi
 
 def _check_decision(algorithm: Algorithm, goal: Goal, tally: Tally, seed: int) -> bool:
     """Check one decision; whether there was one."""
-    name = algorithm.name
+    name, goal = algorithm.name, algorithm.promised(goal, len(tally.quasi_domains))
     before: list[NDArray[Any]] = [tally.quasi.copy(), tally.sensitive.copy(), tally.count.copy()]
     try:
         grouping = _decide(algorithm, tally, goal, seed)

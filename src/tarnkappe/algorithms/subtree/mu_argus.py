@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import ClassVar
@@ -13,10 +13,14 @@ from numpy.typing import NDArray
 from tarnkappe.algorithms.base import Algorithm
 from tarnkappe.arrays import Codes
 from tarnkappe.boxes import Boxes
+from tarnkappe.criteria.base import Criterion, Scope
+from tarnkappe.criteria.lkc_privacy import LKCPrivacy
+from tarnkappe.errors import InfeasibleError
+from tarnkappe.fixes import algorithm
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping
 from tarnkappe.kernels.subtree.combinations import hit_combinations
-from tarnkappe.params import param
+from tarnkappe.params import param, parameters
 from tarnkappe.plan import suppress_leftovers
 from tarnkappe.tally import Tally, distinct_rows
 
@@ -39,9 +43,13 @@ class MuArgus(Algorithm):
     their records. What is left with nothing to give up is suppressed within the limit, or else joined by the smallest
     groups until the goal is satisfied. O(n · C(d, combinations)) for each recoding step.
 
+    Cells and records that are given up are missing where others counted on them. So thresholds above the size of every
+    group become part of the goal, as LKC-privacy: whoever knows so many quasi-identifiers of a published record finds
+    that many records. A cell that was given up counts like any other label there.
+
     Differs from the original in: the program leaves global recoding to its user, who is replaced by the greedy choice
-    above, and does not check all columns together; here no release leaves without that. Records are weighed alike (the
-    program can estimate how many people of the population share a combination).
+    above, and checks neither all columns together nor the combinations that are left; here no release leaves without
+    that. Records are weighed alike (the program can estimate how many people of the population share a combination).
 
     References
     ----------
@@ -52,6 +60,7 @@ class MuArgus(Algorithm):
     name: ClassVar = "mu-argus"
     title: ClassVar = "mu-Argus"
     scheme: ClassVar = "subtree"
+    scopes: ClassVar[frozenset[Scope]] = frozenset({"group", "projection"})
     summary: ClassVar = "Global recoding, then single cells given up where combinations of values are rare."
 
     combinations: int = param(3, doc="How many quasi-identifiers are combined at most.", ge=1)
@@ -65,12 +74,44 @@ class MuArgus(Algorithm):
         0.1, doc="Recode a column for everybody while more than this share of the records would lose cells.", ge=0, le=1
     )
 
+    def promised(self, goal: Goal, n_quasi: int) -> Goal:
+        """The goal with the thresholds that neither it nor those of longer combinations imply."""
+        more: list[Criterion] = []
+        implied = goal.min_size
+        for n, threshold in reversed([*enumerate(self._by_length(n_quasi), 1)]):
+            if threshold > implied:
+                more.insert(0, LKCPrivacy(n, threshold))
+                implied = threshold
+        more = [c for c in more if c not in goal.criteria]  # a job that was carried out names them already
+        return Goal([*goal.criteria, *more], goal.max_suppressed, goal.pause) if more else goal
+
+    def _by_length(self, n_quasi: int) -> list[int]:
+        """The thresholds that were given, for all combinations that there are; the last is for all longer ones."""
+        given = [*self.thresholds, *self.thresholds[-1:] * self.combinations]
+        return given[: min(self.combinations, n_quasi)]
+
+    def require_supported(self, tally: Tally, goal: Goal) -> None:
+        """Refuse thresholds that not even all records together reach."""
+        super().require_supported(tally, goal)
+        n, highest = tally.n_records, max(self._by_length(len(tally.quasi_domains)), default=0)
+        if 0 < n < highest:
+            changed = {p.name: v for p in parameters(type(self)) if (v := getattr(self, p.name)) != p.default}
+            raise InfeasibleError(
+                "E301",
+                f"no release satisfies the thresholds of {self.name}: "
+                f"they ask for {highest} records that share a value, the table has {n}",
+                hint=algorithm(self.name, **{**changed, "thresholds": [min(t, n) for t in self.thresholds]}),
+            )
+
     def decide(self, tally: Tally, goal: Goal, *, rng: np.random.Generator) -> Grouping:
         """Recode, give up cells, check."""
+        goal = self.promised(goal, len(tally.quasi_domains))
         self.require_supported(tally, goal)
         if tally.n_cells == 0:
             raise goal.infeasible(tally)
-        file = _File(tally, goal, self.combinations, self.thresholds or (goal.min_size,))
+        q = len(tally.quasi_domains)
+        thresholds = self._by_length(q) or [goal.min_size] * min(self.combinations, q)
+        file = _File(tally, goal, thresholds)
         while file.share_to_protect() > self.local and file.recode():
             pass
         for grouping in file.settle():
@@ -83,7 +124,7 @@ class MuArgus(Algorithm):
 class _File:
     """The distinct rows of a tally with what each of them publishes at present: a node per column."""
 
-    def __init__(self, tally: Tally, goal: Goal, longest: int, thresholds: tuple[int, ...]) -> None:
+    def __init__(self, tally: Tally, goal: Goal, thresholds: Sequence[int]) -> None:
         self.tally = tally
         self.goal = goal
         self.thresholds = thresholds
@@ -95,9 +136,10 @@ class _File:
         self.size = np.bincount(self.row_of_cell, weights=tally.count).astype(np.int64)
         self.level = [0] * q
         self.node = np.column_stack([tree.leaf_nodes[self.codes[:, j]] for j, tree in enumerate(self.trees)])
-        self.sets = [c for n in range(1, min(longest, q) + 1) for c in combinations(range(q), n)]
+        longest = len(thresholds)
+        self.sets = [c for n in range(1, longest + 1) for c in combinations(range(q), n)]
         self.unsafe = np.array([self._unsafe(c) for c in self.sets])
-        self.columns = np.full((len(self.sets), min(longest, q)), -1, np.int32)
+        self.columns = np.full((len(self.sets), longest), -1, np.int32)
         for i, chosen in enumerate(self.sets):
             self.columns[i, : len(chosen)] = chosen
         self.weight = np.array([d.weight for d in tally.quasi_domains])
@@ -111,15 +153,14 @@ class _File:
                 key = key * n + self.node[:, j]
         else:
             key = distinct_rows([self.node[:, j] for j in columns], sizes)[0].astype(np.int64)
-        threshold = self.thresholds[min(len(columns), len(self.thresholds)) - 1]
-        rare: NDArray[np.bool_] = np.bincount(key, weights=self.size)[key] < threshold
+        rare: NDArray[np.bool_] = np.bincount(key, weights=self.size)[key] < self.thresholds[len(columns) - 1]
         return rare
 
     def share_to_protect(self) -> float:
         """Share of the records that have an unsafe combination, or whose group violates the goal."""
         exposed = self.unsafe.any(axis=0)
-        group, first = self._groups(self._with_cells_given_up())
-        exposed |= ~self._satisfied(group, len(first))[group]
+        group, ok = self._judged(self._with_cells_given_up())
+        exposed |= ~ok[group]
         return float(self.size[exposed].sum()) / self.tally.n_records
 
     def recode(self) -> bool:
@@ -154,16 +195,18 @@ class _File:
         boxes = Boxes.of_nodes(node[first], self.tally.quasi_domains)
         return Grouping.of_cells(self.tally, group[self.row_of_cell], len(first), boxes)
 
-    def _satisfied(self, group: Codes, n_groups: int) -> NDArray[np.bool_]:
-        grouping = Grouping.of_cells(self.tally, group[self.row_of_cell], n_groups)
-        return self.goal.satisfied(self.goal.stats(self.tally, grouping, self.tables))
+    def _judged(self, node: Codes) -> tuple[Codes, NDArray[np.bool_]]:
+        """The group of each row, and which groups satisfy the goal."""
+        group, first = self._groups(node)
+        grouping = Grouping.of_cells(self.tally, group[self.row_of_cell], len(first))
+        return group, self.goal.satisfied(self.goal.stats(self.tally, grouping, self.tables, node[first]))
 
     def settle(self) -> Iterator[Grouping]:
         """Groupings to be tried one after another: first with cells given up, then with ever more rows at the root."""
         node = self._with_cells_given_up()
         while True:
-            group, first = self._groups(node)
-            violating = ~self._satisfied(group, len(first))[group] & node.any(axis=1)
+            group, ok = self._judged(node)
+            violating = ~ok[group] & node.any(axis=1)
             if not violating.any():
                 break
             node = self._fewer_cells(node, violating)
@@ -181,8 +224,8 @@ class _File:
         for j in range(node.shape[1]):
             given = node.copy()
             given[violating, j] = 0
-            group, first = self._groups(given)
-            settled = violating & (node[:, j] != 0) & self._satisfied(group, len(first))[group]
+            group, ok = self._judged(given)
+            settled = violating & (node[:, j] != 0) & ok[group]
             gain = float(self.size[settled].sum()) / self.weight[j]
             if gain > best_gain:
                 best, best_rows, best_gain = j, settled, gain
