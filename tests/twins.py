@@ -73,4 +73,4 @@ def reached(criterion: Criterion, rows: list[brute.Row], column: int) -> float:
     assert own is not None
     asked, whole = criterion.get_params(), brute.table(rows, column)
     levels = [float(own.plain_level(h, whole, **asked)) for h in _classes(criterion, rows, column)]
-    return min(levels) if criterion.sense == "at least" else max(levels)
+    return min(levels) if criterion.compared == "at least" else max(levels)

@@ -119,7 +119,7 @@ class Audit:
         for criterion in self.goal.criteria:
             broken = np.flatnonzero(~criterion.satisfied(stats) & (stats.size > 0))
             level = criterion.level(stats)[broken] if not criterion.others_known else np.zeros(len(broken))
-            worst = np.argsort(level if criterion.sense == "at least" else -level, kind="stable")[:most]
+            worst = np.argsort(level if criterion.compared == "at least" else -level, kind="stable")[:most]
             for at in worst.tolist():
                 texts = labels.select(pl.all().cast(pl.String)).row(int(broken[at]), named=True)
                 size = int(stats.size[broken[at]])
@@ -159,11 +159,10 @@ class _Asked:
     @classmethod
     def by(cls, job: Job, source: Source, origin: str | None) -> _Asked:
         """What a job asks for; it knows the columns that criteria look at."""
-        needed = [c for c in job.columns if c.role == "sensitive" or c.name in job.goal.columns]
-        known = [c.name for c in needed]
-        needed += [Column(name, "drop") for name in job.goal.columns if name not in known]
+        needed = {c.name: c for c in job.columns if c.role == "sensitive" or c.name in job.goal.columns}
+        needed |= {name: Column(name, "drop") for name in job.goal.columns if name not in needed}
         quasi = [c.name for c in job.columns if c.role == "quasi"]
-        return cls(source, job.algorithm.promised(job.goal, len(quasi)), quasi, needed, origin)
+        return cls(source, job.algorithm.promised(job.goal, len(quasi)), quasi, [*needed.values()], origin)
 
 
 def audit(

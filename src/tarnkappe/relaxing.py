@@ -70,7 +70,7 @@ def _changed(criterion: Criterion, level: float) -> Criterion | None:
         value = getattr(criterion, p.name)
         if isinstance(value, bool) or not isinstance(value, (int, float)) or float(value) != criterion.threshold:
             continue
-        sign = -1 if criterion.sense == "at least" else 1
+        sign = -1 if criterion.compared == "at least" else 1
         steps = 1 if isinstance(value, int) else 1000
         rounded = sign * -(-sign * level * steps // 1) / steps
         try:

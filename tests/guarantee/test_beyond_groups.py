@@ -189,7 +189,7 @@ def keeps(given: People, name: str, rows: list[brute.Row]) -> bool:
     if name == "xy-privacy, people" and brute.distinct_y(rows, 1, (0, 2)) < 8:
         return False
     limit = brute.exact(criterion.threshold)
-    return reached >= limit if criterion.sense == "at least" else reached <= limit
+    return reached >= limit if criterion.compared == "at least" else reached <= limit
 
 
 def run(name: str, algorithm: Algorithm, folder: Path, limit: float = 0.0, seed: int = 0) -> tuple[People, Written]:

@@ -19,6 +19,9 @@ from tarnkappe.tally import Domain
 
 Scope = Literal["group", "projection", "table", "mechanism"]
 
+#: How a level compares with what is asked for.
+Sense = Literal["at least", "at most", "below"]
+
 #: What tells how far apart two values of a sensitive column are: whether they are the same, their order, their numbers,
 #: or their taxonomy.
 Measure = Literal["names", "order", "numbers", "taxonomy"]
@@ -62,7 +65,7 @@ class Criterion(Declared, ABC):
     name: ClassVar[str]
     title: ClassVar[str]
     #: How a level compares with the threshold: ``level >= t``, ``level <= t`` or ``level < t``.
-    sense: ClassVar[Literal["at least", "at most", "below"]]
+    sense: ClassVar[Sense]
     monotone: ClassVar[bool]
     absorbing: ClassVar[bool]
     card: ClassVar[Card]
@@ -147,6 +150,11 @@ class Criterion(Declared, ABC):
         return False
 
     @property
+    def compared(self) -> Sense:
+        """How a level of this criterion, with its parameters, compares with the threshold."""
+        return self.sense
+
+    @property
     def is_monotone(self) -> bool:
         """Whether this criterion, with its parameters, is monotone."""
         return self.monotone
@@ -162,9 +170,9 @@ class Criterion(Declared, ABC):
     def holds(self, stats: GroupStats) -> Flags:
         """Which groups satisfy the criterion; overridden where integers decide more exactly than floats."""
         level = self.level(stats)
-        if self.sense == "at least":
+        if self.compared == "at least":
             return level >= self.threshold
-        return level <= self.threshold if self.sense == "at most" else level < self.threshold
+        return level <= self.threshold if self.compared == "at most" else level < self.threshold
 
     def satisfied(self, stats: GroupStats) -> Flags:
         """Which groups satisfy the criterion, with the other sensitive columns known to the attacker if asked."""
@@ -192,12 +200,12 @@ class Criterion(Declared, ABC):
             assert self.sensitive_column is not None
             stats, _ = stats.refined(self.sensitive_column)
         level = self.level(stats)
-        return float(level.min() if self.sense == "at least" else level.max())
+        return float(level.min() if self.compared == "at least" else level.max())
 
     @property
     def asked(self) -> str:
         """The promise in short, such as ``k >= 5``."""
-        sign = {"at least": "≥", "at most": "≤", "below": "<"}[self.sense]
+        sign = {"at least": "≥", "at most": "≤", "below": "<"}[self.compared]
         return f"{self.name} {sign} {self.threshold:g}"
 
     def verdict(self, stats: GroupStats) -> Verdict:

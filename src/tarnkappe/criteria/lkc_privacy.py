@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
 from tarnkappe.arrays import Codes, Counts, Flags, Floats
-from tarnkappe.criteria.base import Card, Criterion, as_fraction, times
+from tarnkappe.criteria.base import Card, Criterion, Sense, as_fraction, times
 from tarnkappe.groups import GroupStats
 from tarnkappe.kernels.histograms import reduce_groups
 from tarnkappe.params import param
@@ -42,6 +42,7 @@ class LKCPrivacy(Criterion):
 
     name: ClassVar = "lkc-privacy"
     title: ClassVar = "LKC-privacy"
+    sense: ClassVar = "at most"
     monotone: ClassVar = True
     absorbing: ClassVar = False
     scope: ClassVar = "projection"
@@ -61,8 +62,8 @@ class LKCPrivacy(Criterion):
     )
 
     @property
-    def sense(self) -> Literal["at least", "at most"]:  # type: ignore[override]
-        """Records are counted if there is no column, else confidence is limited."""
+    def compared(self) -> Sense:
+        """Without a column there is no confidence to limit: records are counted."""
         return "at most" if self.column else "at least"
 
     @property

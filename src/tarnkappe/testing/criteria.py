@@ -31,8 +31,8 @@ def check_criterion(criterion: Criterion, *, seed: int = 0, merges: int = 4000) 
     >>> from tarnkappe.criteria.k_anonymity import KAnonymity
     >>> check_criterion(KAnonymity(5))
     """
-    name = criterion.name
-    require(criterion.sense in {"at least", "at most", "below"}, f"{name} has an unknown sense '{criterion.sense}'")
+    name, sense = criterion.name, criterion.compared
+    require(sense in {"at least", "at most", "below"}, f"{name} has an unknown sense '{sense}'")
     require(
         isinstance(criterion.min_size, int) and criterion.min_size >= 1,
         f"the min_size of {name} must be a whole number of at least 1, not {criterion.min_size!r}",
@@ -100,7 +100,7 @@ def check_answers(criterion: Criterion, stats: GroupStats) -> Flags:
         level = np.array(criterion.level(parts))
     else:
         owner = np.arange(stats.n_groups, dtype=np.int32)
-    above = (level - criterion.threshold) * (1.0 if criterion.sense == "at least" else -1.0)
+    above = (level - criterion.threshold) * (1.0 if criterion.compared == "at least" else -1.0)
     slack = _TIE * max(1.0, abs(criterion.threshold))
     if criterion.decided_on == "table":  # single groups are only told which of them to suppress
         agrees = not ok.all() if (above < -slack).any() else ok.all() or (above <= slack).any()
@@ -110,10 +110,10 @@ def check_answers(criterion: Criterion, stats: GroupStats) -> Flags:
         agrees = not ok[clearly_bad].any() and ok[clearly_good].all()
     require(
         agrees,
-        f"{name}.satisfied contradicts its level: groups must have a level {criterion.sense} {criterion.threshold:g}",
+        f"{name}.satisfied contradicts its level: groups must have one {criterion.compared} {criterion.threshold:g}",
     )
     verdict = criterion.verdict(stats)
-    worst = float(level.min() if criterion.sense == "at least" else level.max())
+    worst = float(level.min() if criterion.compared == "at least" else level.max())
     require(
         verdict.ok == bool(ok.all()) and verdict.violating_groups == int((~ok).sum()) and verdict.reached == worst,
         f"the verdict of {name} contradicts its levels",

@@ -88,7 +88,7 @@ class _Disclosure:
     def _worst(self, stats: GroupStats) -> Floats:
         """The level of the most exposed group by each criterion, turned so that more is worse."""
         return np.array(
-            [-c.worst_level(stats) if c.sense == "at least" else c.worst_level(stats) for c in self.goal.criteria]
+            [-c.worst_level(stats) if c.compared == "at least" else c.worst_level(stats) for c in self.goal.criteria]
         )
 
     def proceed(self) -> bool:
