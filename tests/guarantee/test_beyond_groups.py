@@ -10,7 +10,7 @@ import json
 import random
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,7 @@ from tarnkappe.criteria.xy_anonymity import XYAnonymity
 from tarnkappe.criteria.xy_linkability import XYLinkability
 from tarnkappe.criteria.xy_privacy import XYPrivacy
 from tarnkappe.engines import memory
+from tarnkappe.engines.base import Rewritten
 from tarnkappe.engines.memory import MemoryEngine
 from tarnkappe.errors import JobError, VerificationError
 from tarnkappe.goal import Goal
@@ -73,11 +74,14 @@ def job(criteria: tuple[Criterion, ...], algorithm: Algorithm, given: People, li
     numbers = algorithm.scheme in ("multidimensional", "microaggregation")
     age: Any = tk.numeric() if numbers else tk.tree({"*": DECADES})
     height: Any = tk.numeric() if numbers else tk.suppress()
+    by_people = any("patient" in c.columns for c in criteria)  # who declares people must let a criterion count them
     return tk.Job(
         quasi={"age": age, "height": height, "sex": tk.suppress()},
         sensitive=["illness"],
-        subject="patient",
-        columns=[Column("row", "keep", because="made up for a test")],
+        columns=[
+            Column("patient", "subject" if by_people else "drop"),
+            Column("row", "keep", because="made up for a test"),
+        ],
         criteria=criteria,
         algorithm=algorithm,
         max_suppressed=limit,
@@ -280,8 +284,9 @@ def take_one_person_for_all(patch: Patch) -> None:
     """Who is counted is right in the plan, but the records written are all those of one person."""
     original = MemoryEngine.rewrite
 
-    def wrong(*given: Any) -> pl.DataFrame:
-        return original(*given).with_columns(patient=pl.lit(0, pl.Int64))
+    def wrong(*given: Any) -> Rewritten:
+        done = original(*given)
+        return replace(done, witness=done.witness.with_columns(patient=pl.lit(0, pl.Int64)))
 
     patch.setattr(MemoryEngine, "rewrite", wrong)
 
