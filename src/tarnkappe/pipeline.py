@@ -38,6 +38,7 @@ from tarnkappe.guards import (
 from tarnkappe.io import CsvDialect, Format, Source, Staging, like
 from tarnkappe.io.dialect import stated_dialect
 from tarnkappe.io.folders import CODEBOOK, MANIFEST, PRIVATE, PUBLIC, told_dialect
+from tarnkappe.io.source import is_csv
 from tarnkappe.job import Job
 from tarnkappe.job.given import number_of, one_of
 from tarnkappe.job.mechanism import independent
@@ -294,7 +295,8 @@ def _count(job: Job, data: Any, clock: Phases) -> tuple[Checked, Engine]:
     engine.step = clock.step
     dialect = job.data.dialect
     if job.goal.is_mechanism:
-        dialect = stated_dialect(dialect, Path(data) if isinstance(data, (str, Path)) else None)
+        file = Path(data).expanduser() if isinstance(data, (str, Path)) else None
+        dialect = stated_dialect(dialect, file if file is not None and is_csv(file) else None)
     source = data if isinstance(data, Source) else engine.open(data, dialect, job.data.missing)
     schema = admitted(job, source)
     if job.goal.is_mechanism:

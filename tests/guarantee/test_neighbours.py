@@ -6,7 +6,9 @@ that every ordinary row is published in any case; then everything else that a re
 
 from __future__ import annotations
 
+import gzip
 import json
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 
@@ -16,7 +18,8 @@ import pytest
 
 import tarnkappe as tk
 from tarnkappe.errors import JobError, TarnkappeError
-from tarnkappe.job.model import OutputSettings
+from tarnkappe.io import CsvDialect
+from tarnkappe.job.model import DataSettings, OutputSettings
 
 COLUMNS = ("zip", "age", "birth", "job", "grade", "sex", "illness")
 ORDINARY = [
@@ -47,6 +50,8 @@ ODD = {
     "an illness that nobody else has": {"illness": "a very rare one"},
     "an illness like a number": {"illness": "7"},
     "a delimiter in the text": {"illness": "a, b; c"},
+    "more delimiters than columns": {"illness": "a;b;c;d;e;f;g;h;i"},
+    "tabs in the text": {"illness": "a\tb\tc\td\te\tf\tg\th\ti"},
     "a quote in the text": {"illness": 'so "called"'},
     "an apostrophe around the text": {"illness": "'x'"},
     "a line break in the text": {"illness": "one\ntwo"},
@@ -64,20 +69,35 @@ STOPS = {
 }
 
 
+QUASI = {
+    "zip": tk.prefix(4, 2, length=5),
+    "age": tk.intervals(1, 10, top=90, whole=False),
+    "birth": tk.dates("year", "decade", format="%Y-%m-%d"),
+    "job": tk.tree({"manual": ["baker"], "office": ["nurse", "clerk"]}, on_unknown="top"),
+    "grade": tk.ordered("low", "middle", "high", groups=(2,)),
+    "sex": tk.suppress(),
+}
+LEVELS = {"zip": 1, "age": 2, "birth": 1, "job": 1, "grade": 1, "sex": 0}
+
+
 def job(**settings: object) -> tk.Job:
-    settings = {"engine": "memory", "sensitive": ["illness"], **settings}
+    settings = {"engine": "memory", "quasi": QUASI, "sensitive": ["illness"], "levels": LEVELS, **settings}
     return tk.Job(
-        quasi={
-            "zip": tk.prefix(4, 2, length=5),
-            "age": tk.intervals(1, 10, top=90, whole=False),
-            "birth": tk.dates("year", "decade", format="%Y-%m-%d"),
-            "job": tk.tree({"manual": ["baker"], "office": ["nurse", "clerk"]}, on_unknown="top"),
-            "grade": tk.ordered("low", "middle", "high", groups=(2,)),
-            "sex": tk.suppress(),
-        },
         criteria=[tk.DifferentialPrivacy(epsilon=3.0, delta=0.01)],
-        algorithm=tk.Sdgs(levels={"zip": 1, "age": 2, "birth": 1, "job": 1, "grade": 1, "sex": 0}),
+        algorithm=tk.Sdgs(levels=settings.pop("levels")),
         max_suppressed=1.0,
+        **settings,
+    )
+
+
+def job_without_names(**settings: object) -> tk.Job:
+    """The same job for a file that has no header: columns are called by their number."""
+    number = {name: str(i) for i, name in enumerate(COLUMNS, 1)}
+    return job(
+        quasi={number[name]: taxonomy for name, taxonomy in QUASI.items()},
+        levels={number[name]: level for name, level in LEVELS.items()},
+        sensitive=[number["illness"]],
+        data=DataSettings(dialect=CsvDialect(header=False)),
         **settings,
     )
 
@@ -90,7 +110,7 @@ def table(odd: dict[str, str] | None, at: int) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=COLUMNS)
 
 
-def seen(folder: Path, file: Path, engine: str, format_: str) -> dict:
+def seen(folder: Path, file: Path, engine: str, format_: str, job: Callable[..., tk.Job] = job) -> dict:
     """Everything a reader can see of a release, but for what chance decides."""
     asked = job(engine=engine, output=OutputSettings(format=format_))
     release = tk.run_job(asked, file, folder, seed=3)
@@ -133,6 +153,61 @@ def test_one_record_changes_nothing(odd: str, engine: str, format_: str, without
     for at in (0, 100):
         table(ODD[odd], at).write_csv(tmp_path / "people.csv")
         assert seen(tmp_path / f"out{at}", tmp_path / "people.csv", engine, format_) == without[engine, format_]
+
+
+@pytest.fixture(scope="module")
+def without_names(tmp_path_factory) -> dict:
+    """What is seen of a file that has no header if the record is not there."""
+    folder = tmp_path_factory.mktemp("without_names")
+    table(None, 0).write_csv(folder / "people.csv", include_header=False)
+    found = seen(folder / "out", folder / "people.csv", "memory", "csv", job_without_names)
+    assert len(found["rows"]) == len(ORDINARY) + 1
+    return found
+
+
+@pytest.mark.parametrize("odd", ODD, ids=str)
+def test_one_record_changes_nothing_where_it_is_the_first_line(odd: str, without_names: dict, tmp_path: Path):
+    table(ODD[odd], 0).write_csv(tmp_path / "people.csv", include_header=False)
+    assert seen(tmp_path / "out", tmp_path / "people.csv", "memory", "csv", job_without_names) == without_names
+
+
+@pytest.mark.parametrize("odd", ["an ordinary one", "more delimiters than columns", "a letter beyond ASCII"])
+@pytest.mark.parametrize("end", ["\n", "\r"])
+@pytest.mark.parametrize("packed", [False, True])
+def test_one_record_changes_nothing_in_files_of_other_kinds(odd: str, end: str, packed: bool, tmp_path: Path):
+    """The delimiter is found out from the header alone, also if it is packed, or lines end as on old machines."""
+    found = []
+    for name, rows in {"without": table(None, 0), "with": table(ODD[odd], 0)}.items():
+        file = tmp_path / name / f"people.csv{'.gz' if packed else ''}"
+        file.parent.mkdir()
+        written = rows.write_csv(separator=";").replace("\n", end).encode()
+        file.write_bytes(gzip.compress(written) if packed else written)
+        found.append(seen(tmp_path / name / "out", file, "memory", "csv"))
+    assert found[0] == found[1]
+    assert ";" in found[0]["header"]
+
+
+@pytest.mark.parametrize("header", [None, True, False])
+@pytest.mark.parametrize("odd", ["", "x,4\n"], ids=["without", "with"])
+def test_records_do_not_decide_whether_there_is_a_header(odd: str, header: bool | None, tmp_path: Path):
+    """One record that is no number made a first line of numbers the header, and was none without it."""
+    file = tmp_path / "people.csv"
+    file.write_text("1.5,2.5\n" + odd + "3,4\n" * 300)
+    names = ["1", "2"] if header is False else ["1.5", "2.5"]
+    asked = job(
+        quasi={names[0]: tk.suppress()},
+        sensitive=[names[1]],
+        levels={names[0]: 0},
+        data=DataSettings(dialect=CsvDialect(header=header)),
+    )
+    if header is None:
+        with pytest.raises(JobError, match="first line") as refused:
+            tk.run_job(asked, file, tmp_path / "out")
+        assert refused.value.code == "E111"
+        assert not {"1.5", "2.5"} & set(str(refused.value).split())
+    else:
+        tk.run_job(asked, file, tmp_path / "out", seed=1)
+        assert pl.read_csv(tmp_path / "out" / "public" / "people.csv", infer_schema=False).columns == names
 
 
 @pytest.mark.parametrize("odd", STOPS, ids=str)

@@ -25,7 +25,7 @@ def refusal(taxonomy, values, counts=None, column="education", others=None, wher
 def test_the_message_of_the_guide():
     values = ["Bachelors", "Preschool ", "11th", "Masters"]
     error = refusal(EDUCATION, values, [5, 45, 1048, 7], where="taxonomies/education.csv", name="education")
-    assert str(error) == (
+    assert str(error).splitlines()[0] == (
         "E204 taxonomy 'education' does not cover 2 of 4 values of column 'education' (taxonomies/education.csv)"
     )
     assert error.details == (

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tarnkappe.errors import JobError
+from tarnkappe.fixes import Fix
+from tarnkappe.io.transcode import beginning
 from tarnkappe.params import Declared, param
 
 #: How much of a file is looked at.
@@ -143,8 +145,7 @@ def detect_dialect(path: Path, given: CsvDialect | None = None) -> CsvDialect:
     quote = given.quote or _detect_quote(text)
     delimiter = given.delimiter
     if delimiter is None:
-        first = "\t" if path.suffix.lower() == ".tsv" else ","
-        delimiter = _detect_delimiter(text, quote, whole, first)
+        delimiter = _detect_delimiter(text, quote, whole, _usual_delimiter(path))
     decimal = given.decimal or _detect_decimal(text, delimiter, quote)
     header = _detect_header(_records(text, delimiter, quote)) if given.header is None else given.header
     return dataclasses.replace(
@@ -152,21 +153,49 @@ def detect_dialect(path: Path, given: CsvDialect | None = None) -> CsvDialect:
     )
 
 
-def stated_dialect(given: CsvDialect, path: Path | None = None) -> CsvDialect:
-    """Complete `given` without a look at any record: by the usual, and the delimiter by the header of the file.
+def stated_dialect(given: CsvDialect, file: Path | None = None) -> CsvDialect:
+    """Complete `given` without a look at any record: by the usual, and the delimiter by the header of a CSV file.
 
-    A single record can mislead whoever finds out a dialect from all of them.
+    A single record can mislead whoever finds out a dialect from all of them. So whether a file has a header is not
+    found out: a first line that holds numbers may be a record, and the job has to say it.
 
     >>> stated_dialect(CsvDialect(delimiter=";")).describe()
     'utf-8, semicolon'
     """
     encoding, quote, delimiter = given.encoding or "utf-8", given.quote or '"', given.delimiter
-    if delimiter is None and path is not None and path.is_file():
-        with path.open("rb") as f:
-            delimiter = _detect_delimiter(_decode(f.readline(SAMPLE_BYTES), encoding), quote, True, ",")
+    usual = _usual_delimiter(file) if file is not None else ","
+    if file is not None and given.header is not False:
+        line = _first_line(file, encoding)
+        delimiter = delimiter or _detect_delimiter(line, quote, True, usual)
+        if given.header is None and any(map(_NUMBER.fullmatch, itertools.chain(*_records(line, delimiter, quote)))):
+            raise JobError(
+                "E111",
+                f"the first line of '{file.name}' holds numbers, and records must not decide whether it is a header",
+                details=["Under differential privacy nothing is found out from records that the job can state."],
+                hint=Fix(
+                    "data: {header: true}   if it names the columns, else  data: {header: false}",
+                    "data=DataSettings(dialect=CsvDialect(header=True))   if it names the columns, else  header=False",
+                ),
+            )
     return dataclasses.replace(
-        given, delimiter=delimiter or ",", encoding=encoding, quote=quote, decimal=given.decimal or "."
+        given,
+        delimiter=delimiter or usual,
+        encoding=encoding,
+        quote=quote,
+        decimal=given.decimal or ".",
+        header=given.header is not False,
     )
+
+
+def _usual_delimiter(path: Path) -> str:
+    """The delimiter that the name of a file speaks of."""
+    return "\t" if ".tsv" in (suffix.lower() for suffix in path.suffixes[-2:]) else ","
+
+
+def _first_line(path: Path, encoding: str) -> str:
+    """The first line of a file that is not blank, without what follows it."""
+    text = _decode(beginning(path, SAMPLE_BYTES), encoding)
+    return re.split("[\r\n]", text.lstrip("\r\n"), maxsplit=1)[0]
 
 
 def _detect_encoding(sample: bytes, whole: bool) -> str:

@@ -46,6 +46,11 @@ def is_table(path: Path) -> bool:
     return unpacked_name(path).suffix.lower() in _CSV | _PARQUET | _EXCEL
 
 
+def is_csv(path: Path) -> bool:
+    """Whether something is a CSV file, packed or not, by its name."""
+    return unpacked_name(path).suffix.lower() in _CSV and path.is_file()
+
+
 def open_source(data: Data, dialect: CsvDialect | None = None, missing: tuple[str, ...] = ("",)) -> Source:
     """Open a table for reading; `missing` are the texts that stand for a missing value.
 

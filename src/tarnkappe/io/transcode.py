@@ -12,7 +12,7 @@ import weakref
 import zlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import IO
+from typing import IO, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,31 @@ def packing_of(path: Path) -> str | None:
     with path.open("rb") as file:
         start = file.read(4)
     return next((packing for magic, packing in _PACKINGS.items() if start.startswith(magic)), None)
+
+
+def beginning(path: Path, size: int) -> bytes:
+    """What a file begins with, packed or not; nothing if it cannot be unpacked."""
+    with contextlib.suppress(*_damage()), _unpacking(path, packing_of(path)) as source:
+        return source.read(size)
+    return b""
+
+
+def _unpacking(path: Path, packing: str | None) -> IO[bytes]:
+    """The bytes of a file as they were before it was packed."""
+    if packing is None:
+        return path.open("rb")
+    if packing == "gzip":
+        return cast(IO[bytes], gzip.open(path))
+    import pyarrow as pa
+
+    return cast(IO[bytes], pa.input_stream(str(path), packing))
+
+
+def _damage() -> tuple[type[Exception], ...]:
+    """What unpacking raises where a file is damaged."""
+    import pyarrow as pa
+
+    return EOFError, zlib.error, pa.ArrowException, OSError
 
 
 class TemporaryCopy:
@@ -76,15 +101,13 @@ def _remove(path: Path, owner: int) -> None:
 
 
 def _unpack(original: Path, packing: str, copy: Path) -> None:
-    import pyarrow as pa
-
     with _private_file(copy) as target:
         try:
-            with gzip.open(original) if packing == "gzip" else pa.input_stream(str(original), packing) as source:
+            with _unpacking(original, packing) as source:
                 while chunk := source.read(_CHUNK):
                     _write(target, chunk, copy)
             _write(target, b"", copy)
-        except (EOFError, zlib.error, gzip.BadGzipFile, pa.ArrowException, OSError) as err:
+        except _damage() as err:
             if isinstance(err, OSError) and not isinstance(err, gzip.BadGzipFile) and err.errno is not None:
                 raise
             raise DataError(

@@ -43,6 +43,8 @@ def check_coverage(
     Traceback (most recent call last):
     ...
     tarnkappe.errors.TaxonomyError: E204 the taxonomy does not cover 1 of 2 values of column 'sex'
+      not covered: "female " (trailing space, 3 rows)
+      Fix: Set  trim: true  in the taxonomy to ignore blanks around values.
     """
     texts = value_texts(values)
     leaves = set(taxonomy.leaves)
