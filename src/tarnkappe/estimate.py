@@ -29,6 +29,9 @@ class Estimate:
 
     search: str
     cells: int
+    #: The algorithm, and why it was chosen if the job leaves that open.
+    algorithm: str
+    why: str | None
     #: Processor seconds, and the cells of the largest sample that they were extrapolated from.
     seconds: float | None
     sample: int
@@ -42,6 +45,8 @@ def estimate(algorithm: Algorithm, tally: Tally, goal: Goal, rng: np.random.Gene
     That needs no promise of the algorithm and holds for any goal. It is rough: groups of a sample are wider than those
     of the whole table.
     """
+    why = algorithm.why(tally, goal)
+    algorithm = algorithm.chosen_for(tally, goal)
     sizes = [n for n in _SAMPLES if n < tally.n_cells] or [tally.n_cells]
     _seconds(algorithm, tally, goal, rng, sizes[0])  # kernels are compiled, and caches filled
     taken: list[tuple[int, float]] = []
@@ -53,13 +58,12 @@ def estimate(algorithm: Algorithm, tally: Tally, goal: Goal, rng: np.random.Gene
                 break
     search, cells = algorithm.search_size(tally), tally.n_cells
     if not taken:
-        return Estimate(search, cells, None, 0, algorithm.memory(tally))
+        return Estimate(search, cells, algorithm.title, why, None, 0, algorithm.memory(tally))
     sample, seconds = taken[-1]
     if sample < cells:
         seconds *= (cells / sample) ** _power(taken)
-    return Estimate(
-        search, cells, seconds, sample, algorithm.memory(tally) + _working(algorithm, tally, goal, rng, taken)
-    )
+    memory = algorithm.memory(tally) + _working(algorithm, tally, goal, rng, taken)
+    return Estimate(search, cells, algorithm.title, why, seconds, sample, memory)
 
 
 def _working(

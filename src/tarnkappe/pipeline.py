@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from tarnkappe.algorithms.base import Algorithm
 from tarnkappe.algorithms.ceilings import lost_to_ceilings
 from tarnkappe.algorithms.last_resort import planned
 from tarnkappe.algorithms.timed import STOPPED, decide_in_time
@@ -89,6 +90,9 @@ class _Run:
 
     checked: Checked
     engine: Engine
+    #: The algorithm that decided: the job's, or the one that it chose.
+    algorithm: Algorithm
+    why: str | None
     plan: Plan
     rng: np.random.Generator
     seed: int
@@ -355,11 +359,10 @@ def _decide(job: Job, data: Any, seed: int | None, clock: Phases) -> _Run:
     rng = np.random.Generator(np.random.Philox(seed))
     watch = Watch(clock.step, job.time_limit)
     tally = checked.tally
-    goal = job.algorithm.promised(job.goal, len(tally.quasi_domains))
-    plan = planned(
-        job.algorithm, tally, goal, lambda: decide_in_time(job.algorithm, tally, goal, rng, watch), job.data.missing
-    )
-    return _Run(checked, engine, plan, rng, seed, clock, job.data.missing, digest)
+    algorithm, why = job.algorithm.chosen_for(tally, job.goal), job.algorithm.why(tally, job.goal)
+    goal = algorithm.promised(job.goal, len(tally.quasi_domains))
+    plan = planned(algorithm, tally, goal, lambda: decide_in_time(algorithm, tally, goal, rng, watch), job.data.missing)
+    return _Run(checked, engine, algorithm, why, plan, rng, seed, clock, job.data.missing, digest)
 
 
 def _private(run: _Run) -> dict[str, Any]:
@@ -370,7 +373,7 @@ def _private(run: _Run) -> dict[str, Any]:
         "input": _about(run.checked.source),
         **({} if run.checked.population is None else {"population": _about(run.checked.population)}),
         "seconds": run.clock.seconds,
-        "search": dict(run.plan.grouping.notes),
+        "search": {**({} if run.why is None else {"chosen": run.why}), **run.plan.grouping.notes},
     }
 
 
@@ -388,8 +391,9 @@ def _about(source: Source) -> dict[str, str]:
 
 
 def _as_carried_out(job: Job, run: _Run) -> Job:
-    """The job with every column by name, also those that were only "the rest", and with all that was promised."""
-    return replace_job(job, columns=run.checked.schema.columns, rest=None, goal=run.plan.goal)
+    """The job with every column by name, also what was only "the rest", all that was promised, and no choice left."""
+    schema = run.checked.schema
+    return replace_job(job, columns=schema.columns, rest=None, goal=run.plan.goal, algorithm=run.algorithm)
 
 
 def _reading(run: _Run, file: str, format_: Format, dialect: CsvDialect, missing: Sequence[str]) -> dict[str, str]:

@@ -65,17 +65,18 @@ def checked_rows(checked: Checked, goal: Goal, expected: Estimate) -> Rows:
         ("", f"{plural(tally.n_tuples, 'combination')} of them, {plural(tally.n_cells, 'cell')} to decide about"),
         ("Goal", goal.asked),
         ("Feasible", "✓ " + _feasible(goal, tally)),
+        ("Algorithm", expected.algorithm if expected.why is None else f"chosen is {expected.why}"),
         ("Search", f"{expected.search} · {_takes(expected)}"),
     ]
 
 
 def _takes(expected: Estimate) -> str:
     """About how long deciding will take and how much memory, in words."""
-    memory = f"about {size(expected.memory)} of memory"
+    memory = f"{size(expected.memory)} of memory"
     if expected.seconds is None:
         return f"{memory}; how long it takes is not known, because no sample could be decided"
     by = "tried" if expected.sample == expected.cells else f"from {plural(expected.sample, 'cell')}"
-    return f"about {duration(expected.seconds)} of processor time ({by}) · {memory}"
+    return f"estimated {duration(expected.seconds)} of processor time ({by}) · {memory}"
 
 
 def _feasible(goal: Goal, tally: Tally) -> str:

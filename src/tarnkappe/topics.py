@@ -96,10 +96,12 @@ def _criteria() -> list[Topic]:
 
 
 def _algorithms() -> list[Topic]:
-    from tarnkappe.algorithms import all_algorithms
+    from tarnkappe.algorithms import Algorithm, all_algorithms
+    from tarnkappe.choice import Auto
 
     out = []
-    for name, cls in all_algorithms().items():
+    known: dict[str, type[Algorithm]] = {Auto.name: Auto, **all_algorithms()}
+    for name, cls in known.items():
         lines = (
             ("In short", cls.summary),
             ("How", _first_sentence(cls)),

@@ -37,6 +37,7 @@ LAYERS = (
     "plan",
     "metrics",
     "algorithms",
+    "choice",
     "estimate",
     "io",
     "looks",

@@ -77,6 +77,14 @@ class Algorithm(Declared, ABC):
         """The same algorithm under somebody's eyes."""
         return replace(self, watch=watch)
 
+    def chosen_for(self, tally: Tally, goal: Goal) -> Algorithm:
+        """The algorithm that decides about a table: itself, unless it chooses among others."""
+        return self
+
+    def why(self, tally: Tally, goal: Goal) -> str | None:
+        """Which algorithm it chose and why, if it chooses."""
+        return None
+
     @property
     def publishes_levels(self) -> bool:
         """Whether it publishes every value of a column at the same level, so that it searches among the levels."""

@@ -11,6 +11,7 @@ from typing import Any
 
 from tarnkappe.algorithms import all_algorithms
 from tarnkappe.algorithms.effort import EFFORTS, with_effort
+from tarnkappe.choice import Auto
 from tarnkappe.criteria import Criterion, all_criteria, criterion_class
 from tarnkappe.engines.settings import ENGINES, EngineSettings
 from tarnkappe.errors import JobError, TarnkappeError, did_you_mean
@@ -396,8 +397,9 @@ def job_json_schema() -> dict[str, Any]:
             "properties": {name: json_schema(cls) for name, cls in all_criteria().items()},
         },
     }
-    algorithms = [_with_kind(cls, name, "name") for name, cls in all_algorithms().items()]
-    sections["algorithm"] = {"anyOf": [{"enum": list(all_algorithms())}, *algorithms]}
+    known: dict[str, type] = {Auto.name: Auto, **all_algorithms()}
+    algorithms = [_with_kind(cls, name, "name") for name, cls in known.items()]
+    sections["algorithm"] = {"anyOf": [{"enum": list(known)}, *algorithms]}
     for key, cls in (("data", _Data), ("population", _Population), ("limits", _Limits), ("output", _Output)):
         sections[key] = json_schema(cls)
     return {

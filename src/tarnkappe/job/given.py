@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from tarnkappe.algorithms import Algorithm, algorithm_class
 from tarnkappe.algorithms.multidimensional.mondrian import Mondrian
+from tarnkappe.choice import Auto
 from tarnkappe.criteria import Criterion
 from tarnkappe.errors import JobError
 from tarnkappe.fixes import Fix, algorithm, setting
@@ -89,16 +90,21 @@ def algorithm_of(given: Any, where: str | None = None) -> Algorithm:
     if isinstance(given, Algorithm):
         return given
     if isinstance(given, str):
-        return bind(algorithm_class(given, where), {}, f"algorithm '{given}'")
+        return bind(_named(given, where), {}, f"algorithm '{given}'")
     if isinstance(given, Mapping) and isinstance(given.get("name"), str):
         body = PlacedDict(place(given) or where or "")
         body.update({key: value for key, value in given.items() if key != "name"})
         body.places.update({key: place(given, key) or body.where for key in body})
         name = given["name"]
-        return bind(algorithm_class(name, place(given, "name") or where), body, f"algorithm '{name}'")
+        return bind(_named(name, place(given, "name") or where), body, f"algorithm '{name}'")
     name = getattr(given, "name", "mondrian")
     told = algorithm(name if isinstance(name, str) else "mondrian")
     raise JobError("E103", f"'algorithm' needs a name, got {shown(given)}", where=where, hint=told)
+
+
+def _named(name: str, where: str | None) -> type[Algorithm]:
+    """The algorithm of a name, or the choice among them."""
+    return Auto if name == Auto.name else algorithm_class(name, where)
 
 
 def share_of(given: Any, where: str | None = None) -> float:
