@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tarnkappe.io.folders import GROUPS, JOB, MANIFEST, PRIVATE, PUBLIC, REPORT
+from tarnkappe.io.folders import GROUPS, JOB, MANIFEST, PRIVATE, PUBLIC, REPORT, dialect_told
 from tarnkappe.wording import count, duration, figure, percent, plural, shown_path, size
 
 if TYPE_CHECKING:
@@ -156,13 +156,14 @@ def verdict_words(verdict: Verdict) -> str:
 
 
 def wrote_rows(release: Release) -> Rows:
-    """Which files may be shared, and which not."""
+    """Which files may be shared, and which not; and how a CSV file is written, which may differ from the input."""
     folder = release.folder
     assert folder is not None
     public, private = folder / PUBLIC, folder / PRIVATE
     told = release.public_manifest
     report = [REPORT] if release.has_public_report else []
-    files = [told["file"], told["codebook"], *report, MANIFEST]
+    how = f" ({dialect_told(told)[0].describe()})" if "csv" in told else ""
+    files = [told["file"] + how, told["codebook"], *report, MANIFEST]
     return [
         ("Wrote", f"{_folder(public)} (may be shared): {', '.join(files)}"),
         ("", f"{_folder(private)} (stays with you): {REPORT}, {JOB}, {GROUPS}, {MANIFEST}"),

@@ -45,6 +45,26 @@ def test_a_run_writes_a_release_and_tells_what_happened(cli, folder: Path) -> No
     assert "release/do-not-share/ (stays with you)" in result.stdout
 
 
+@pytest.mark.parametrize(
+    ("encoding", "delimiter", "told"),
+    [("cp1252", ";", "utf-8, semicolon"), ("utf-16", "\t", "utf-8, tab"), ("utf-8", ",", "utf-8, comma")],
+)
+def test_a_run_tells_how_the_release_is_written(cli, folder: Path, encoding: str, delimiter: str, told: str) -> None:
+    """The input may be written otherwise: whoever reads the release as they read the input would get wrong letters."""
+    table = people().with_columns(pl.col("illness") + "é")
+    Path("people.csv").write_bytes(table.write_csv(separator=delimiter).encode(encoding))
+    result = cli("run", "job.yaml")
+    assert f"people.csv ({told}), codebook.csv" in result.stdout
+    written = Path("release/public/people.csv").read_bytes().decode(told.split(",", maxsplit=1)[0])
+    assert delimiter.join(["age", "sex", "zip", "illness"]) in written.splitlines()
+    assert "é" in written
+
+
+def test_a_release_that_is_no_text_has_no_dialect_to_tell(cli) -> None:
+    result = cli("run", "job.yaml", "--set", "output.format=parquet")
+    assert "people.parquet, codebook.csv" in result.stdout
+
+
 def test_phases_go_to_stderr_as_plain_lines_when_piped(cli) -> None:
     result = cli("run", "job.yaml")
     phases = [line for line in result.stderr.splitlines() if "kernels" not in line]
