@@ -212,7 +212,9 @@ def criteria(draw: st.DrawFn, sensitive: tuple[Field, ...], non_monotone: bool =
         c = draw(st.sampled_from([0.75, 1.1, 1.5, 2, 4]))
         return RecursiveCLDiversity(field.name, c, draw(st.integers(1, 3)), know_others=know)
     if kind == "t":
-        distances = ["equal", "ordered", *(["hierarchical"] if field.kind.taxonomy else [])]
+        how = field.kind.taxonomy
+        ordered = field.kind.numeric if how is None else how.ordered  # texts have no order that nobody stated
+        distances = ["equal", *(["ordered"] if ordered else []), *(["hierarchical"] if how else [])]
         t = draw(st.sampled_from([0.05, 0.1, 0.2, 0.25, 0.3, 0.5, 0.7]))
         return TCloseness(field.name, t, draw(st.sampled_from(distances)), know_others=know)
     l = draw(st.sampled_from([1, 1.2, 1.5, 2, 2.5, 3]))  # noqa: E741
