@@ -94,6 +94,7 @@ class Grouping(Draft):
     Traceback (most recent call last):
     ...
     tarnkappe.errors.VerificationError: E502 an algorithm formed groups that are none: pieces are not sorted by cell
+      Fix: This is a bug of the algorithm. Please report it, or choose another one:  algorithm: mondrian
     """
 
     def __post_init__(self) -> None:

@@ -85,7 +85,7 @@ _MOST_LISTED = 20
 def listed(names: Sequence[str]) -> str:
     """Names in a row; of very many only the first.
 
-    >>> listed(["age", "sex"]), listed([f"q{i}" for i in range(300)])[-20:]
+    >>> listed(["age", "sex"]), listed([f"q{i}" for i in range(300)])[-21:]
     ('age, sex', 'q18, q19 and 280 more')
     """
     more = f" and {count(len(names) - _MOST_LISTED)} more" if len(names) > _MOST_LISTED else ""

@@ -48,8 +48,8 @@ def translate_os_error(err: BaseException, path: str | Path) -> TarnkappeError:
 
     >>> translate_os_error(OSError(errno.ENOSPC, "No space left on device"), "out").code
     'E701'
-    >>> print(translate_os_error(PermissionError(errno.EACCES, "Permission denied"), "out"))
-    E603 'out' cannot be written: permission denied (out)
+    >>> translate_os_error(PermissionError(errno.EACCES, "Permission denied"), "out").message
+    "'out' cannot be written: permission denied"
     """
     if isinstance(err, TarnkappeError):
         return err
