@@ -97,7 +97,7 @@ def measure(key: Key, limit: int) -> Row:
     except JobError as error:
         return {"refused": error.code}
     peak = peak_mb()
-    metric = "sse" if grouping.centres is not None else "gcp"
+    metric = "sse" if grouping.form.name == "centres" else "gcp"
     loss = metric_named(metric).score(Plan.of(tally, goal, grouping))
     return {"cpu": round(cpu, 3), "metric": metric, "loss": loss, "peak_mb": round(peak), "cells": tally.n_cells}
 

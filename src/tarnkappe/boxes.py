@@ -1,9 +1,9 @@
-"""What groups cover, and what they publish in its place: boxes and centres."""
+"""What groups cover."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.tally import Domain, distinct_rows
 
 
-def _renamed(values: NDArray[Any], new: Codes, n_groups: int) -> NDArray[Any]:
+def renamed(values: NDArray[Any], new: Codes, n_groups: int) -> NDArray[Any]:
     """What each group has after group ``g`` was renamed to ``new[g]`` (-1: dropped)."""
     kept = new >= 0
     out = np.zeros((n_groups, *values.shape[1:]), values.dtype)
@@ -68,8 +68,8 @@ class Boxes:
 
     def relabel(self, new: Codes, n_groups: int) -> Boxes:
         """The boxes after group ``g`` was renamed to ``new[g]`` (-1: dropped); groups that become one have one box."""
-        members = {j: _renamed(bits, new, n_groups) for j, bits in self.members.items()}
-        lo, hi, node = (_renamed(codes, new, n_groups) for codes in (self.lo, self.hi, self.node))
+        members = {j: renamed(bits, new, n_groups) for j, bits in self.members.items()}
+        lo, hi, node = (renamed(codes, new, n_groups) for codes in (self.lo, self.hi, self.node))
         return Boxes(lo, hi, node, members)
 
     def keys(self, domains: Sequence[Domain]) -> Codes:
@@ -102,30 +102,3 @@ class Boxes:
         known = lo <= hi
         span = domain.positions[np.where(known, hi, 0)] - domain.positions[np.where(known, lo, 0)]
         return np.where(known, span, 0.0)
-
-
-@dataclass(frozen=True, eq=False)
-class Centres:
-    """What each group publishes in place of its records' values: one value per quasi-identifier.
-
-    ``values[g, j]`` is a number where values have distances, else a code of the domain; NaN is the missing value.
-    `operators` says, per quasi-identifier, how it was found, such as ``mean``. `remarks` are numbers about each group
-    that only the publisher may see, such as how many of its records are far from what it publishes.
-    """
-
-    values: Floats
-    operators: tuple[str, ...]
-    remarks: Mapping[str, Floats] = field(default_factory=dict)
-    #: Whether values were moved away from the centres on purpose, and may lie outside of their groups.
-    shifted: bool = False
-
-    @classmethod
-    def joined(cls, parts: Sequence[Centres]) -> Centres:
-        """The centres of several sets of groups, one after the other."""
-        remarks = {name: np.concatenate([p.remarks[name] for p in parts]) for name in parts[0].remarks}
-        return cls(np.concatenate([p.values for p in parts]), parts[0].operators, remarks)
-
-    def relabel(self, new: Codes, n_groups: int) -> Centres:
-        """The centres after group ``g`` was renamed to ``new[g]`` (-1: dropped); groups that become one have one."""
-        remarks = {name: _renamed(numbers, new, n_groups) for name, numbers in self.remarks.items()}
-        return replace(self, values=_renamed(self.values, new, n_groups), remarks=remarks)

@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass, fields
 
-import numpy as np
 import polars as pl
 
-from tarnkappe.boxes import Boxes
 from tarnkappe.plan import Plan
-from tarnkappe.publish.notation import EITHER, set_values
-from tarnkappe.schema import Column, Schema
-from tarnkappe.tally import Domain
-
-#: Values that an explanation lists.
-_MOST_LISTED = 30
+from tarnkappe.schema import Schema
 
 
 @dataclass(frozen=True)
@@ -42,55 +35,10 @@ def codebook(plan: Plan, schema: Schema, missing: str = "") -> tuple[Entry, ...]
         if name not in places:
             out.append(Entry(name, column.role, "", "Every value is the one in the data."))
             continue
-        says = _centres(plan, places[name]) if plan.grouping.centres is not None else _boxes(plan, places[name], column)
+        j = places[name]
+        says = plan.grouping.form.meanings(j, column, plan.tally.quasi_domains[j], plan.boxes, plan.labels[j])
         out.extend(Entry(name, column.role, missing if label is None else label, words) for label, words in says)
     return tuple(out)
-
-
-def _centres(plan: Plan, j: int) -> Iterator[tuple[str | None, str]]:
-    centres, labels = plan.grouping.centres, plan.labels[j]
-    assert centres is not None
-    yield "", f"Every value is the {centres.operators[j]} of its group."
-    if (labels.code < 0).any():
-        yield None, "Missing in the whole group."
-
-
-def _boxes(plan: Plan, j: int, column: Column) -> Iterator[tuple[str | None, str]]:
-    """The labels in the order of the values they stand for."""
-    labels, domain, boxes = plan.labels[j], plan.tally.quasi_domains[j], plan.boxes
-    _, first = np.unique(labels.code, return_index=True)
-    spread = boxes.publishes_range(j, domain)
-    tree, node = domain.taxonomy, boxes.node[:, j]
-    low, high = np.where(spread, boxes.lo[:, j], tree.lo[node]), np.where(spread, boxes.hi[:, j], tree.hi[node])
-    order = np.lexsort((-high[first], low[first]))
-    for group in first[order]:
-        if labels.code[group] < 0:
-            yield None, "Missing in the data."
-            continue
-        label = labels.texts[labels.code[group]]
-        yield label, _meaning(label, group, boxes, j, domain, column, bool(spread[group]))
-
-
-def _meaning(label: str, group: int, boxes: Boxes, j: int, domain: Domain, column: Column, spread: bool) -> str:
-    tree, node = domain.taxonomy, int(boxes.node[group, j])
-    if spread and label == EITHER:
-        return "0 or 1."
-    if spread and domain.sets:
-        return f"One of: {', '.join(set_values(label) or ())}."
-    if spread:
-        ends = f"{tree.leaves[boxes.lo[group, j]]} to {tree.leaves[boxes.hi[group, j]]}, both included"
-        return f"{ends}." if domain.values is not None else f"{ends}, in the order of the column."
-    if node == 0:
-        return "Any value: nothing is said."
-    if tree.lo[node] == tree.hi[node] and not domain.floor and node == tree.leaf_nodes[tree.lo[node]]:
-        return "The value itself."
-    said = None if column.taxonomy is None else column.taxonomy.meaning(label)
-    if said is not None:
-        return said
-    if domain.floor or column.taxonomy is None or not column.taxonomy.declares_values:
-        return "A group of values in the taxonomy of the column."
-    below = tree.leaves[tree.lo[node] : tree.hi[node] + 1]
-    return f"One of: {', '.join(below[:_MOST_LISTED])}{'.' if len(below) <= _MOST_LISTED else ' and others.'}"
 
 
 def as_table(entries: Iterable[Entry]) -> pl.DataFrame:

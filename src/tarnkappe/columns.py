@@ -10,6 +10,7 @@ from tarnkappe.kernels.recoding import count_labels, count_values
 from tarnkappe.metrics.lm import LossMetric
 from tarnkappe.metrics.sse import SquaredError
 from tarnkappe.plan import Plan
+from tarnkappe.publish.centres import Centres
 from tarnkappe.schema import Schema
 
 _MOST_EXAMPLES = 3
@@ -43,7 +44,8 @@ class ColumnSummary:
 
 def summarise_columns(plan: Plan, schema: Schema) -> tuple[ColumnSummary, ...]:
     """What was done to each column; examples show only values that enough records share to be harmless."""
-    loss = (LossMetric() if plan.grouping.centres is None else SquaredError()).column_scores(plan)
+    form = plan.grouping.form
+    loss = (SquaredError() if isinstance(form, Centres) else LossMetric()).column_scores(plan)
     done = {
         "identifier": "removed: names a person directly",
         "drop": "removed: not needed",
@@ -61,7 +63,7 @@ def summarise_columns(plan: Plan, schema: Schema) -> tuple[ColumnSummary, ...]:
             ColumnSummary(
                 column.name,
                 "quasi",
-                _method(plan, j),
+                form.done(j, plan.tally.quasi_domains[j], plan.boxes),
                 column.because,
                 loss[column.name],
                 _distinct_before(plan, j),
@@ -78,41 +80,6 @@ def _distinct_before(plan: Plan, j: int) -> int:
     if hidden is not None:
         return hidden.distinct
     return int((np.bincount(plan.tally.quasi[:, j], plan.tally.count) > 0).sum())
-
-
-def _method(plan: Plan, j: int) -> str:
-    """How a quasi-identifier was coarsened, in words."""
-    domain, centres = plan.tally.quasi_domains[j], plan.grouping.centres
-    if centres is not None:
-        return f"replaced by the {centres.operators[j]} of each group"
-    lo, hi, node = (values[:, j] for values in (plan.boxes.lo, plan.boxes.hi, plan.boxes.node))
-    tree = domain.taxonomy
-    if np.all((lo > hi) | (node == tree.leaf_nodes[np.minimum(lo, domain.size - 1)])):
-        return (
-            f"generalised to its lowest level, {domain.floor} of {domain.floor + tree.height}, for everybody"
-            if domain.floor
-            else "published unchanged: no group needed to coarsen it"
-        )
-    if plan.grouping.fixed is None:
-        if domain.sets:
-            return "sets of values {a | b} per group"
-        if domain.is_binary:
-            return "0/1 where a group has both"
-        return "intervals [min max] per group" if domain.is_range.any() else "lowest common category per group"
-    if np.all((lo == tree.lo[node]) & (hi == tree.hi[node])):
-        levels = [i for i, nodes in enumerate(tree.ancestors) if np.array_equal(nodes[lo], node)]
-        if levels:
-            return f"generalised to level {domain.floor + levels[0]} of {domain.floor + tree.height} for everybody"
-    if _is_alike(plan, j):
-        pieces = "sets" if domain.sets else "intervals"
-        return f"{f'cut into {pieces}' if domain.is_range.any() else 'generalised value by value'}, alike for everybody"
-    return "generalised as far as each group needed it"
-
-
-def _is_alike(plan: Plan, j: int) -> bool:
-    """Whether no two labels of a column share a value, so that every value is published in the same way everywhere."""
-    ends = np.unique(np.column_stack([plan.boxes.lo[:, j], plan.boxes.hi[:, j]]), axis=0)
-    return bool(np.all(ends[1:, 0] > np.maximum.accumulate(ends[:, 1])[:-1]))
 
 
 def _examples(plan: Plan, j: int) -> tuple[Example, ...]:

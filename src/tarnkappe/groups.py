@@ -11,10 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tarnkappe.arrays import Codes, Counts
-from tarnkappe.boxes import Boxes, Centres
+from tarnkappe.boxes import Boxes
 from tarnkappe.errors import VerificationError
 from tarnkappe.kernels.boxes import group_boxes, group_sets
 from tarnkappe.kernels.histograms import csr_histogram, group_order, pooled_counts, pooled_histogram
+from tarnkappe.publish.boxes import TIGHT, FixedBoxes
+from tarnkappe.publish.form import Labelled
 from tarnkappe.tally import Domain, Tally, distinct_rows
 
 #: The group of records that are not published.
@@ -31,9 +33,7 @@ class Draft:
     Piece ``i`` puts `quota[i]` records of cell `cell[i]` into group `group[i]` (-1: suppressed, or left out). What an
     algorithm decides in the end is a `Grouping`.
 
-    Algorithms that recode a value in the same way everywhere also fix what is published: `fixed` holds the box of
-    every group. Otherwise boxes are tight around their cells. Where groups publish a centre instead of a box, `centres`
-    holds it.
+    `form` is what the groups will say: boxes that lie tight around their cells, unless the algorithm decides otherwise.
 
     `notes` are facts about the search for the internal report, such as whether the result is proved to be optimal.
     """
@@ -42,9 +42,13 @@ class Draft:
     group: Codes
     quota: Counts
     n_groups: int
-    fixed: Boxes | None = None
+    form: Labelled = TIGHT
     notes: Mapping[str, Note] = field(default_factory=dict)
-    centres: Centres | None = None
+
+    @property
+    def fixed(self) -> Boxes | None:
+        """What every group covers, if an algorithm fixed it."""
+        return self.form.fixed
 
     @cached_property
     def suppressed(self) -> int:
@@ -54,9 +58,7 @@ class Draft:
     def relabel(self, new: Codes, n_groups: int) -> Self:
         """Rename group ``g`` to ``new[g]``; several may become one, -1 suppresses."""
         lookup = np.append(new, np.int32(SUPPRESSED)).astype(np.int32)  # index -1 stays suppressed
-        fixed = None if self.fixed is None else self.fixed.relabel(new, n_groups)
-        centres = None if self.centres is None else self.centres.relabel(new, n_groups)
-        return replace(self, group=lookup[self.group], n_groups=n_groups, fixed=fixed, centres=centres)
+        return replace(self, group=lookup[self.group], n_groups=n_groups, form=self.form.relabel(new, n_groups))
 
     def without(self, doomed: NDArray[np.bool_]) -> Self:
         """The same with these groups suppressed and the rest renumbered."""
@@ -109,9 +111,10 @@ class Grouping(Draft):
 
     @classmethod
     def of_cells(cls, tally: Tally, group: Codes, n_groups: int, fixed: Boxes | None = None) -> Grouping:
-        """A grouping that keeps every cell whole."""
+        """A grouping that keeps every cell whole, with boxes that lie tight around the cells or are `fixed`."""
+        form = TIGHT if fixed is None else FixedBoxes(fixed)
         cells = np.arange(tally.n_cells, dtype=np.int32)
-        return cls(cells, group.astype(np.int32), tally.count, n_groups, fixed)
+        return cls(cells, group.astype(np.int32), tally.count, n_groups, form)
 
     @classmethod
     def sorted_by_cell(cls, cell: Codes, group: Codes, quota: Counts, n_groups: int) -> Grouping:

@@ -12,8 +12,7 @@ from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.boxes import Boxes
 from tarnkappe.goal import Goal
 from tarnkappe.groups import SUPPRESSED, AnyDraft, Grouping, GroupStats
-from tarnkappe.publish.centres import publish_centres
-from tarnkappe.publish.labels import Labels, publish_boxes
+from tarnkappe.publish.labels import Labels
 from tarnkappe.tally import Tally, distinct_rows
 
 
@@ -74,7 +73,7 @@ class Plan:
     @property
     def remarks(self) -> Mapping[str, Floats]:
         """Numbers about each group that only the publisher may see."""
-        return {} if self.grouping.centres is None else self.grouping.centres.remarks
+        return self.grouping.form.remarks
 
     @cached_property
     def sizes(self) -> Counts:
@@ -89,10 +88,8 @@ class Plan:
 
 
 def _labels(tally: Tally, grouping: Grouping, missing: Collection[str]) -> tuple[Labels, ...]:
-    """What the groups publish: their centres if they have any, else their boxes."""
-    if grouping.centres is not None:
-        return publish_centres(grouping.centres, tally.quasi_domains, missing)
-    return publish_boxes(grouping.boxes(tally), tally.quasi_domains, missing)
+    """What the groups publish."""
+    return grouping.form.labels(grouping.boxes(tally), tally.quasi_domains, missing)
 
 
 def _sizes(grouping: Grouping) -> Counts:

@@ -17,7 +17,6 @@ from tarnkappe.groups import SUPPRESSED
 from tarnkappe.io import Source
 from tarnkappe.plan import Plan
 from tarnkappe.publish.labels import Labels
-from tarnkappe.publish.reading import covers
 from tarnkappe.wording import plural
 
 _GROUP, _RECORDS = "group", "records"
@@ -32,33 +31,13 @@ def untrue_labels(plan: Plan, missing: Collection[str] = ()) -> list[str]:
     cell, group = plan.grouping.cell[kept], plan.grouping.group[kept]
     problems = []
     for j, (domain, labels) in enumerate(zip(plan.tally.quasi_domains, plan.labels, strict=True)):
-        if plan.grouping.centres is not None:
-            wrong = _groups_off_centre(plan, j)
-        else:
-            ok = covers(labels, domain, group, plan.tally.quasi[cell, j], missing)
-            wrong = len(np.unique(group[~ok]))
+        held = group, plan.tally.quasi[cell, j]
+        wrong = plan.grouping.form.untrue(j, domain, plan.boxes, labels, held, missing)
         if wrong:
             problems.append(
                 f"labels of '{domain.name}' do not cover the values they stand for, in {plural(wrong, 'group')}"
             )
     return problems
-
-
-def _groups_off_centre(plan: Plan, j: int) -> int:
-    """How many groups publish a centre that lies outside of what they cover."""
-    centres, boxes, domain, labels = plan.grouping.centres, plan.boxes, plan.tally.quasi_domains[j], plan.labels[j]
-    assert centres is not None
-    known = np.flatnonzero((boxes.lo[:, j] <= boxes.hi[:, j]) & (labels.code >= 0))
-    if centres.shifted or not domain.is_line or not len(known):
-        return 0
-    if labels.numbers is None:
-        shown = np.array([domain.code_of[text] for text in labels.texts], np.float64)
-    else:
-        shown = labels.numbers.cast(pl.Float64).to_numpy()
-    centre = shown[labels.code[known]]
-    low, high = domain.positions[boxes.lo[known, j]], domain.positions[boxes.hi[known, j]]  # NaN where one is missing
-    slack = 1e-9 * (np.abs(low) + np.abs(high))
-    return int(((centre < low - slack) | (centre > high + slack)).sum())
 
 
 def untrue_cells(

@@ -18,6 +18,7 @@ from tarnkappe.criteria.l_diversity import LDiversity
 from tarnkappe.errors import InfeasibleError
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping, GroupStats
+from tarnkappe.publish.boxes import FixedBoxes
 from tarnkappe.tally import Tally, distinct_rows
 from tarnkappe.testing import check_algorithm
 
@@ -142,7 +143,7 @@ class PublishesFalsehoods(Datafly):
         grouping = super().decide(tally, goal, rng=rng)
         leaf = [d.taxonomy.leaf_nodes[0] for d in tally.quasi_domains]
         nodes = np.tile(np.array(leaf, np.int32), (grouping.n_groups, 1))
-        return replace(grouping, fixed=Boxes.of_nodes(nodes, tally.quasi_domains))
+        return replace(grouping, form=FixedBoxes(Boxes.of_nodes(nodes, tally.quasi_domains)))
 
 
 class GivesUp(Mondrian):

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from strategies import groupings, tallies
 from tarnkappe.algorithms.fulldomain.datafly import Datafly
+from tarnkappe.algorithms.microaggregation.centres import centres_of
 from tarnkappe.algorithms.microaggregation.mdav import MDAV
 from tarnkappe.criteria.k_anonymity import KAnonymity
 from tarnkappe.goal import Goal
@@ -21,7 +22,6 @@ from tarnkappe.metrics import all_metrics, metric_named, score_plan
 from tarnkappe.metrics.base import CellLoss
 from tarnkappe.metrics.steps import generalisation_steps
 from tarnkappe.plan import Plan
-from tarnkappe.publish.centres import centres_of
 from tarnkappe.tally import Domain, Tally, count_cells
 from tarnkappe.taxonomy.tree import Taxonomy
 
@@ -147,7 +147,7 @@ def test_variance_lost_is_a_sum_over_records(rows, weights):
     tally, cell = count_cells(codes, [], domains, [])
     order = np.argsort(cell, kind="stable")
     pieces = Grouping(cell[order].astype(np.int32), group[order], np.ones(len(rows), np.int64), len(used))
-    pieces = replace(pieces, centres=centres_of(tally, pieces, ("mean", "mean")))
+    pieces = replace(pieces, form=centres_of(tally, pieces, ("mean", "mean")))
     score = metric_named("sse").score(Plan.of(tally, ANYTHING, pieces))
     lost = 0.0
     for column, weight in zip(table.T, weights, strict=True):
@@ -170,7 +170,7 @@ def test_variance_lost_in_many_nominal_values_is_exact(taxonomy: str):
     leaf = np.arange(200)
     common = tree.lca(np.minimum(leaf[:, None], leaf), np.maximum(leaf[:, None], leaf))
     apart = (tree.leaf_counts[common] - 1) / 199 * (leaf[:, None] != leaf)
-    published = grouping.centres.values[grouping.group, 0].astype(int)
+    published = grouping.form.values[grouping.group, 0].astype(int)
     lost = grouping.quota @ apart[tally.quasi[grouping.cell, 0], published]
     total = apart[code][:, code].sum() / 2000
     assert lost > 0

@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tarnkappe as tk
+from tarnkappe.algorithms.microaggregation.centres import centres_of, operators_of
 from tarnkappe.algorithms.microaggregation.mdav import MDAV
-from tarnkappe.boxes import Centres
 from tarnkappe.errors import JobError
 from tarnkappe.groups import Grouping
-from tarnkappe.publish.centres import centres_of, operators_of, publish_centres
+from tarnkappe.publish.centres import Centres, publish_centres
 from tarnkappe.tally import Domain, count_cells
 from tarnkappe.taxonomy.tree import Taxonomy
 

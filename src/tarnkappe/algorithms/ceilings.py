@@ -88,11 +88,10 @@ def _lowered(grouping: Grouping, part: Shard, domains: tuple[Domain, ...]) -> Gr
     """The same groups, with no label above a ceiling: what covers all of a room says no more than the room's own."""
     boxes = grouping.fixed
     if boxes is None:
-        none: Codes = np.zeros((0, len(domains)), np.int32)
-        return replace(grouping, fixed=Boxes(none, none, none))
+        return grouping
     lo, hi, node = boxes.lo.copy(), boxes.hi.copy(), boxes.node.copy()
     for j, domain in enumerate(domains):
         high = ~domain.below_ceiling[node[:, j]]
         top = domain.ceiling_of[part.tally.quasi[0, j]]
         lo[high, j], hi[high, j], node[high, j] = domain.taxonomy.lo[top], domain.taxonomy.hi[top], top
-    return replace(grouping, fixed=Boxes(lo, hi, node, boxes.members))
+    return replace(grouping, form=grouping.form.covering(Boxes(lo, hi, node, boxes.members)))

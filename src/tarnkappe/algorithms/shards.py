@@ -16,10 +16,10 @@ from typing import TypeVar
 import numpy as np
 
 from tarnkappe.arrays import Codes, Counts
-from tarnkappe.boxes import Boxes, Centres
 from tarnkappe.goal import Goal
 from tarnkappe.groups import SUPPRESSED, Grouping, GroupStats
 from tarnkappe.kernels.histograms import group_order, pooled_counts
+from tarnkappe.publish.boxes import TIGHT
 from tarnkappe.tally import Domain, Tally, distinct_rows
 from tarnkappe.threads import map_threads
 
@@ -126,13 +126,9 @@ def joined(groupings: Sequence[Grouping], parts: Sequence[Shard]) -> Grouping:
     shift = zip(groupings, before[:-1], strict=True)
     group = np.concatenate([np.where(g.group == SUPPRESSED, SUPPRESSED, g.group + first) for g, first in shift])
     quota = np.concatenate([g.quota for g in groupings])
-    fixed = [g.fixed for g in groupings if g.fixed is not None]
-    centres = [g.centres for g in groupings if g.centres is not None]
-    return replace(
-        Grouping.sorted_by_cell(cell, group, quota, int(before[-1])),
-        fixed=Boxes.joined(fixed) if fixed else None,
-        centres=Centres.joined(centres) if centres else None,
-    )
+    said = [g.form for g in groupings if g.n_groups]  # a part without groups says nothing
+    form = type(said[0]).joined(said) if said else TIGHT
+    return replace(Grouping.sorted_by_cell(cell, group, quota, int(before[-1])), form=form)
 
 
 class Secrets:

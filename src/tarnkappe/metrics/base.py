@@ -12,6 +12,7 @@ from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.boxes import Boxes
 from tarnkappe.goal import Goal
 from tarnkappe.plan import Plan
+from tarnkappe.publish.centres import Centres
 from tarnkappe.tally import Domain, Tally
 from tarnkappe.wording import count, percent
 
@@ -69,7 +70,7 @@ class ColumnLoss(Metric):
 
     def applies(self, plan: Plan) -> bool:
         """Whether the groups publish labels that cover their values."""
-        return plan.grouping.centres is None
+        return not isinstance(plan.grouping.form, Centres)
 
     @abstractmethod
     def leaf_costs(self, domain: Domain, node: Codes, counts: Counts) -> Floats:

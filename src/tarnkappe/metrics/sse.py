@@ -10,6 +10,7 @@ from tarnkappe.arrays import Floats
 from tarnkappe.groups import SUPPRESSED
 from tarnkappe.metrics.base import Metric
 from tarnkappe.plan import Plan
+from tarnkappe.publish.centres import Centres
 from tarnkappe.space import Space
 
 
@@ -38,7 +39,7 @@ class SquaredError(Metric):
 
     def applies(self, plan: Plan) -> bool:
         """Only centres have a distance from records."""
-        return plan.grouping.centres is not None
+        return isinstance(plan.grouping.form, Centres)
 
     def column_scores(self, plan: Plan) -> dict[str, float]:
         """The loss of each quasi-identifier as a share of its own variance."""
@@ -50,8 +51,8 @@ class SquaredError(Metric):
         return 100.0 * float(self._shares(plan) @ plan.tally.weights)
 
     def _shares(self, plan: Plan) -> Floats:
-        centres, grouping, tally = plan.grouping.centres, plan.grouping, plan.tally
-        assert centres is not None, "only centres have a distance from records"
+        centres, grouping, tally = plan.grouping.form, plan.grouping, plan.tally
+        assert isinstance(centres, Centres), "only centres have a distance from records"
         kept = grouping.group != SUPPRESSED
         shares = []
         for j, block in enumerate(Space.of(tally).blocks):

@@ -1,123 +1,98 @@
-"""Centres of groups: the mean, median or most central value of their records, and the labels that publish them."""
+"""Groups publish centres: one value per quasi-identifier in place of their records' values."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
 
-from tarnkappe.arrays import Codes, Counts, Floats
-from tarnkappe.boxes import Centres
-from tarnkappe.groups import SUPPRESSED, Grouping
-from tarnkappe.kernels.points import round_evenly
+from tarnkappe.arrays import Codes, Floats
+from tarnkappe.boxes import Boxes, renamed
+from tarnkappe.publish.form import Labelled, Meaning
 from tarnkappe.publish.labels import Labels
-from tarnkappe.space import Block, Tree
-from tarnkappe.tally import Domain, Tally
-
-#: What a group may publish of a column.
-OPERATORS = ("mean", "median", "mode")
+from tarnkappe.schema import Column
+from tarnkappe.tally import Domain
 
 #: Whole numbers up to here are written as such; 64 bits hold no larger ones.
 _MOST_WHOLE = 2.0**63
 
 
-def operators_of(tally: Tally, default: str, given: Mapping[str, str]) -> tuple[str, ...]:
-    """The operator of each quasi-identifier: as asked for, if its values allow it.
+@dataclass(frozen=True, eq=False)
+class Centres(Labelled):
+    """What each group publishes in place of its records' values: one value per quasi-identifier.
 
-    Numbers may have any; ranks have no mean, so they take the median; nominal values take the mode.
+    ``values[g, j]`` is a number where values have distances, else a code of the domain; NaN is the missing value.
+    `operators` says, per quasi-identifier, how it was found, such as ``mean``. `remarks` are numbers about each group
+    that only the publisher may see, such as how many of its records are far from what it publishes. `fixed` is what
+    groups cover, where an algorithm says so.
     """
-    out = []
-    for domain in tally.quasi_domains:
-        asked = given.get(domain.name, default)
-        if not domain.is_line:
-            asked = "mode"
-        elif domain.values is None and asked == "mean":
-            asked = "median"
-        out.append(asked)
-    return tuple(out)
 
+    name: ClassVar = "centres"
+    hides: ClassVar = frozenset({"identity", "secret"})
 
-def centres_of(
-    tally: Tally, grouping: Grouping, operators: Sequence[str], decimals: int | None = None, *, whole: bool = False
-) -> Centres:
-    """The centre of every group.
+    values: Floats
+    operators: tuple[str, ...]
+    remarks: Mapping[str, Floats] = field(default_factory=dict)
+    #: Whether values were moved away from the centres on purpose, and may lie outside of their groups.
+    shifted: bool = False
+    fixed: Boxes | None = None
 
-    Missing values do not count, unless a group has nothing else. A mean is rounded to `decimals` places beyond those of
-    the column, if that is given. With `whole`, means of whole numbers become whole numbers, up or down, so that the
-    total of the column changes by less than one group's size.
-    """
-    kept = grouping.group != SUPPRESSED
-    cell, group, quota = grouping.cell[kept], grouping.group[kept], grouping.quota[kept]
-    values = np.empty((grouping.n_groups, len(operators)))
-    for j, (domain, operator) in enumerate(zip(tally.quasi_domains, operators, strict=True)):
-        code = tally.quasi[cell, j]
-        known = np.flatnonzero(domain.known[code])
-        pieces = (code[known], group[known], quota[known], grouping.n_groups)
-        if operator == "mean":
-            values[:, j] = _means(domain, *pieces, decimals, whole and domain.is_integer)
-        elif operator == "median":
-            values[:, j] = _medians(domain, *pieces)
+    @classmethod
+    def joined(cls, parts: Sequence[Labelled]) -> Centres:
+        """The centres of several sets of groups, one after the other; parts without groups have none."""
+        some = [part for part in parts if isinstance(part, Centres)]
+        remarks = {name: np.concatenate([p.remarks[name] for p in some]) for name in some[0].remarks}
+        fixed = [p.fixed for p in some if p.fixed is not None]
+        return cls(
+            np.concatenate([p.values for p in some]),
+            some[0].operators,
+            remarks,
+            any(p.shifted for p in some),
+            Boxes.joined(fixed) if fixed else None,
+        )
+
+    def relabel(self, new: Codes, n_groups: int) -> Centres:
+        """The centres after group ``g`` was renamed to ``new[g]`` (-1: dropped); groups that become one have one."""
+        remarks = {name: renamed(numbers, new, n_groups) for name, numbers in self.remarks.items()}
+        fixed = None if self.fixed is None else self.fixed.relabel(new, n_groups)
+        return replace(self, values=renamed(self.values, new, n_groups), remarks=remarks, fixed=fixed)
+
+    def covering(self, boxes: Boxes) -> Centres:
+        """The same centres."""
+        return replace(self, fixed=boxes)
+
+    def labels(self, boxes: Boxes, domains: Sequence[Domain], missing: Collection[str] = ()) -> tuple[Labels, ...]:
+        """Numbers stay numbers, codes become their texts."""
+        return publish_centres(self, domains, missing)
+
+    def done(self, j: int, domain: Domain, boxes: Boxes) -> str:
+        """Which centre it is."""
+        return f"replaced by the {self.operators[j]} of each group"
+
+    def meanings(self, j: int, column: Column, domain: Domain, boxes: Boxes, labels: Labels) -> Iterator[Meaning]:
+        """One entry for all centres."""
+        yield "", f"Every value is the {self.operators[j]} of its group."
+        if (labels.code < 0).any():
+            yield None, "Missing in the whole group."
+
+    def untrue(
+        self, j: int, domain: Domain, boxes: Boxes, labels: Labels, held: tuple[Codes, Codes], missing: Collection[str]
+    ) -> int:
+        """Groups whose centre lies outside of what they cover."""
+        known = np.flatnonzero((boxes.lo[:, j] <= boxes.hi[:, j]) & (labels.code >= 0))
+        if self.shifted or not domain.is_line or not len(known):
+            return 0
+        if labels.numbers is None:
+            shown = np.array([domain.code_of[text] for text in labels.texts], np.float64)
         else:
-            values[:, j] = _modes(Block.of_column(tally, j), *pieces)
-    return Centres(values, tuple(operators))
-
-
-def _means(
-    domain: Domain, code: Codes, group: Codes, quota: Counts, n_groups: int, decimals: int | None, whole: bool
-) -> Floats:
-    size = np.bincount(group, quota, n_groups).astype(np.float64)
-    origin = float(np.mean(domain.positions[domain.known])) if domain.known.any() else 0.0  # small sums lose no digits
-    total = np.bincount(group, quota * (domain.positions[code] - origin), n_groups)
-    with np.errstate(invalid="ignore"):
-        mean: Floats = total / size + origin
-    if whole:
-        rounded: Floats = round_evenly(mean, size)
-        return rounded
-    if decimals is None:
-        return mean
-    places = _places(domain)
-    return mean if places is None else np.round(mean, places + decimals)
-
-
-def _places(domain: Domain) -> int | None:
-    """Decimal places of a column's values; None if there are too many to count."""
-    found = domain.decimals
-    return None if found is None else len(str(found[1])) - 1
-
-
-def _medians(domain: Domain, code: Codes, group: Codes, quota: Counts, n_groups: int) -> Floats:
-    """The middle value of each group; of two the smaller, so that it is one that occurs."""
-    order = np.lexsort((code, group))
-    group, code, quota = group[order], code[order], quota[order]
-    so_far = np.cumsum(quota)
-    starts = np.searchsorted(group, np.arange(n_groups))
-    ends = np.searchsorted(group, np.arange(n_groups), side="right")
-    before = np.append(0, so_far)[starts]
-    size = np.append(0, so_far)[ends] - before
-    out = np.full(n_groups, np.nan)
-    some = size > 0
-    middle = np.searchsorted(so_far, before[some] + (size[some] + 1) // 2)
-    out[some] = code[middle] if domain.values is None else domain.positions[code[middle]]
-    return out
-
-
-def _modes(block: Block, code: Codes, group: Codes, quota: Counts, n_groups: int) -> Floats:
-    """The value of each group that is nearest to all of its values; of equals the commonest.
-
-    For nominal values this is the mode by marginality: the sum of squared distances to all values of a group is least
-    where the distance to their mean is. Numbers have no marginality, the commonest counts.
-    """
-    domain = block.domain
-    kind, which = np.unique(group.astype(np.int64) * domain.size + code, return_inverse=True)
-    owner, value = kind // domain.size, (kind % domain.size).astype(np.int32)
-    records = np.bincount(which, quota, len(kind)).astype(np.int64)
-    far = block.from_own_means(owner, value, records) if isinstance(block, Tree) else np.zeros(len(kind))
-    order = np.lexsort((value, -records, np.round(far, 12), owner))
-    best = order[np.flatnonzero(np.diff(owner[order], prepend=-1))]
-    out = np.full(n_groups, np.nan)
-    out[owner[best]] = value[best] if domain.values is None else domain.positions[value[best]]
-    return out
+            shown = labels.numbers.cast(pl.Float64).to_numpy()
+        centre = shown[labels.code[known]]
+        low, high = domain.positions[boxes.lo[known, j]], domain.positions[boxes.hi[known, j]]  # NaN: missing
+        slack = 1e-9 * (np.abs(low) + np.abs(high))
+        return int(((centre < low - slack) | (centre > high + slack)).sum())
 
 
 def publish_centres(

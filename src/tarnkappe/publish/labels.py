@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from tarnkappe.arrays import Codes
 from tarnkappe.boxes import Boxes
 from tarnkappe.publish.notation import EITHER, range_text, set_text
 from tarnkappe.tally import Domain, distinct_rows
+
+if TYPE_CHECKING:  # whoever writes a criterion needs no frames
+    import polars as pl
 
 #: Beyond this many different labels a column is written as plain text: an enumeration would only bloat the header.
 _ENUM_LIMIT = 1 << 16
@@ -41,6 +43,8 @@ class Labels:
 
 def text_column(code: Codes, texts: Sequence[str] | pl.Series) -> pl.Series:
     """The text of every code, -1 is null; as an enumeration, unless there are too many texts for one."""
+    import polars as pl
+
     if len(texts) > _ENUM_LIMIT:
         text = pl.Series([*texts, None], dtype=pl.String)
         return text.gather(np.where(code < 0, len(texts), code))

@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 
 from tarnkappe.algorithms.base import Algorithm
 from tarnkappe.algorithms.last_resort import planned
+from tarnkappe.algorithms.microaggregation.centres import centres_of
 from tarnkappe.arrays import Counts
-from tarnkappe.boxes import Centres
 from tarnkappe.errors import InfeasibleError, JobError, TarnkappeError, VerificationError
 from tarnkappe.goal import Goal
 from tarnkappe.groups import SUPPRESSED, Grouping
 from tarnkappe.metrics.lm import LossMetric
 from tarnkappe.metrics.sse import SquaredError
 from tarnkappe.plan import Plan
-from tarnkappe.publish.centres import centres_of
+from tarnkappe.publish.centres import Centres
 from tarnkappe.tally import Domain, Tally, count_cells, with_population
 from tarnkappe.taxonomy.tree import Taxonomy
 from tarnkappe.testing.shared import OTHER, counted_domains, require, same, sensitive_domain
@@ -162,8 +162,8 @@ def check_grouping(name: str, tally: Tally, goal: Goal, grouping: Grouping) -> N
     wild = np.array([d.missing if d.wildcard else -1 for d in tally.quasi_domains], np.int32)
     inside = (codes == wild) | ((boxes.lo[at] <= codes) & (codes <= boxes.hi[at]))
     require(inside.all(), f"{name} publishes groups that do not cover their records")
-    if grouping.centres is not None:
-        _check_centres(name, tally, grouping, grouping.centres)
+    if isinstance(grouping.form, Centres):
+        _check_centres(name, tally, grouping, grouping.form)
     try:
         plan = Plan.of(tally, goal, grouping)
     except InfeasibleError as error:
@@ -215,9 +215,9 @@ def _check_utility(algorithm: Algorithm, goal: Goal, seed: int) -> None:
         f"{algorithm.name} makes one big group of {n_clusters} clusters that satisfy the goal by themselves",
     )
     plan = Plan.of(tally, goal, grouping)
-    if grouping.centres is not None:
+    if isinstance(grouping.form, Centres):
         whole = Grouping.of_cells(tally, np.zeros(tally.n_cells, np.int32), 1)
-        whole = replace(whole, centres=centres_of(tally, whole, grouping.centres.operators))
+        whole = replace(whole, form=centres_of(tally, whole, grouping.form.operators))
         scores = [SquaredError().score(p) for p in (plan, Plan.of(tally, goal, whole))]
         loss, most = scores[0] / scores[1], _SEPARABLE_VARIANCE
     else:

@@ -198,7 +198,7 @@ def _split(tally: Tally, grouping: Grouping, published: Counts) -> Grouping:
     pieces = np.concatenate([cell[published > 0], cell[rest > 0]])
     group = np.concatenate([grouping.group[published > 0], np.full(int((rest > 0).sum()), SUPPRESSED, np.int32)])
     quota = np.concatenate([published[published > 0], rest[rest > 0]])
-    whole = replace(Grouping.sorted_by_cell(pieces, group, quota, grouping.n_groups), fixed=grouping.fixed)
+    whole = replace(Grouping.sorted_by_cell(pieces, group, quota, grouping.n_groups), form=grouping.form)
     used: Codes = np.zeros(grouping.n_groups, np.int32)
     used[group[group >= 0]] = 1
     return whole.without(used == 0)

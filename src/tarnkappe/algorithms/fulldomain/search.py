@@ -281,7 +281,7 @@ class Search:
             "nodes checked": self.n_checked,
             **notes,
         }
-        return Grouping(settled.cell, settled.group, settled.quota, settled.n_groups, settled.fixed, facts)
+        return Grouping(settled.cell, settled.group, settled.quota, settled.n_groups, settled.form, facts)
 
     def levels(self, node: Node) -> Node:
         """The levels of the columns' taxonomies at a node, which counts from their floors."""

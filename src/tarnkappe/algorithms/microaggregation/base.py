@@ -11,6 +11,7 @@ import numpy as np
 
 from tarnkappe.algorithms.base import Algorithm
 from tarnkappe.algorithms.local.units import deal_out, project, tidy
+from tarnkappe.algorithms.microaggregation.centres import OPERATORS, centres_of, operators_of
 from tarnkappe.algorithms.microaggregation.constrained import divided, exchanged
 from tarnkappe.algorithms.microaggregation.in_blocks import blocks_of, joined, mdav_in_blocks
 from tarnkappe.algorithms.microaggregation.records import Records
@@ -20,7 +21,6 @@ from tarnkappe.errors import JobError, did_you_mean
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping
 from tarnkappe.params import param
-from tarnkappe.publish.centres import OPERATORS, centres_of, operators_of
 from tarnkappe.tally import Tally
 from tarnkappe.threads import map_threads
 
@@ -125,7 +125,7 @@ class Microaggregation(Algorithm):
 
     def _with_centres(self, tally: Tally, grouping: Grouping) -> Grouping:
         operators = operators_of(tally, self.aggregate, self.aggregates)
-        return replace(grouping, centres=centres_of(tally, grouping, operators, self.decimals, whole=self.whole))
+        return replace(grouping, form=centres_of(tally, grouping, operators, self.decimals, whole=self.whole))
 
     def _require_operators(self, tally: Tally) -> None:
         names = [d.name for d in tally.quasi_domains]

@@ -10,14 +10,15 @@ import numpy as np
 from tarnkappe.algorithms.local.units import tidy
 from tarnkappe.algorithms.microaggregation.axis import from_both_ends
 from tarnkappe.algorithms.microaggregation.base import Microaggregation
+from tarnkappe.algorithms.microaggregation.centres import centres_of, operators_of
 from tarnkappe.arrays import Codes, Floats
-from tarnkappe.boxes import Boxes, Centres
+from tarnkappe.boxes import Boxes
 from tarnkappe.criteria.base import Scope
 from tarnkappe.errors import JobError
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping
 from tarnkappe.plan import suppress_leftovers
-from tarnkappe.publish.centres import centres_of, operators_of
+from tarnkappe.publish.centres import Centres
 from tarnkappe.tally import Tally, distinct_rows
 
 
@@ -120,5 +121,5 @@ class IndividualSorting(Microaggregation):
             lo[:, j], hi[:, j], node[:, j] = (x[keys[:, j], 0] for x in (box.lo, box.hi, box.node))
         single = int((np.bincount(group) == 1).sum())
         notes = {"group size of single columns": k, "share of records alone": single / len(cell)}
-        grouping = replace(pieces, centres=Centres(centres, operators), fixed=Boxes(lo, hi, node), notes=notes)
+        grouping = replace(pieces, form=Centres(centres, operators, fixed=Boxes(lo, hi, node)), notes=notes)
         return suppress_leftovers(tally, grouping, goal, keys)

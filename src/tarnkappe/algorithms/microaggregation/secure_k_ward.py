@@ -12,6 +12,7 @@ from tarnkappe.arrays import Floats
 from tarnkappe.groups import SUPPRESSED, Grouping, Note
 from tarnkappe.kernels.microaggregation.securing import secure_values
 from tarnkappe.params import param
+from tarnkappe.publish.centres import Centres
 from tarnkappe.tally import Domain, Tally
 
 
@@ -59,8 +60,8 @@ class SecureKWard(KWard):
     def _with_centres(self, tally: Tally, grouping: Grouping) -> Grouping:
         """The centres of k-Ward, shifted where they would tell too much."""
         grouping = super()._with_centres(tally, grouping)
-        assert grouping.centres is not None
-        published = grouping.centres.values.copy()
+        assert isinstance(grouping.form, Centres)
+        published = grouping.form.values.copy()
         shifted, moved, ratios = 0, {}, {}
         kept = grouping.group != SUPPRESSED
         cell, group, quota = (x[kept] for x in (grouping.cell, grouping.group, grouping.quota))
@@ -83,8 +84,8 @@ class SecureKWard(KWard):
             moved[f"shift of the mean of {domain.name}"] = float((after[owner] - value).mean())
         smallest = min((float(ratio.min()) for ratio in ratios.values()), default=1.0)
         notes: dict[str, Note] = {"smallest security ratio": smallest, "values shifted": shifted, **moved}
-        centres = replace(grouping.centres, values=published, remarks=ratios, shifted=True)
-        return replace(grouping, centres=centres, notes={**grouping.notes, **notes})
+        centres = replace(grouping.form, values=published, remarks=ratios, shifted=True)
+        return replace(grouping, form=centres, notes={**grouping.notes, **notes})
 
     def _power(self, domain: Domain) -> float:
         """The denominator of the numbers that a column publishes; 0 if they have all their digits."""

@@ -1,0 +1,154 @@
+"""Groups publish boxes: the interval, the set of values or the taxonomy node that covers their records."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from tarnkappe.arrays import Codes
+from tarnkappe.boxes import Boxes
+from tarnkappe.publish.form import Labelled, Meaning
+from tarnkappe.publish.labels import Labels, publish_boxes
+from tarnkappe.publish.notation import EITHER, set_values
+from tarnkappe.publish.reading import covers
+from tarnkappe.schema import Column
+from tarnkappe.tally import Domain
+
+#: Values that an explanation lists.
+_MOST_LISTED = 30
+
+
+class BoxForm(Labelled):
+    """What all forms have in common that publish boxes."""
+
+    name: ClassVar = "boxes"
+    hides: ClassVar = frozenset({"identity", "presence", "secret"})
+
+    def covering(self, boxes: Boxes) -> FixedBoxes:
+        """Boxes of which no cell decides."""
+        return FixedBoxes(boxes)
+
+    def labels(self, boxes: Boxes, domains: Sequence[Domain], missing: Collection[str] = ()) -> tuple[Labels, ...]:
+        """The labels of the boxes."""
+        return publish_boxes(boxes, tuple(domains), missing)
+
+    def done(self, j: int, domain: Domain, boxes: Boxes) -> str:
+        """How far a column was coarsened: not at all, to a level, or as each group needed it."""
+        lo, hi, node = (values[:, j] for values in (boxes.lo, boxes.hi, boxes.node))
+        tree = domain.taxonomy
+        if np.all((lo > hi) | (node == tree.leaf_nodes[np.minimum(lo, domain.size - 1)])):
+            return (
+                f"generalised to its lowest level, {domain.floor} of {domain.floor + tree.height}, for everybody"
+                if domain.floor
+                else "published unchanged: no group needed to coarsen it"
+            )
+        return self._coarsened(j, domain, boxes)
+
+    def _coarsened(self, j: int, domain: Domain, boxes: Boxes) -> str:
+        raise NotImplementedError
+
+    def meanings(self, j: int, column: Column, domain: Domain, boxes: Boxes, labels: Labels) -> Iterator[Meaning]:
+        """The labels in the order of the values they stand for."""
+        _, first = np.unique(labels.code, return_index=True)
+        spread = boxes.publishes_range(j, domain)
+        tree, node = domain.taxonomy, boxes.node[:, j]
+        low, high = np.where(spread, boxes.lo[:, j], tree.lo[node]), np.where(spread, boxes.hi[:, j], tree.hi[node])
+        order = np.lexsort((-high[first], low[first]))
+        for group in first[order]:
+            if labels.code[group] < 0:
+                yield None, "Missing in the data."
+                continue
+            label = labels.texts[labels.code[group]]
+            yield label, _meaning(label, group, boxes, j, domain, column, bool(spread[group]))
+
+    def untrue(
+        self, j: int, domain: Domain, boxes: Boxes, labels: Labels, held: tuple[Codes, Codes], missing: Collection[str]
+    ) -> int:
+        """Groups whose label does not cover a value that it stands for."""
+        group, leaf = held
+        return len(np.unique(group[~covers(labels, domain, group, leaf, missing)]))
+
+
+@dataclass(frozen=True, eq=False)
+class TightBoxes(BoxForm):
+    """Boxes that lie tight around the cells of their groups."""
+
+    def relabel(self, new: Codes, n_groups: int) -> TightBoxes:
+        """Boxes follow from the cells, whatever the groups are called."""
+        return self
+
+    @classmethod
+    def joined(cls, parts: Sequence[Labelled]) -> TightBoxes:
+        """Boxes follow from the cells."""
+        return TIGHT
+
+    def _coarsened(self, j: int, domain: Domain, boxes: Boxes) -> str:
+        if domain.sets:
+            return "sets of values {a | b} per group"
+        if domain.is_binary:
+            return "0/1 where a group has both"
+        return "intervals [min max] per group" if domain.is_range.any() else "lowest common category per group"
+
+
+#: What groups publish unless something else was decided.
+TIGHT = TightBoxes()
+
+
+@dataclass(frozen=True, eq=False)
+class FixedBoxes(BoxForm):
+    """Boxes that an algorithm fixed, because it recodes a value in the same way everywhere."""
+
+    fixed: Boxes
+
+    def relabel(self, new: Codes, n_groups: int) -> FixedBoxes:
+        """The boxes after groups were renamed."""
+        return FixedBoxes(self.fixed.relabel(new, n_groups))
+
+    @classmethod
+    def joined(cls, parts: Sequence[Labelled]) -> FixedBoxes:
+        """All boxes; parts without groups have none."""
+        return FixedBoxes(Boxes.joined([part.fixed for part in parts if part.fixed is not None]))
+
+    def _coarsened(self, j: int, domain: Domain, boxes: Boxes) -> str:
+        lo, hi, node = (values[:, j] for values in (boxes.lo, boxes.hi, boxes.node))
+        tree = domain.taxonomy
+        if np.all((lo == tree.lo[node]) & (hi == tree.hi[node])):
+            levels = [i for i, nodes in enumerate(tree.ancestors) if np.array_equal(nodes[lo], node)]
+            if levels:
+                return f"generalised to level {domain.floor + levels[0]} of {domain.floor + tree.height} for everybody"
+        if _is_alike(j, boxes):
+            pieces = "sets" if domain.sets else "intervals"
+            how = f"cut into {pieces}" if domain.is_range.any() else "generalised value by value"
+            return f"{how}, alike for everybody"
+        return "generalised as far as each group needed it"
+
+
+def _is_alike(j: int, boxes: Boxes) -> bool:
+    """Whether no two labels of a column share a value, so that every value is published in the same way everywhere."""
+    ends = np.unique(np.column_stack([boxes.lo[:, j], boxes.hi[:, j]]), axis=0)
+    return bool(np.all(ends[1:, 0] > np.maximum.accumulate(ends[:, 1])[:-1]))
+
+
+def _meaning(label: str, group: int, boxes: Boxes, j: int, domain: Domain, column: Column, spread: bool) -> str:
+    tree, node = domain.taxonomy, int(boxes.node[group, j])
+    if spread and label == EITHER:
+        return "0 or 1."
+    if spread and domain.sets:
+        return f"One of: {', '.join(set_values(label) or ())}."
+    if spread:
+        ends = f"{tree.leaves[boxes.lo[group, j]]} to {tree.leaves[boxes.hi[group, j]]}, both included"
+        return f"{ends}." if domain.values is not None else f"{ends}, in the order of the column."
+    if node == 0:
+        return "Any value: nothing is said."
+    if tree.lo[node] == tree.hi[node] and not domain.floor and node == tree.leaf_nodes[tree.lo[node]]:
+        return "The value itself."
+    said = None if column.taxonomy is None else column.taxonomy.meaning(label)
+    if said is not None:
+        return said
+    if domain.floor or column.taxonomy is None or not column.taxonomy.declares_values:
+        return "A group of values in the taxonomy of the column."
+    below = tree.leaves[tree.lo[node] : tree.hi[node] + 1]
+    return f"One of: {', '.join(below[:_MOST_LISTED])}{'.' if len(below) <= _MOST_LISTED else ' and others.'}"

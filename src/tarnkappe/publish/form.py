@@ -1,0 +1,77 @@
+"""What groups may say about their records."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import ClassVar, Literal, Self
+
+from tarnkappe.arrays import Codes, Floats
+from tarnkappe.boxes import Boxes
+from tarnkappe.publish.labels import Labels
+from tarnkappe.schema import Column
+from tarnkappe.tally import Domain
+
+#: What an attacker wants to find out: which record is a person's, whether a person is in the data at all, and what is
+#: sensitive about a person.
+Secret = Literal["identity", "presence", "secret"]
+
+
+class Form(ABC):
+    """What groups say about their records: a box, a centre, or only a number under which other tables go on.
+
+    A criterion says what it protects (`Criterion.protects`). A form that publishes just that cannot keep the promise,
+    whatever the groups are, so such a job is refused before anything is counted.
+    """
+
+    name: ClassVar[str]
+    #: What a reader of the release cannot tell for certain, given suitable groups.
+    hides: ClassVar[frozenset[Secret]]
+
+
+class Labelled(Form):
+    """Groups are told apart by what they publish in the quasi-identifiers: one table, every record with its labels."""
+
+    #: What every group covers, if that is more than its own cells.
+    fixed: Boxes | None = None
+    #: Numbers about each group that only the publisher may see.
+    remarks: Mapping[str, Floats] = MappingProxyType({})
+
+    @abstractmethod
+    def relabel(self, new: Codes, n_groups: int) -> Self:
+        """The same after group ``g`` was renamed to ``new[g]`` (-1: dropped)."""
+
+    @abstractmethod
+    def covering(self, boxes: Boxes) -> Labelled:
+        """The same for groups that cover these boxes."""
+
+    @classmethod
+    @abstractmethod
+    def joined(cls, parts: Sequence[Labelled]) -> Labelled:
+        """The form of several sets of groups, one after the other."""
+
+    @abstractmethod
+    def labels(self, boxes: Boxes, domains: Sequence[Domain], missing: Collection[str] = ()) -> tuple[Labels, ...]:
+        """What the groups publish in each quasi-identifier; `missing` are texts that read like a missing value."""
+
+    @abstractmethod
+    def done(self, j: int, domain: Domain, boxes: Boxes) -> str:
+        """How quasi-identifier `j` was coarsened, in words."""
+
+    @abstractmethod
+    def meanings(self, j: int, column: Column, domain: Domain, boxes: Boxes, labels: Labels) -> Iterator[Meaning]:
+        """What each label of quasi-identifier `j` means; an entry about all of them has the empty label."""
+
+    @abstractmethod
+    def untrue(
+        self, j: int, domain: Domain, boxes: Boxes, labels: Labels, held: tuple[Codes, Codes], missing: Collection[str]
+    ) -> int:
+        """How many groups publish in quasi-identifier `j` what is not true of their records.
+
+        `held` are the group and the value of every cell that is published. Labels are read from their texts.
+        """
+
+
+#: A label (None: the missing value) and what it means.
+Meaning = tuple[str | None, str]
