@@ -24,7 +24,7 @@ from tarnkappe.job.files import load_job
 from tarnkappe.job.given import criteria_of, names_of
 from tarnkappe.job.text import PlacedDict, scalar
 from tarnkappe.params import bind, parameters
-from tarnkappe.release import free_name
+from tarnkappe.publish.sheets import free_name
 from tarnkappe.schema import Column, MissingRule
 from tarnkappe.taxonomy import suppress
 from tarnkappe.verification import Evidence, Verification, verify_table

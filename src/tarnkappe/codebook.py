@@ -8,7 +8,7 @@ from dataclasses import astuple, dataclass, fields
 
 import polars as pl
 
-from tarnkappe.plan import Plan
+from tarnkappe.plan import AnyPlan, DealtPlan
 from tarnkappe.schema import Schema
 
 
@@ -22,12 +22,16 @@ class Entry:
     meaning: str
 
 
-def codebook(plan: Plan, schema: Schema, missing: str = "") -> tuple[Entry, ...]:
+def codebook(plan: AnyPlan, schema: Schema, missing: str = "") -> tuple[Entry, ...]:
     """What every label of a release means, column by column; `missing` is how an empty cell is written.
 
     It says what the labels and the declared taxonomies say. Which values records have decides about nothing in it, or
     whoever knows everybody else's could tell the last one from it.
     """
+    if isinstance(plan, DealtPlan):
+        number = Entry(plan.form.number(schema), "", "", f"The number of a group, drawn by lot. {plan.form.caution}")
+        said = (Entry(n, schema[n].role, "", _sentence(plan.form.done(schema[n]))) for n in schema.published)
+        return (*said, number)
     places = {domain.name: j for j, domain in enumerate(plan.tally.quasi_domains)}
     out: list[Entry] = []
     for name in schema.published:
@@ -36,9 +40,13 @@ def codebook(plan: Plan, schema: Schema, missing: str = "") -> tuple[Entry, ...]
             out.append(Entry(name, column.role, "", "Every value is the one in the data."))
             continue
         j = places[name]
-        says = plan.grouping.form.meanings(j, column, plan.tally.quasi_domains[j], plan.boxes, plan.labels[j])
+        says = plan.form.meanings(j, column, plan.tally.quasi_domains[j], plan.boxes, plan.labels[j])
         out.extend(Entry(name, column.role, missing if label is None else label, words) for label, words in says)
     return tuple(out)
+
+
+def _sentence(words: str) -> str:
+    return f"{words[:1].upper()}{words[1:]}."
 
 
 def as_table(entries: Iterable[Entry]) -> pl.DataFrame:

@@ -9,7 +9,7 @@ import numpy as np
 from tarnkappe.kernels.recoding import count_labels, count_values
 from tarnkappe.metrics.lm import LossMetric
 from tarnkappe.metrics.sse import SquaredError
-from tarnkappe.plan import Plan
+from tarnkappe.plan import AnyPlan, DealtPlan, Plan
 from tarnkappe.publish.centres import Centres
 from tarnkappe.schema import Schema
 
@@ -42,21 +42,27 @@ class ColumnSummary:
     examples: tuple[Example, ...] = ()
 
 
-def summarise_columns(plan: Plan, schema: Schema) -> tuple[ColumnSummary, ...]:
+#: What is done to columns, whatever groups say.
+_DONE = {
+    "identifier": "removed: names a person directly",
+    "drop": "removed: not needed",
+    "subject": "removed: the key of a person",
+    "sensitive": "published unchanged inside its group",
+    "keep": "published unchanged",
+}
+
+
+def summarise_columns(plan: AnyPlan, schema: Schema) -> tuple[ColumnSummary, ...]:
     """What was done to each column; examples show only values that enough records share to be harmless."""
-    form = plan.grouping.form
+    if isinstance(plan, DealtPlan):
+        done = {c.name: plan.form.done(c) if c.name in schema.published else _DONE[c.role] for c in schema.columns}
+        return tuple(ColumnSummary(c.name, c.role, done[c.name], c.because) for c in schema.columns)
+    form = plan.form
     loss = (SquaredError() if isinstance(form, Centres) else LossMetric()).column_scores(plan)
-    done = {
-        "identifier": "removed: names a person directly",
-        "drop": "removed: not needed",
-        "subject": "removed: the key of a person",
-        "sensitive": "published unchanged inside its group",
-        "keep": "published unchanged",
-    }
     out = []
     for column in schema.columns:
         if column.role != "quasi":
-            out.append(ColumnSummary(column.name, column.role, done[column.role], column.because))
+            out.append(ColumnSummary(column.name, column.role, _DONE[column.role], column.because))
             continue
         j = [c.name for c in schema.quasi].index(column.name)
         out.append(

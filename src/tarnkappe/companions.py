@@ -19,9 +19,10 @@ from tarnkappe.io.folders import GROUPS, JOB, MANIFEST, POPULATION, PRIVATE, PUB
 from tarnkappe.io.source import unpacked_name
 from tarnkappe.job import Job
 from tarnkappe.plain_json import to_json
-from tarnkappe.plan import Plan
+from tarnkappe.plan import AnyPlan, Plan
 from tarnkappe.publish.labels import Labels
-from tarnkappe.release import Release, free_name
+from tarnkappe.publish.sheets import free_name
+from tarnkappe.release import Release
 from tarnkappe.report import render_report
 from tarnkappe.verification import Evidence
 
@@ -35,6 +36,16 @@ def file_name(job: Job, data: Any) -> tuple[str, Format]:
     parquet = given.suffix.lower() in (".parquet", ".pq")
     format_: Format = job.output.format or ("parquet" if parquet else "csv")  # type: ignore[assignment]
     return f"{unpacked_name(given).stem}.{format_}", format_
+
+
+def sheet_file(name: str, sheet: str) -> str:
+    """What the file of a further table of a release is called.
+
+    >>> sheet_file("patients.csv", ""), sheet_file("patients.csv", "secrets")
+    ('patients.csv', 'patients-secrets.csv')
+    """
+    path = Path(name)
+    return name if not sheet else f"{path.stem}-{sheet}{path.suffix}"
 
 
 def staging(job: Job, target: str | Path, overwrite: bool, inputs: Iterable[str | Path]) -> Staging | RemoteStaging:
@@ -54,7 +65,7 @@ def is_address(target: str | Path) -> bool:
 
 
 def write_companions(
-    stage: Staging | RemoteStaging, release: Release, plan: Plan, evidence: Evidence, target: Path | None
+    stage: Staging | RemoteStaging, release: Release, plan: AnyPlan, evidence: Evidence, target: Path | None
 ) -> None:
     """Write what goes with a table: manifest, codebook and report to share, and what the publisher keeps."""
     write_json(stage.path(f"{PUBLIC}/{MANIFEST}"), release.public_manifest)
@@ -67,7 +78,8 @@ def write_companions(
     stage.path(f"{PRIVATE}/{REPORT}", private=True).write_text(internal, encoding="utf-8")
     job = release.job.to_yaml(None if target is None else target / PRIVATE)
     stage.path(f"{PRIVATE}/{JOB}", private=True).write_text(job, encoding="utf-8")
-    tables = {GROUPS: groups_table(plan), WITNESS: evidence.witness, POPULATION: evidence.population}
+    groups = groups_table(plan) if isinstance(plan, Plan) else None  # numbered groups stand in the release
+    tables = {GROUPS: groups, WITNESS: evidence.witness, POPULATION: evidence.population}
     for name, table in tables.items():
         if table is not None:
             with TableWriter(stage.path(f"{PRIVATE}/{name}", private=True), "parquet") as writer:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 import numpy as np
@@ -170,6 +170,15 @@ class Goal:
         inhabited = stats.kept(~empty) if empty.any() else stats
         return tuple(c.verdict(stats if c.judges_empty_groups else inhabited) for c in self.criteria)
 
+    def merged(self, parts: Iterable[tuple[Verdict, ...]]) -> tuple[Verdict, ...]:
+        """One verdict per criterion, of verdicts about several runs of groups."""
+        merged: list[Verdict] = []
+        for verdicts in parts:
+            known = merged or verdicts
+            pairs = zip(self.criteria, known, verdicts, strict=True)
+            merged = [_worse(c, a, b) if merged else b for c, a, b in pairs]
+        return tuple(merged)
+
     def table_distributions(self, tally: Tally) -> dict[str, Counts]:
         """The distribution of each needed sensitive column over the whole table."""
         out = {}
@@ -231,6 +240,13 @@ class Goal:
             return []
         effect = "at worst it puts all records into one group, which satisfies the goal"
         return [Relaxation(algorithm("mondrian"), effect)]
+
+
+def _worse(criterion: Criterion, one: Verdict, other: Verdict) -> Verdict:
+    """The verdict about groups that two verdicts are about."""
+    worst = min if criterion.compared == "at least" else max
+    violating = one.violating_groups + other.violating_groups
+    return replace(one, reached=worst(one.reached, other.reached), ok=one.ok and other.ok, violating_groups=violating)
 
 
 def _more_suppression(records: int, of: int) -> Relaxation:

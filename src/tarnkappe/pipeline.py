@@ -6,8 +6,10 @@ This is the only module that knows the order of things.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,15 +17,25 @@ import numpy as np
 import polars as pl
 
 from tarnkappe.algorithms.base import Algorithm
+from tarnkappe.algorithms.bucketization.base import Bucketization
 from tarnkappe.algorithms.ceilings import lost_to_ceilings
 from tarnkappe.algorithms.last_resort import planned
 from tarnkappe.algorithms.timed import STOPPED, decide_in_time
 from tarnkappe.algorithms.watch import Watch
 from tarnkappe.codebook import parquet_lines, reading_lines
-from tarnkappe.companions import file_name, is_address, population_table, staging, write_companions, write_json
+from tarnkappe.companions import (
+    file_name,
+    is_address,
+    population_table,
+    sheet_file,
+    staging,
+    write_companions,
+    write_json,
+)
 from tarnkappe.engines import engine_for
 from tarnkappe.engines.base import Engine, Writer
 from tarnkappe.engines.measures import measured
+from tarnkappe.engines.values import CellValues
 from tarnkappe.errors import DataError, JobError, Notice
 from tarnkappe.estimate import Estimate, estimate
 from tarnkappe.fixes import Fix, setting
@@ -45,7 +57,9 @@ from tarnkappe.job.given import number_of, one_of
 from tarnkappe.job.mechanism import independent
 from tarnkappe.job.model import replace_job
 from tarnkappe.phases import Phases, Progress
-from tarnkappe.plan import Plan
+from tarnkappe.plan import AnyPlan, DealtPlan, Plan
+from tarnkappe.publish.sheets import MAIN, Sheet
+from tarnkappe.regrouping import untrue_sheets, verify_sheets
 from tarnkappe.release import Release, describe
 from tarnkappe.schema import Schema
 from tarnkappe.spellings import notices_about_spellings
@@ -84,6 +98,19 @@ class _Batches:
         self.written.append(batch)
 
 
+@dataclass(frozen=True)
+class Table:
+    """One table of a release: its name (the first has none), its columns, and what a row of it is."""
+
+    name: str
+    columns: tuple[str, ...]
+    about: str
+
+
+#: Opens a table of a release, by its name, for writing.
+WriteTo = Callable[[str], AbstractContextManager[Writer]]
+
+
 @dataclass(frozen=True, eq=False)
 class _Run:
     """A decided job, ready to be rewritten."""
@@ -93,7 +120,7 @@ class _Run:
     #: The algorithm that decided: the job's, or the one that it chose.
     algorithm: Algorithm
     why: str | None
-    plan: Plan
+    plan: AnyPlan
     rng: np.random.Generator
     seed: int
     clock: Phases
@@ -102,31 +129,61 @@ class _Run:
     #: The digest of the input, which takes a core of its own while groups are formed and written.
     digest: Pending[str]
 
-    def rewrite(self, writer: Writer) -> Evidence:
-        """Write the records; what verification needs besides them is handed over."""
-        self.clock.begin("write")
-        done = self.engine.rewrite(self.plan, self.checked.schema, writer, self.rng)
-        return Evidence(done.witness if done.witness.width else None, population_table(self.plan), done.ledger)
+    @cached_property
+    def sheets(self) -> tuple[Sheet, ...]:
+        """The tables that follow from the plan alone; none if records are rewritten one by one."""
+        plan = self.plan
+        if isinstance(plan, Plan):
+            return ()
+        source, schema = self.checked.source, self.checked.schema
+        values = CellValues(plan.tally, schema, source.types(schema.published), self.missing)
+        return plan.form.sheets(plan, schema, values, self.rng)
 
-    def verify(self, written: Source, where: str, evidence: Evidence) -> Verification:
+    def rewrite(self, write_to: WriteTo) -> tuple[tuple[Table, ...], Evidence]:
+        """Write all tables; what verification needs besides them is handed over."""
+        self.clock.begin("write")
+        if isinstance(self.plan, Plan):
+            with write_to(MAIN) as writer:
+                done = self.engine.rewrite(self.plan, self.checked.schema, writer, self.rng)
+            witness = done.witness if done.witness.width else None
+            table = Table(MAIN, self.checked.schema.published, "One row for every person.")
+            return (table,), Evidence(witness, population_table(self.plan), done.ledger)
+        tables = []
+        for sheet in self.sheets:
+            with write_to(sheet.name) as writer:
+                self.engine.write(sheet, writer)
+            tables.append(Table(sheet.name, sheet.columns, sheet.about))
+        return tuple(tables), Evidence()
+
+    def verify(self, written: Mapping[str, Source], where: str, evidence: Evidence) -> Verification:
         """Read back what was written; an exception unless it is what was promised."""
         self.clock.begin("verify")
         found = self.recount(written, evidence)
-        require_release(found, self.checked.schema.published, self.plan.sizes, where, self.checked.population)
-        refuse_identifiers(written, self.checked.schema)  # once more: in random order any sample shows all of it
+        columns = self.checked.schema.published
+        if isinstance(self.plan, DealtPlan):
+            columns = tuple(column for sheet in self.sheets for column in sheet.columns)
+        require_release(found, columns, self.plan.sizes, where, self.checked.population)
+        for source in written.values():
+            refuse_identifiers(source, self.checked.schema)  # once more: in random order any sample shows all of it
         return found
 
-    def recount(self, written: Source, evidence: Evidence) -> Verification:
-        """What a table holds that should be the one that was planned."""
-        schema, goal = self.checked.schema, self.plan.goal
-        domains = {d.name: d for d in self.plan.tally.sensitive_domains}
+    def recount(self, written: Mapping[str, Source], evidence: Evidence) -> Verification:
+        """What tables hold that should be those that were planned."""
+        schema, plan, goal = self.checked.schema, self.plan, self.plan.goal
+        domains = {d.name: d for d in plan.tally.sensitive_domains}
         columns = [c for c in schema.columns if c.name in domains]
-        names = [c.name for c in schema.quasi]
         types = self.checked.source.types([c.name for c in schema.sensitive])
+        if isinstance(plan, DealtPlan):
+            found = verify_sheets(written, plan.form.reading(schema), columns, goal, domains, types)
+            lies = untrue_sheets(plan, schema, written, self.missing)
+            found = replace(found, untrue=(*found.untrue, *lies))
+            return replace(found, proved=tuple(_proved(found, schema, evidence)))
+        names = [c.name for c in schema.quasi]
         step = self.clock.step
-        found = verify_table(written, names, columns, goal, domains, evidence, step, plan=self.plan, types=types)
+        table = written[MAIN]
+        found = verify_table(table, names, columns, goal, domains, evidence, step, plan=plan, types=types)
         if found.columns == schema.published:
-            lies = untrue_labels(self.plan, self.missing) + untrue_records(self.plan, written, evidence.ledger)
+            lies = untrue_labels(plan, self.missing) + untrue_records(plan, table, evidence.ledger)
             found = replace(found, untrue=(*found.untrue, *lies))
         return replace(found, proved=tuple(_proved(found, schema, evidence)))
 
@@ -148,12 +205,14 @@ class Draft:
     run: _Run
     job: Job
     data: Any
-    table: pl.DataFrame
+    tables: Mapping[str, pl.DataFrame]
+    described: tuple[Table, ...]
     evidence: Evidence
 
-    def verify(self, table: Any) -> Verification:
-        """Recount a table that should be this one, as it is now."""
-        return self.run.recount(self.run.engine.open(table, missing=()), self.evidence)
+    def verify(self, tables: Mapping[str, Any]) -> Verification:
+        """Recount tables that should be these, as they are now."""
+        opened = {name: self.run.engine.open(table, missing=()) for name, table in tables.items()}
+        return self.run.recount(opened, self.evidence)
 
 
 def check(job: Job, data: Any) -> Checked:
@@ -173,23 +232,28 @@ def foresee(job: Job, checked: Checked) -> Estimate:
 def anonymize(job: Job, data: Any, *, seed: int | None = None, progress: Progress | None = None) -> Release:
     """Anonymise in memory: the release's `table` is of the kind of frame that was given."""
     run = _decide(job, data, seed, Phases(progress))
-    batches = _Batches()
-    evidence = run.rewrite(batches)
-    table = pl.concat(batches.written)
-    written = run.engine.open(table, missing=())
+    batches: dict[str, _Batches] = {}
+
+    def write_to(name: str) -> AbstractContextManager[Writer]:
+        batches[name] = _Batches()
+        return nullcontext(batches[name])
+
+    described, evidence = run.rewrite(write_to)
+    tables = {name: pl.concat(kept.written) for name, kept in batches.items()}
+    written = {name: run.engine.open(table, missing=()) for name, table in tables.items()}
     found = run.verify(written, "the release", evidence)
-    draft = Draft(run, job, data, table, evidence)
+    draft = Draft(run, job, data, tables, described, evidence)
     run.clock.begin(None)
     return describe(
         _as_carried_out(job, run),
         run.plan,
         run.checked.schema,
         found.verdicts,
-        _notices(run, job, written),
-        public={"records": run.plan.n_published},
+        _notices(run, job, written[MAIN]),
+        public={"records": run.plan.n_published, **_told(run, described)},
         private=_private(run),
         proved=found.proved,
-        table=like(data, table),
+        tables={name: like(data, table) for name, table in tables.items()},
         draft=draft,
     )
 
@@ -223,10 +287,12 @@ def run_job(
 def save(draft: Draft, folder: str | Path, *, overwrite: bool = False) -> Release:
     """Write a release that was made in memory to a folder; what was written is read back and checked like any other."""
 
-    def rewrite(writer: Writer) -> Evidence:
+    def rewrite(write_to: WriteTo) -> tuple[tuple[Table, ...], Evidence]:
         draft.run.clock.begin("write")
-        writer.write(draft.table)
-        return draft.evidence
+        for name, table in draft.tables.items():
+            with write_to(name) as writer:
+                writer.write(table)
+        return draft.described, draft.evidence
 
     with staging(draft.job, folder, overwrite, _read(draft.job, draft.data)) as stage:
         return _publish(stage, draft.run, draft.job, draft.data, folder, rewrite)
@@ -245,29 +311,47 @@ def _publish(
     job: Job,
     data: Any,
     target: str | Path,
-    rewrite: Callable[[Writer], Evidence],
+    rewrite: Callable[[WriteTo], tuple[tuple[Table, ...], Evidence]],
 ) -> Release:
     """Write a decided release and all that goes with it, and check what was written."""
     name, format_ = file_name(job, data)
-    path = stage.table(f"{PUBLIC}/{name}")
     # The release is written like its input, so that its numbers and gaps are read back as what they were.
     missing = job.data.missing or ("",)
     marker = "" if "" in missing else missing[0]
     dialect = getattr(run.checked.source, "dialect", None) or CsvDialect()
     dialect = replace(dialect, spreadsheet_safe=job.output.spreadsheet_safe)
-    with run.engine.writer(path, format_, dialect, marker) as writer:
-        evidence = rewrite(writer)
+    paths: dict[str, Path | str] = {}
+
+    def write_to(sheet: str) -> AbstractContextManager[Writer]:
+        paths[sheet] = stage.table(f"{PUBLIC}/{sheet_file(name, sheet)}")
+        return run.engine.writer(paths[sheet], format_, dialect, marker)
+
+    described, evidence = rewrite(write_to)
+    dialect = dialect.released()
     shown = f"{str(target).rstrip('/')}/{PUBLIC}/{name}"
     try:
-        with run.engine.open(path, writer.dialect, missing) as written:
-            written.decimal = run.checked.source.decimal
-            hashing = in_background(lambda: written.sha256)
+        with ExitStack() as opened:
+            written = {
+                sheet: opened.enter_context(run.engine.open(path, dialect, missing)) for sheet, path in paths.items()
+            }
+            for source in written.values():
+                source.decimal = run.checked.source.decimal
+            hashing = in_background(lambda: {sheet: source.sha256 for sheet, source in written.items()})
             found = run.verify(written, shown, evidence)
-            notices = _notices(run, job, written, format_)
-            digest = hashing.result()
+            notices = _notices(run, job, written[MAIN], format_)
+            digests = hashing.result()
+            rows = {sheet: source.n_rows for sheet, source in written.items()}
     except DataError as error:
         raise unreadable(shown, error) from error
     run.clock.begin("report")
+    files = {t.name: sheet_file(name, t.name) for t in described}
+    lines = {
+        t.name: _reading(run, files[t.name], t.columns, format_, dialect, missing)
+        if Path(paths[t.name]).is_file()
+        else None
+        for t in described
+    }
+    facts = {t: {"file": files[t], "sha256": digests[t], "rows": rows[t], "read": lines[t]} for t in files}
     release = describe(
         _as_carried_out(job, run),
         run.plan,
@@ -276,11 +360,12 @@ def _publish(
         notices,
         public={
             "file": name,
-            "sha256": digest,
+            "sha256": digests[MAIN],
             "records": run.plan.n_published,
             "codebook": CODEBOOK if name != CODEBOOK else f"labels-{CODEBOOK}",
-            **({"csv": told_dialect(writer.dialect, missing)} if format_ == "csv" else {}),
-            "read": _reading(run, name, format_, writer.dialect, missing) if Path(path).is_file() else None,
+            **({"csv": told_dialect(dialect, missing)} if format_ == "csv" else {}),
+            "read": lines[MAIN],
+            **_told(run, described, facts),
         },
         private=_private(run),
         proved=found.proved,
@@ -295,6 +380,7 @@ def _publish(
 
 def _count(job: Job, data: Any, clock: Phases) -> tuple[Checked, Engine]:
     clock.begin("read")
+    job.algorithm.require_kept(job.goal)
     engine = engine_for(job.engine, data)
     engine.step = clock.step
     dialect = job.data.dialect
@@ -361,8 +447,28 @@ def _decide(job: Job, data: Any, seed: int | None, clock: Phases) -> _Run:
     tally = checked.tally
     algorithm, why = job.algorithm.chosen_for(tally, job.goal), job.algorithm.why(tally, job.goal)
     goal = algorithm.promised(job.goal, len(tally.quasi_domains))
-    plan = planned(algorithm, tally, goal, lambda: decide_in_time(algorithm, tally, goal, rng, watch), job.data.missing)
+    plan: AnyPlan
+    if isinstance(algorithm, Bucketization):
+        plan = DealtPlan.of(tally, goal, algorithm.watched(watch).deal(tally, goal, rng=rng).mixed(rng))
+    else:
+        decide = partial(decide_in_time, algorithm, tally, goal, rng, watch)
+        plan = planned(algorithm, tally, goal, decide, job.data.missing)
     return _Run(checked, engine, algorithm, why, plan, rng, seed, clock, job.data.missing, digest)
+
+
+def _told(run: _Run, tables: Sequence[Table], facts: Mapping[str, Mapping[str, Any]] | None = None) -> dict[str, Any]:
+    """What a manifest tells about the tables of a release, and about how their groups are found."""
+    out: dict[str, Any] = {
+        "form": run.plan.form.name,
+        "tables": [
+            {"name": t.name, "columns": list(t.columns), "about": t.about, **(facts or {}).get(t.name, {})}
+            for t in tables
+        ],
+    }
+    if isinstance(run.plan, DealtPlan):
+        reading = run.plan.form.reading(run.checked.schema)
+        out |= {"reading": reading.as_dict(), "caution": run.plan.form.caution}
+    return out
 
 
 def _private(run: _Run) -> dict[str, Any]:
@@ -373,7 +479,7 @@ def _private(run: _Run) -> dict[str, Any]:
         "input": _about(run.checked.source),
         **({} if run.checked.population is None else {"population": _about(run.checked.population)}),
         "seconds": run.clock.seconds,
-        "search": {**({} if run.why is None else {"chosen": run.why}), **run.plan.grouping.notes},
+        "search": {**({} if run.why is None else {"chosen": run.why}), **run.plan.notes},
     }
 
 
@@ -381,8 +487,8 @@ def _notices(run: _Run, job: Job, written: Source, format_: Format | None = None
     """All warnings about a release."""
     schema, source = run.checked.schema, run.checked.source
     told = run.checked.notices + said_aloud(job, schema, run.plan, source, written, format_)
-    if STOPPED in run.plan.grouping.notes:
-        told += (Notice("W616", f"the search was stopped {run.plan.grouping.notes[STOPPED]}"),)
+    if STOPPED in run.plan.notes:
+        told += (Notice("W616", f"the search was stopped {run.plan.notes[STOPPED]}"),)
     return told
 
 
@@ -396,13 +502,18 @@ def _as_carried_out(job: Job, run: _Run) -> Job:
     return replace_job(job, columns=schema.columns, rest=None, goal=run.plan.goal, algorithm=run.algorithm)
 
 
-def _reading(run: _Run, file: str, format_: Format, dialect: CsvDialect, missing: Sequence[str]) -> dict[str, str]:
-    """Lines of other languages that read the released table."""
+def _reading(
+    run: _Run, file: str, columns: Sequence[str], format_: Format, dialect: CsvDialect, missing: Sequence[str]
+) -> dict[str, str]:
+    """Lines of other languages that read a released table."""
     if format_ == "parquet":
         return parquet_lines(file)
     schema = run.checked.schema
-    labels = dict(zip((c.name for c in schema.quasi), run.plan.labels, strict=True))
-    numbers = {name for name, label in labels.items() if label.numbers is not None}
-    numbers |= {c.name for c in schema.with_role("sensitive", "keep") if c.kind == "numeric"}
+    numbers = {c.name for c in schema.with_role("sensitive", "keep") if c.kind == "numeric"}
+    if isinstance(run.plan, Plan):
+        labels = zip((c.name for c in schema.quasi), run.plan.labels, strict=True)
+        numbers |= {name for name, label in labels if label.numbers is not None}
+    else:  # what is not of the data are numbers of groups and counts
+        numbers |= {c.name for c in schema.quasi if c.kind == "numeric"} | {*columns} - {*schema.published}
     signs = {"delimiter": dialect.delimiter or ",", "quote": dialect.quote or '"', "decimal": dialect.decimal or "."}
-    return reading_lines(file, **signs, missing=missing, texts=[n for n in schema.published if n not in numbers])
+    return reading_lines(file, **signs, missing=missing, texts=[n for n in columns if n not in numbers])

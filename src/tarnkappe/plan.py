@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,9 +10,12 @@ import numpy as np
 
 from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.boxes import Boxes
+from tarnkappe.deals import Deal
 from tarnkappe.goal import Goal
-from tarnkappe.groups import SUPPRESSED, AnyDraft, Grouping, GroupStats
+from tarnkappe.groups import SUPPRESSED, AnyDraft, Grouping, GroupStats, Note
+from tarnkappe.publish.form import Labelled
 from tarnkappe.publish.labels import Labels
+from tarnkappe.publish.numbered import Numbered
 from tarnkappe.tally import Tally, distinct_rows
 
 
@@ -61,6 +64,21 @@ class Plan:
         return cls(tally, goal, grouping, boxes, labels, everybody, all_labels)
 
     @property
+    def form(self) -> Labelled:
+        """What the groups say."""
+        return self.grouping.form
+
+    @property
+    def notes(self) -> Mapping[str, Note]:
+        """Facts about the search."""
+        return self.grouping.notes
+
+    @property
+    def suppressed(self) -> int:
+        """Records of the input that are not published."""
+        return self.grouping.suppressed
+
+    @property
     def n_groups(self) -> int:
         """Number of groups published."""
         return self.grouping.n_groups
@@ -85,6 +103,112 @@ class Plan:
         """The statistics of all groups that were checked, compared with the published table."""
         keys = np.column_stack([x.code + 1 for x in self.everybody_labels])
         return self.goal.stats(self.tally, self.everybody, keys=keys)
+
+
+@dataclass(frozen=True, eq=False)
+class DealtPlan:
+    """Records dealt to numbered groups; every group satisfies the goal."""
+
+    tally: Tally
+    goal: Goal
+    deal: Deal
+
+    @classmethod
+    def of(cls, tally: Tally, goal: Goal, deal: Deal) -> DealtPlan:
+        """Check what was dealt: no record invented, not too many left out, every criterion satisfied."""
+        deal.require_whole(tally)
+        plan = cls(tally, goal, deal)
+        if not deal.n_groups or plan.suppressed > goal.budget(tally.n_records):
+            raise goal.infeasible(tally, plan.suppressed if deal.n_groups else None)
+        baselines = [goal.table_distributions(tally)]  # of the input, and of what is published if that is less
+        if plan.suppressed and goal.compares_with_table:
+            baselines.append(plan.distributions)
+        for tables in baselines:
+            if not all(v.ok for v in plan.form.verdicts(plan, tables)):
+                raise goal.infeasible(tally, plan.suppressed, enough=False)
+        return plan
+
+    @property
+    def form(self) -> Numbered:
+        """What the groups say."""
+        return self.deal.form
+
+    @property
+    def notes(self) -> Mapping[str, Note]:
+        """Facts about the search."""
+        return self.deal.notes
+
+    @property
+    def n_groups(self) -> int:
+        """Number of groups published."""
+        return self.deal.n_groups
+
+    @property
+    def n_published(self) -> int:
+        """Number of records published."""
+        return self.deal.n_records
+
+    @property
+    def suppressed(self) -> int:
+        """Records of the input that are not published."""
+        return self.tally.n_records - self.deal.n_records
+
+    @property
+    def sizes(self) -> Counts:
+        """Records per group."""
+        return self.deal.size
+
+    @property
+    def remarks(self) -> Mapping[str, Floats]:
+        """There are none about numbered groups."""
+        return {}
+
+    @cached_property
+    def published(self) -> Counts:
+        """How many records of each cell are published."""
+        return np.bincount(self.deal.cell, minlength=self.tally.n_cells).astype(np.int64)
+
+    @cached_property
+    def distributions(self) -> dict[str, Counts]:
+        """How often each value of the columns that criteria look at is published."""
+        out = {}
+        for name in self.goal.columns:
+            s = self.tally.sensitive_index(name)
+            size = self.tally.sensitive_domains[s].size
+            out[name] = np.bincount(self.tally.sensitive[:, s], self.published, minlength=size).astype(np.int64)
+        return out
+
+    def stats(self, first: int, after: int, tables: Mapping[str, Counts] | None = None) -> GroupStats:
+        """The statistics of a run of groups, compared with these distributions or with what is published."""
+        deal, tally = self.deal, self.tally
+        cells = deal.cell[deal.starts[first] : deal.starts[after]]
+        sensitive = {}
+        for name in self.goal.columns:
+            s = tally.sensitive_index(name)
+            sensitive[name] = (tally.sensitive[cells, s], tally.sensitive_domains[s])
+        joint = None
+        if self.goal.joint:
+            codes, values = tally.joint
+            joint = (tally.sensitive_domains, codes[cells], values)
+        return GroupStats.from_cells(
+            deal.groups_in(first, after) - first,
+            np.ones(len(cells), np.int64),
+            sensitive,
+            joint=joint,
+            tables=self.distributions if tables is None else tables,
+        )
+
+    def combinations(self, names: Sequence[str]) -> tuple[Codes, Codes]:
+        """The combination of sensitive values that each cell has, numbered in their order; and a cell that has each."""
+        places = [self.tally.sensitive_index(name) for name in names]
+        if not places:
+            return np.zeros(self.tally.n_cells, np.int32), np.zeros(1, np.int32)
+        columns = [self.tally.sensitive[:, s] for s in places]
+        return distinct_rows(columns, [self.tally.sensitive_domains[s].size for s in places])
+
+
+#: What is ready to be written.
+AnyPlan = Plan | DealtPlan
 
 
 def _labels(tally: Tally, grouping: Grouping, missing: Collection[str]) -> tuple[Labels, ...]:

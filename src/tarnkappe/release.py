@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,7 +17,8 @@ from tarnkappe.criteria.base import Verdict
 from tarnkappe.errors import Notice, RefusedError
 from tarnkappe.job import Job
 from tarnkappe.metrics import all_metrics, score_plan
-from tarnkappe.plan import Plan
+from tarnkappe.plan import AnyPlan
+from tarnkappe.publish.sheets import MAIN
 from tarnkappe.schema import Schema
 
 if TYPE_CHECKING:
@@ -74,10 +75,16 @@ class Release:
     codebook: tuple[Entry, ...] = ()
     #: What was found in the released table beside its criteria, in words; only what was checked.
     proved: tuple[str, ...] = ()
-    table: Any = None
+    #: The tables by name, in memory; the first has none.
+    tables: Mapping[str, Any] = field(default_factory=dict)
     folder: Path | None = None
     #: What it takes to save a release that is in memory only.
     draft: Draft | None = None
+
+    @property
+    def table(self) -> Any:
+        """The table with a row for every person, if the release is in memory."""
+        return self.tables.get(MAIN)
 
     @property
     def title(self) -> str:
@@ -180,7 +187,7 @@ class Release:
 
         if self.draft is None:
             return audit(str(self.folder))
-        return self.draft.verify(self.table)
+        return self.draft.verify(self.tables)
 
     def __str__(self) -> str:
         from tarnkappe.summary import as_text, release_rows
@@ -196,7 +203,7 @@ class Release:
         return render_fragment(self)
 
 
-def summarise_scores(plan: Plan, target: str | None = None) -> tuple[Score, ...]:
+def summarise_scores(plan: AnyPlan, target: str | None = None) -> tuple[Score, ...]:
     """All metrics of a plan with their sentences; `target` is the column that the algorithm kept apart, if any."""
     metrics = all_metrics()
     return tuple(
@@ -205,13 +212,13 @@ def summarise_scores(plan: Plan, target: str | None = None) -> tuple[Score, ...]
     )
 
 
-def size_distribution(plan: Plan) -> tuple[tuple[int, int], ...]:
+def size_distribution(plan: AnyPlan) -> tuple[tuple[int, int], ...]:
     """Group sizes and how many groups have each."""
     sizes, counts = np.unique(plan.sizes, return_counts=True)
     return tuple((int(s), int(c)) for s, c in zip(sizes, counts, strict=True))
 
 
-def summarise_remarks(plan: Plan) -> dict[str, tuple[tuple[float, int], ...]]:
+def summarise_remarks(plan: AnyPlan) -> dict[str, tuple[tuple[float, int], ...]]:
     """The numbers about groups, to two places, and how many groups have each."""
     out = {}
     for name, values in plan.remarks.items():
@@ -227,7 +234,7 @@ def missing_sentence(rule: str | None) -> str:
 
 def describe(
     job: Job,
-    plan: Plan,
+    plan: AnyPlan,
     schema: Schema,
     verdicts: tuple[Verdict, ...],
     notices: tuple[Notice, ...],
@@ -236,7 +243,7 @@ def describe(
     private: dict[str, Any],
     proved: tuple[str, ...] = (),
     missing_text: str = "",
-    table: Any = None,
+    tables: Mapping[str, Any] | None = None,
     folder: Path | None = None,
     draft: Draft | None = None,
 ) -> Release:
@@ -255,7 +262,7 @@ def describe(
         "verdicts": [asdict(v) for v in verdicts],
         "algorithm": {"name": job.algorithm.name, **job.algorithm.get_params()},
         "groups": plan.n_groups,
-        "suppressed": plan.grouping.suppressed,
+        "suppressed": plan.suppressed,
         "suppression": SUPPRESSION_CONVENTION,
         "missing_values": missing_words,
         "loss": {s.name: s.value for s in scores if all_metrics()[s.name].follows_from_release},
@@ -285,14 +292,7 @@ def describe(
         remarks=summarise_remarks(plan),
         codebook=codebook(plan, schema, missing_text),
         proved=proved,
-        table=table,
+        tables=tables or {},
         folder=folder,
         draft=draft,
     )
-
-
-def free_name(name: str, taken: Collection[str]) -> str:
-    """A name that is not taken."""
-    while name in taken:
-        name = f"_{name}"
-    return name

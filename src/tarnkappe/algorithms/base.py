@@ -15,6 +15,8 @@ from tarnkappe.fixes import algorithm, say, setting
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping
 from tarnkappe.params import Declared, referring
+from tarnkappe.publish.boxes import BoxForm
+from tarnkappe.publish.form import Form
 from tarnkappe.tally import Tally
 from tarnkappe.wording import plural
 
@@ -26,7 +28,7 @@ _FOREIGN: dict[Scope, tuple[str, str]] = {
     "mechanism": ("groups formed by looking at the data break its promise", "sdgs"),
 }
 
-Scheme = Literal["full-domain", "subtree", "multidimensional", "local", "microaggregation"]
+Scheme = Literal["full-domain", "subtree", "multidimensional", "local", "microaggregation", "bucketization"]
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,8 @@ class Algorithm(Declared, ABC):
     title: ClassVar[str]
     scheme: ClassVar[Scheme]
     summary: ClassVar[str]
+    #: What its groups say; a promise that this form cannot keep is refused before anything is counted.
+    publishes: ClassVar[type[Form]] = BoxForm
     #: Whether it finds correct groups for criteria that pooling can break.
     handles_non_monotone: ClassVar[bool] = False
     #: What may decide about a criterion (see `Criterion.scope`).
@@ -108,6 +112,18 @@ class Algorithm(Declared, ABC):
         """About how many bytes it takes besides its working arrays: the cells it decides about."""
         return tally.quasi.nbytes + tally.sensitive.nbytes + tally.count.nbytes
 
+    def require_kept(self, goal: Goal) -> None:
+        """Refuse a criterion that protects what this algorithm publishes; no look at the data is needed for that."""
+        for criterion in goal.criteria:
+            bare = criterion.protects - self.publishes.hides
+            if bare:
+                raise JobError(
+                    "E111",
+                    f"{self.name} cannot promise {criterion.name}: it publishes {self.publishes.name}, which hide "
+                    f"{_listed(self.publishes.hides)} and not {_listed(bare)}",
+                    hint=say("Drop the criterion, or choose an algorithm that generalises:  {}", algorithm("mondrian")),
+                )
+
     def require_supported(self, tally: Tally, goal: Goal) -> None:
         """Refuse what this algorithm cannot do, before it starts."""
         if self.most_records is not None and tally.n_records > self.most_records:
@@ -149,3 +165,11 @@ class Algorithm(Declared, ABC):
                     algorithm("mondrian"),
                 ),
             )
+
+
+#: What an attacker may want to find out, in words.
+_HIDDEN = {"identity": "who a record is about", "presence": "who is in the data", "secret": "who has which value"}
+
+
+def _listed(hidden: frozenset[str]) -> str:
+    return " and ".join(words for what, words in _HIDDEN.items() if what in hidden)

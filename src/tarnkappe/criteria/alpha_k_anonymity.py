@@ -48,6 +48,7 @@ class AlphaKAnonymity(SensitiveCriterion):
     sense: ClassVar = "at most"
     monotone: ClassVar = True
     absorbing: ClassVar = False
+    protects: ClassVar = frozenset({"identity", "secret"})
     card: ClassVar = Card(
         protects_from="being singled out, and being right about a secret with more than a chance of alpha.",
         does_not="stop similar meanings; in the simple form only the one named value is protected.",

@@ -15,6 +15,7 @@ from tarnkappe.arrays import Counts, Flags, Floats
 from tarnkappe.groups import GroupStats, Histogram
 from tarnkappe.kernels.histograms import reduce_groups
 from tarnkappe.params import Declared, param, referring
+from tarnkappe.publish.form import Secret
 from tarnkappe.tally import Domain
 
 Scope = Literal["group", "projection", "table", "mechanism"]
@@ -69,6 +70,9 @@ class Criterion(Declared, ABC):
     monotone: ClassVar[bool]
     absorbing: ClassVar[bool]
     card: ClassVar[Card]
+    #: What an attacker does not find out: which record is a person's, whether a person is in the data, or what is
+    #: sensitive about a person. A form that publishes just that cannot keep the promise (see `Form.hides`).
+    protects: ClassVar[frozenset[Secret]] = frozenset({"identity"})
     #: Whether a group satisfies the criterion exactly when it has `min_size` records.
     decided_by_size: ClassVar[bool] = False
     #: What decides: each group by itself, groups pooled by a part of their labels, or all groups of the table together.
@@ -258,6 +262,8 @@ def times(counts: NDArray[Any], factor: int | NDArray[Any]) -> NDArray[Any]:
 @dataclass(frozen=True)
 class SensitiveCriterion(Criterion):
     """A criterion about the values of one sensitive column."""
+
+    protects: ClassVar = frozenset({"secret"})
 
     column: str = param(doc="The sensitive column.", refers_to="sensitive", example="NAME")
     know_others: bool = param(

@@ -45,6 +45,7 @@ class DeltaPresence(Criterion):
     absorbing: ClassVar = False
     needs_population: ClassVar = True
     needs_everybody: ClassVar = True
+    protects: ClassVar = frozenset({"presence"})
     card: ClassVar = Card(
         protects_from="learning whether a person is in the data at all, where being in them is the secret.",
         does_not="hide what the data say about people who are known to be in them.",

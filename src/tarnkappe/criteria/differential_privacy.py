@@ -51,6 +51,7 @@ class DifferentialPrivacy(Criterion):
     monotone: ClassVar = True
     absorbing: ClassVar = False
     scope: ClassVar = "mechanism"
+    protects: ClassVar = frozenset({"identity", "presence", "secret"})
     card: ClassVar = Card(
         protects_from="learning anything about a person that could not be learnt without that person's record, "
         "whatever else the attacker knows.",

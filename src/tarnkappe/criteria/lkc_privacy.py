@@ -46,6 +46,7 @@ class LKCPrivacy(Criterion):
     monotone: ClassVar = True
     absorbing: ClassVar = False
     scope: ClassVar = "projection"
+    protects: ClassVar = frozenset({"identity", "secret"})
     card: ClassVar = Card(
         protects_from="an attacker who knows up to L quasi-identifiers of a person: at least K records fit, and no "
         "secret follows with more confidence than C.",

@@ -48,6 +48,7 @@ class PersonalizedPrivacy(Criterion):
     sense: ClassVar = "at most"
     monotone: ClassVar = False
     absorbing: ClassVar = False
+    protects: ClassVar = frozenset({"secret"})
     card: ClassVar = Card(
         protects_from="inferring what each person asked to be kept secret, as finely or coarsely as they asked.",
         does_not="protect those who asked for nothing, and it says nothing about other values.",

@@ -48,6 +48,7 @@ class XYLinkability(Criterion):
     sense: ClassVar = "at most"
     monotone: ClassVar = True
     absorbing: ClassVar = False
+    protects: ClassVar = frozenset({"secret"})
     card: ClassVar = Card(
         protects_from="inferring a delicate value from what is known about a person, with more confidence than h.",
         does_not="protect other values than the named one, or people who are singled out: add k-anonymity.",

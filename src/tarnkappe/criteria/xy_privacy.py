@@ -42,6 +42,7 @@ class XYPrivacy(Criterion):
     sense: ClassVar = "at most"
     monotone: ClassVar = True
     absorbing: ClassVar = False
+    protects: ClassVar = frozenset({"identity", "secret"})
     card: ClassVar = Card(
         protects_from="being singled out among fewer than k people, and having a delicate value inferred with more "
         "confidence than h, where a person has several records.",

@@ -17,6 +17,7 @@ from tarnkappe.io import Format, Source, TableWriter, open_source
 from tarnkappe.io.cells import Step
 from tarnkappe.io.dialect import CsvDialect
 from tarnkappe.plan import Plan
+from tarnkappe.publish.sheets import Sheet
 from tarnkappe.schema import Column, Schema
 from tarnkappe.tally import Tally
 
@@ -76,6 +77,11 @@ class Engine(ABC):
     @abstractmethod
     def rewrite(self, plan: Plan, schema: Schema, writer: Writer, rng: np.random.Generator) -> Rewritten:
         """Give every record its group's labels and write the records in an order that tells nothing."""
+
+    def write(self, sheet: Sheet, writer: Writer) -> None:
+        """Write a table that follows from the plan alone."""
+        for batch in sheet.batches():
+            writer.write(batch)
 
     def _told(self, done: int, total: int) -> None:
         if self.step is not None:

@@ -51,7 +51,7 @@ class LedgerKeeper:
 
     def enter(self, cell: Codes, group: Codes, carried: pl.DataFrame) -> None:
         """Records of the input: their cells, the groups they go to, and what they carry."""
-        self._pairs += _pair_words(cell, group).sum(dtype=np.uint64)
+        self._pairs += pair_words(cell, group).sum(dtype=np.uint64)
         kept = np.flatnonzero(group != SUPPRESSED)
         if len(kept) < len(group):
             group, carried = group[kept], carried[kept]
@@ -63,11 +63,11 @@ class LedgerKeeper:
     def closed(self) -> Ledger:
         """What was entered."""
         grouping = self._plan.grouping
-        planned = _pair_words(grouping.cell, grouping.group) * grouping.quota.astype(np.uint64)
+        planned = pair_words(grouping.cell, grouping.group) * grouping.quota.astype(np.uint64)
         return Ledger(self._carried, self._rows, bool(self._pairs == planned.sum(dtype=np.uint64)))
 
 
-def _pair_words(cell: Codes, group: Codes) -> NDArray[np.uint64]:
+def pair_words(cell: Codes, group: Codes) -> NDArray[np.uint64]:
     """A word for every pair of a cell and a group, with every bit of both spread over all of its bits."""
     word = (cell.astype(np.uint64) << np.uint64(32)) | (group.astype(np.int64) + 1).astype(np.uint64)
     word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

@@ -22,5 +22,5 @@ def admitted(job: Job, source: Source) -> Schema:
         raise undecided_error(undecided, seen, source.name, absent)
     schema = job.schema(source.columns, source.name)
     require_people_counted(job, schema)
-    refuse_identifiers(source, schema)
+    refuse_identifiers(source, schema, coarsened=job.algorithm.publishes.coarsens)
     return schema

@@ -27,15 +27,17 @@ _WHAT = {
 }
 
 
-def refuse_identifiers(source: Source, schema: Schema) -> None:
+def refuse_identifiers(source: Source, schema: Schema, *, coarsened: bool = True) -> None:
     """Stop before a column that points at people is published, unless the job says why it may be.
 
     What is published unchanged must not name people, tell records apart, or repeat what others know. A
     quasi-identifier is coarsened until people share it, so only names of people matter there; if it has a taxonomy,
-    somebody has looked at it, and only what its values show counts.
+    somebody has looked at it, and only what its values show counts. Where quasi-identifiers are published as they are
+    (`coarsened` is false), they must not tell records apart either. Columns that a table does not have are left out.
     """
-    for column, found in _found(source, (c for c in schema.columns if not c.because)):
-        unchanged = "" if column.role == "quasi" else " unchanged"
+    columns = [c for c in schema.columns if not c.because and c.name in source.columns]
+    for column, found in _found(source, columns, coarsened=coarsened):
+        unchanged = "" if column.role == "quasi" and coarsened else " unchanged"
         raise RefusedError(
             "E604",
             f"column '{column.name}' would be published{unchanged} ({column.role}) but {_WHAT[found.tells]}: "
@@ -50,7 +52,7 @@ def refuse_identifiers(source: Source, schema: Schema) -> None:
         )
 
 
-def notices_about_reasons(source: Source, schema: Schema) -> tuple[Notice, ...]:
+def notices_about_reasons(source: Source, schema: Schema, *, coarsened: bool = True) -> tuple[Notice, ...]:
     """Alerts about columns that point at people and are published for a reason that the job states."""
     return tuple(
         Notice(
@@ -59,25 +61,27 @@ def notices_about_reasons(source: Source, schema: Schema) -> tuple[Notice, ...]:
             f"{column.because}",
             hint=str(role(column.name, *_ROLES[found.tells])),
         )
-        for column, found in _found(source, (c for c in schema.columns if c.because))
+        for column, found in _found(source, (c for c in schema.columns if c.because), coarsened=coarsened)
     )
 
 
-def _found(source: Source, columns: Iterable[Column]) -> Iterator[tuple[Column, Finding]]:
+def _found(source: Source, columns: Iterable[Column], *, coarsened: bool) -> Iterator[tuple[Column, Finding]]:
     """The columns that are published and ought not to be, each with the worst that speaks against it."""
     doubtful = [c for c in columns if c.role in ("quasi", "sensitive", "keep")]
     if not doubtful:
         return
     sample = source.sample([c.name for c in doubtful], SAMPLE)
     for column in doubtful:
-        found = [f for f in _findings(source, column, sample[column.name]) if _matters(f, column)]
+        found = [f for f in _findings(source, column, sample[column.name]) if _matters(f, column, coarsened=coarsened)]
         if found:
             yield column, found[0]
 
 
-def _matters(found: Finding, column: Column) -> bool:
+def _matters(found: Finding, column: Column, *, coarsened: bool) -> bool:
     if column.role != "quasi":
         return True
+    if not coarsened:
+        return found.tells != "known"  # that others know it is what the role says
     return found.tells == "who" and (found.by_content or column.taxonomy is None)
 
 

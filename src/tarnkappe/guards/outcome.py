@@ -12,7 +12,7 @@ from tarnkappe.io import Source
 from tarnkappe.io.formulas import any_formula
 from tarnkappe.job import Job
 from tarnkappe.looks.facts import uniqueness
-from tarnkappe.plan import Plan
+from tarnkappe.plan import AnyPlan, DealtPlan, Plan
 from tarnkappe.schema import Column, Schema
 from tarnkappe.tally import Tally
 from tarnkappe.wording import count, percent, plural
@@ -72,6 +72,36 @@ def notices_about_plan(job: Job, plan: Plan, schema: Schema) -> tuple[Notice, ..
     return tuple(out)
 
 
+def notices_about_deal(job: Job, plan: DealtPlan, schema: Schema) -> tuple[Notice, ...]:
+    """Warnings that follow from records dealt to numbered groups."""
+    out = []
+    if plan.suppressed:
+        share = plan.suppressed / plan.tally.n_records
+        out.append(Notice("W606", f"{plural(plan.suppressed, 'record')} ({percent(share)}) suppressed"))
+    if "identity" not in plan.form.hides:
+        alone = int((plan.tally.tuple_sizes == 1).sum())
+        out.append(
+            Notice(
+                "W621",
+                "quasi-identifiers are published as they are: who a record is about is not hidden, only who has which "
+                f"{' and '.join(c.name for c in schema.sensitive)}; {count(alone)} of "
+                f"{plural(plan.tally.n_records, 'record')} are the only ones with theirs",
+                hint="An algorithm that generalises hides both:  algorithm: mondrian",
+                internal=True,
+            )
+        )
+    for column in schema.sensitive:
+        if column.name not in job.goal.columns:
+            out.append(
+                Notice(
+                    "W605",
+                    f"no criterion looks at '{column.name}', which is published with the groups",
+                    hint=f"Add  - l-diversity: {{column: {column.name}, l: 2}}.",
+                )
+            )
+    return tuple(out)
+
+
 def _told_apart(plan: Plan, column: Column) -> list[Notice]:
     """A warning if a sensitive value, which is published unchanged, often belongs to one published record only."""
     grouping = plan.grouping
@@ -122,9 +152,12 @@ def _singled_out(table: Source, known: list[str], kept: list[str], goal: Goal, w
     )
 
 
-def notices_about_formulas(plan: Plan, schema: Schema, source: Source) -> tuple[Notice, ...]:
+def notices_about_formulas(plan: AnyPlan, schema: Schema, source: Source) -> tuple[Notice, ...]:
     """A warning about texts that a spreadsheet would run when somebody opens the released CSV file with it."""
-    texts = {d.name: x.texts for d, x in zip(plan.tally.quasi_domains, plan.labels, strict=True)}
+    if isinstance(plan, Plan):
+        texts = {d.name: x.texts for d, x in zip(plan.tally.quasi_domains, plan.labels, strict=True)}
+    else:
+        texts = {d.name: d.taxonomy.leaves for d in plan.tally.quasi_domains}
     texts |= {d.name: d.taxonomy.leaves for d in plan.tally.sensitive_domains if d.name in schema.published}
     risky = [name for name, known in texts.items() if any_formula(known)]
     risky += source.with_formulas([c.name for c in schema.with_role("keep")])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tarnkappe.errors import JobError, did_you_mean
 from tarnkappe.metrics.base import CellLoss, ColumnLoss, Metric, SizeMetric
 from tarnkappe.metrics.classification import Classification
-from tarnkappe.plan import Plan
+from tarnkappe.plan import AnyPlan
 from tarnkappe.registry import registered
 
 __all__ = ["CellLoss", "ColumnLoss", "Metric", "SizeMetric", "all_metrics", "metric_named", "score_plan"]
@@ -32,7 +32,7 @@ def metric_named(name: str, target: str | None = None) -> Metric:
     return Classification(target) if name == Classification.name else known[name]
 
 
-def score_plan(plan: Plan, target: str | None = None) -> dict[str, float]:
+def score_plan(plan: AnyPlan, target: str | None = None) -> dict[str, float]:
     """Every metric that applies to a plan; with a `target` also how well it is still told apart."""
     metrics = (metric_named(name, target) for name in all_metrics())
     return {metric.name: metric.score(plan) for metric in metrics if metric.applies(plan)}

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.boxes import Boxes
 from tarnkappe.goal import Goal
-from tarnkappe.plan import Plan
-from tarnkappe.publish.centres import Centres
+from tarnkappe.plan import AnyPlan, Plan
+from tarnkappe.publish.boxes import BoxForm
+from tarnkappe.publish.form import Form, Labelled
+from tarnkappe.publish.numbered import Numbered
 from tarnkappe.tally import Domain, Tally
 from tarnkappe.wording import count, percent
 
@@ -31,13 +33,16 @@ class Metric(ABC):
     #: for somebody who knows those of everybody else, so it stays with the publisher.
     follows_from_release: ClassVar[bool] = False
 
-    @abstractmethod
-    def score(self, plan: Plan) -> float:
-        """The metric of a plan."""
+    #: The forms that it can read.
+    reads: ClassVar[tuple[type[Form], ...]] = (Labelled,)
 
-    def applies(self, plan: Plan) -> bool:
+    @abstractmethod
+    def score(self, plan: Any) -> float:
+        """The metric of a plan of one of the forms that it reads."""
+
+    def applies(self, plan: AnyPlan) -> bool:
         """Whether the plan has what the metric needs."""
-        return True
+        return isinstance(plan.form, self.reads)
 
     def say(self, value: float) -> str:
         """The score in one plain sentence."""
@@ -49,14 +54,15 @@ class SizeMetric(Metric):
     """A metric of the sizes of groups alone."""
 
     follows_from_release: ClassVar = True
+    reads: ClassVar = (Labelled, Numbered)
 
     @abstractmethod
     def of_sizes(self, sizes: Counts, suppressed: int, goal: Goal) -> float:
         """The metric of groups of these sizes with so many records suppressed."""
 
-    def score(self, plan: Plan) -> float:
+    def score(self, plan: AnyPlan) -> float:
         """The metric of a plan."""
-        return self.of_sizes(plan.sizes, plan.grouping.suppressed, plan.goal)
+        return self.of_sizes(plan.sizes, plan.suppressed, plan.goal)
 
 
 class ColumnLoss(Metric):
@@ -68,9 +74,7 @@ class ColumnLoss(Metric):
     is suppressed, and how the sums of the columns become the score.
     """
 
-    def applies(self, plan: Plan) -> bool:
-        """Whether the groups publish labels that cover their values."""
-        return not isinstance(plan.grouping.form, Centres)
+    reads: ClassVar = (BoxForm,)
 
     @abstractmethod
     def leaf_costs(self, domain: Domain, node: Codes, counts: Counts) -> Floats:
@@ -122,7 +126,7 @@ class CellLoss(ColumnLoss):
     def column_sums(self, plan: Plan) -> Floats:
         """The loss of each quasi-identifier, added up over all records of the input."""
         losses = [self.cell_loss(plan.boxes, j, domain) for j, domain in enumerate(plan.tally.quasi_domains)]
-        return np.array([float((loss * plan.sizes).sum() + plan.grouping.suppressed) for loss in losses])
+        return np.array([float((loss * plan.sizes).sum() + plan.suppressed) for loss in losses])
 
     def column_scores(self, plan: Plan) -> dict[str, float]:
         """The mean loss of each quasi-identifier over all records of the input."""

@@ -9,7 +9,7 @@ import numpy as np
 from tarnkappe.groups import GroupStats
 from tarnkappe.kernels.histograms import reduce_groups
 from tarnkappe.metrics.base import Metric
-from tarnkappe.plan import Plan
+from tarnkappe.plan import AnyPlan, Plan
 
 
 class Classification(Metric):
@@ -34,9 +34,9 @@ class Classification(Metric):
         """Classes are the values of the column `target`."""
         self.target = target
 
-    def applies(self, plan: Plan) -> bool:
+    def applies(self, plan: AnyPlan) -> bool:
         """Only where a target is known and was counted."""
-        return self.target in {d.name for d in plan.tally.sensitive_domains}
+        return super().applies(plan) and self.target in {d.name for d in plan.tally.sensitive_domains}
 
     def of_stats(self, stats: GroupStats, suppressed: int) -> float:
         """The metric of groups with so many records suppressed besides."""

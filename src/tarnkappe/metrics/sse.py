@@ -36,10 +36,7 @@ class SquaredError(Metric):
     goal: ClassVar = "minimise"
     sentence: ClassVar = "Records lie {value:.2f} % of the variance away from what is published for them (SSE/SST)."
     measures_centres: ClassVar = True
-
-    def applies(self, plan: Plan) -> bool:
-        """Only centres have a distance from records."""
-        return isinstance(plan.grouping.form, Centres)
+    reads: ClassVar = (Centres,)
 
     def column_scores(self, plan: Plan) -> dict[str, float]:
         """The loss of each quasi-identifier as a share of its own variance."""
@@ -51,7 +48,7 @@ class SquaredError(Metric):
         return 100.0 * float(self._shares(plan) @ plan.tally.weights)
 
     def _shares(self, plan: Plan) -> Floats:
-        centres, grouping, tally = plan.grouping.form, plan.grouping, plan.tally
+        centres, grouping, tally = plan.form, plan.grouping, plan.tally
         assert isinstance(centres, Centres), "only centres have a distance from records"
         kept = grouping.group != SUPPRESSED
         shares = []

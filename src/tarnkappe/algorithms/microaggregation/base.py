@@ -21,6 +21,7 @@ from tarnkappe.errors import JobError, did_you_mean
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping
 from tarnkappe.params import param
+from tarnkappe.publish.centres import Centres
 from tarnkappe.tally import Tally
 from tarnkappe.threads import map_threads
 
@@ -37,6 +38,7 @@ class Microaggregation(Algorithm):
     """
 
     scheme: ClassVar = "microaggregation"
+    publishes: ClassVar = Centres
 
     aggregate: str = param("mean", doc="What a group publishes of its numbers.", choices=OPERATORS, kw_only=True)
     aggregates: Mapping[str, str] = param(

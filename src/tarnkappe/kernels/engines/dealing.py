@@ -28,3 +28,15 @@ def deal(cell: Codes, next_place: Counts, places: Codes) -> Codes:
         out[i] = places[at]
         next_place[cell[i]] = at + 1
     return out
+
+
+@kernel
+def runs_in_order(values: Codes, starts: Counts, order: Counts) -> Codes:
+    """The runs ``values[starts[i]:starts[i+1]]`` in another order, one after the other."""
+    out = np.empty(starts[-1], np.int32)
+    at = 0
+    for run in order:
+        for i in range(starts[run], starts[run + 1]):
+            out[at] = values[i]
+            at += 1
+    return out

@@ -1,0 +1,1 @@
+"""Bucketisation: quasi-identifiers and sensitive values are torn apart inside groups."""

@@ -1,0 +1,51 @@
+"""What all algorithms share that deal records to numbered groups."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from tarnkappe.algorithms.base import Algorithm
+from tarnkappe.deals import Deal
+from tarnkappe.errors import JobError
+from tarnkappe.fixes import algorithm, say
+from tarnkappe.goal import Goal
+from tarnkappe.groups import Grouping
+from tarnkappe.tally import Tally
+
+
+@dataclass(frozen=True)
+class Bucketization(Algorithm):
+    """Deals records to groups that publish a number, and tables that go on under it."""
+
+    scheme: ClassVar = "bucketization"
+    generalises: ClassVar = False
+
+    @abstractmethod
+    def deal(self, tally: Tally, goal: Goal, *, rng: np.random.Generator) -> Deal:
+        """Groups that satisfy the goal, or an `InfeasibleError`."""
+
+    def decide(self, tally: Tally, goal: Goal, *, rng: np.random.Generator) -> Grouping:
+        """The groups that are dealt, as a grouping of cells."""
+        return self.deal(tally, goal, rng=rng).grouping(tally)
+
+    def all_in_one(self, tally: Tally) -> Grouping | None:
+        """There is no such group to fall back on: a deal is final."""
+        return None
+
+    def one_column(self, goal: Goal) -> str:
+        """The sensitive column of a goal; refused if it looks at none, or at several."""
+        columns = goal.columns
+        if len(columns) == 1:
+            return columns[0]
+        what = "no sensitive column" if not columns else f"several sensitive columns ({', '.join(columns)})"
+        raise JobError(
+            "E111",
+            f"{self.name} tears one sensitive column from the quasi-identifiers, and the criteria look at {what}",
+            hint="- l-diversity: {column: NAME, l: 3}"
+            if not columns
+            else say("Ask for one of them only, or choose another algorithm:  {}", algorithm("mondrian")),
+        )

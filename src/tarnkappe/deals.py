@@ -1,0 +1,122 @@
+"""Records dealt to numbered groups: what an algorithm decides where groups are told apart by a number."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from tarnkappe.arrays import Codes, Counts
+from tarnkappe.errors import VerificationError
+from tarnkappe.groups import SUPPRESSED, Grouping, Note
+from tarnkappe.kernels.engines.dealing import runs_in_order, shuffle_within
+from tarnkappe.publish.numbered import Numbered
+from tarnkappe.tally import Tally
+
+#: Records that are looked at, or written, at a time.
+CHUNK = 1 << 22
+
+
+@dataclass(frozen=True, eq=False)
+class Deal:
+    """Which records form which group, group by group: record ``i`` has cell ``cell[i]``, group ``g`` has `size[g]`.
+
+    Records of the tally that are not dealt are suppressed. A cell may be dealt to many groups; which of its records
+    goes where does not matter, because they are alike. `form` is what the groups will say. Where the quasi-identifiers
+    have groups of their own (see `tarnkappe.publish.batches`), `part` is that of every record.
+
+    >>> from tarnkappe.publish.buckets import Buckets
+    >>> Deal(np.array([0, 1, 0]), np.array([2, 2]), Buckets())
+    Traceback (most recent call last):
+    ...
+    tarnkappe.errors.VerificationError: E502 an algorithm dealt records wrongly: groups do not hold all records dealt
+      Fix: This is a bug of the algorithm. Please report it, or choose another one:  algorithm: mondrian
+    """
+
+    cell: Codes
+    size: Counts
+    form: Numbered
+    notes: Mapping[str, Note] = field(default_factory=dict)
+    part: Codes | None = None
+
+    def __post_init__(self) -> None:
+        if self.size.min(initial=1) < 1:
+            raise _wrong("a group has no records")
+        if int(self.size.sum()) != len(self.cell):
+            raise _wrong("groups do not hold all records dealt")
+        if self.part is not None and len(self.part) != len(self.cell):
+            raise _wrong("some records have no part")
+
+    @property
+    def n_groups(self) -> int:
+        """Number of groups."""
+        return len(self.size)
+
+    @property
+    def n_records(self) -> int:
+        """Records that are published."""
+        return len(self.cell)
+
+    @cached_property
+    def starts(self) -> Counts:
+        """Where the records of each group begin, and where the last one ends."""
+        return np.append(0, np.cumsum(self.size))
+
+    def require_whole(self, tally: Tally) -> None:
+        """Refuse a deal that invents records; those that are missing are suppressed."""
+        if len(self.cell) and (self.cell.min() < 0 or self.cell.max() >= tally.n_cells):
+            raise _wrong("a record belongs to a cell that does not exist")
+        if np.any(np.bincount(self.cell, minlength=tally.n_cells) > tally.count):
+            raise _wrong("more records of a cell than there are")
+
+    def grouping(self, tally: Tally) -> Grouping:
+        """The same groups as pieces of cells; what is not dealt is suppressed."""
+        group = self.groups_in(0, self.n_groups)
+        keys, quota = np.unique(self.cell.astype(np.int64) * max(self.n_groups, 1) + group, return_counts=True)
+        over = tally.count - np.bincount(self.cell, minlength=tally.n_cells)
+        rest = np.flatnonzero((over > 0) | (tally.count == 0))
+        cell = np.append(keys // max(self.n_groups, 1), rest).astype(np.int32)
+        owner = np.append(keys % max(self.n_groups, 1), np.full(len(rest), SUPPRESSED)).astype(np.int32)
+        return Grouping.sorted_by_cell(cell, owner, np.append(quota, over[rest]).astype(np.int64), self.n_groups)
+
+    def chunks(self, most: int = CHUNK) -> Iterator[tuple[int, int]]:
+        """Runs of whole groups, of about so many records each: the first group and the one after the last."""
+        ends, first = self.starts[1:], 0
+        while first < self.n_groups:
+            after = int(np.searchsorted(ends, self.starts[first] + most, side="right"))
+            after = max(after, first + 1)
+            yield first, after
+            first = after
+
+    def groups_in(self, first: int, after: int) -> Codes:
+        """The group of every record of a run of groups."""
+        return np.repeat(np.arange(first, after, dtype=np.int32), self.size[first:after])
+
+    def mixed(self, rng: np.random.Generator) -> Deal:
+        """The same groups in random order, with the records of each in random order: neither tells anything then."""
+        order = rng.permutation(self.n_groups)
+        size = self.size[order]
+        place = np.arange(self.n_records, dtype=np.int32) if self.part is not None else self.cell
+        place = runs_in_order(place, self.starts, order)
+        mixed = replace(self, cell=place, size=size) if self.part is None else replace(self, size=size)
+        shuffle_in_groups(place, mixed, rng)
+        if self.part is None:
+            return mixed
+        return replace(mixed, cell=self.cell[place], part=self.part[place])
+
+
+def shuffle_in_groups(values: Codes, deal: Deal, rng: np.random.Generator) -> None:
+    """Put what belongs to the records of each group into random order, in place."""
+    for first, after in deal.chunks():
+        begin, end = int(deal.starts[first]), int(deal.starts[after])
+        shuffle_within(values, deal.starts[first : after + 1], rng.random(end - begin))
+
+
+def _wrong(why: str) -> VerificationError:
+    return VerificationError(
+        "E502",
+        f"an algorithm dealt records wrongly: {why}",
+        hint="This is a bug of the algorithm. Please report it, or choose another one:  algorithm: mondrian",
+    )

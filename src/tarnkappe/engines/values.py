@@ -1,0 +1,71 @@
+"""The values of cells as they are published where nothing is coarsened."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+import numpy as np
+import polars as pl
+
+from tarnkappe.arrays import Codes
+from tarnkappe.boxes import Boxes
+from tarnkappe.io import is_text
+from tarnkappe.io.kept import restored
+from tarnkappe.publish.labels import labels_of, text_column
+from tarnkappe.schema import Schema
+from tarnkappe.tally import Domain, Tally
+
+
+class CellValues:
+    """The columns of cells as they are published where nothing is coarsened: every value as it is in the data.
+
+    `types` are those of the columns in the data, `missing` the texts that stand for a missing value there. A column
+    with a floor publishes the labels of its lowest level.
+    """
+
+    def __init__(
+        self, tally: Tally, schema: Schema, types: Mapping[str, pl.DataType], missing: Collection[str] = ()
+    ) -> None:
+        """Look up what every code of every column publishes."""
+        self._codes: dict[str, Codes] = {}
+        self._values: dict[str, pl.Series] = {}
+        quasi = zip(tally.quasi_domains, tally.quasi.T, strict=True)
+        counted = zip(tally.sensitive_domains, tally.sensitive.T, strict=True)
+        for domain, codes in (*quasi, *counted):
+            if domain.name in schema.published:
+                numeric = schema[domain.name].kind == "numeric"
+                self._codes[domain.name] = codes
+                self._values[domain.name] = _of_codes(domain, types.get(domain.name), missing, numeric=numeric)
+
+    def at(self, name: str, cells: Codes) -> pl.Series:
+        """The values of records that have these cells."""
+        return self.of_codes(name, self._codes[name][cells])
+
+    def of_codes(self, name: str, codes: Codes) -> pl.Series:
+        """The values of codes of a column."""
+        values = self._values[name]
+        if not is_text(values.dtype):
+            return values.gather(codes)
+        shown = values.is_not_null().to_numpy()
+        place = np.where(shown, np.cumsum(shown) - 1, -1).astype(np.int32)
+        return text_column(place[codes], values.drop_nulls()).alias(name)
+
+
+def _of_codes(domain: Domain, type_: pl.DataType | None, missing: Collection[str], *, numeric: bool) -> pl.Series:
+    """The value of every code: numbers as numbers, all else in the type it had."""
+    name = domain.name
+    if domain.values is not None and numeric and not domain.floor:
+        numbers = pl.Series(name, domain.values).fill_nan(None)
+        return numbers.cast(pl.Int64) if domain.is_integer else numbers
+    texts = pl.Series(name, leaf_texts(domain, missing), dtype=pl.String)
+    if domain.floor or type_ is None or is_text(type_):
+        return texts
+    return texts.to_frame().select(restored(name, pl.String(), type_, domain.decimal).alias(name)).to_series()
+
+
+def leaf_texts(domain: Domain, missing: Collection[str] = ()) -> list[str | None]:
+    """What each value of a column publishes by itself; None for the missing one."""
+    leaves = np.arange(domain.size, dtype=np.int32)[:, None]
+    boxes = Boxes(leaves, leaves, domain.taxonomy.leaf_nodes[leaves].astype(np.int32))
+    labels = labels_of(boxes, 0, domain, missing)
+    return [None if code < 0 else labels.texts[code] for code in labels.code]

@@ -1,0 +1,109 @@
+"""Groups that publish a number: under it go on the tables that say the rest."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from tarnkappe.arrays import Codes, Counts
+from tarnkappe.publish.form import Form
+from tarnkappe.publish.sheets import MAIN, Reading, Sheet, Strand, Values, free_name
+from tarnkappe.schema import Column, Schema
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from tarnkappe.criteria.base import Verdict
+    from tarnkappe.deals import Deal
+    from tarnkappe.plan import DealtPlan
+
+#: What the column is called that counts records.
+COUNT = "records"
+
+
+class Numbered(Form):
+    """Groups are told apart by a number; quasi-identifiers may stand as they are, torn from the sensitive values.
+
+    The tables follow from the deal alone: no record of the input is read again, so every engine writes the same.
+    Tables are sorted by number, and numbers are drawn by lot.
+    """
+
+    coarsens: ClassVar = False
+    #: What the column with the numbers is called, unless the data have a column of that name.
+    numbers: ClassVar[str] = "group"
+    #: What may not be concluded from the tables, in one sentence for the reader.
+    caution: ClassVar[str]
+
+    def number(self, schema: Schema) -> str:
+        """What the column with the numbers is called beside those of the data."""
+        return free_name(self.numbers, schema.published)
+
+    @abstractmethod
+    def sheets(self, plan: DealtPlan, schema: Schema, values: Values, rng: np.random.Generator) -> tuple[Sheet, ...]:
+        """The tables that will be written."""
+
+    def verdicts(self, plan: DealtPlan, tables: Mapping[str, Counts] | None = None) -> tuple[Verdict, ...]:
+        """What every criterion of the goal finds: groups are what has the same number."""
+        return plan.goal.merged(plan.goal.verdicts(plan.stats(*run, tables)) for run in plan.deal.chunks())
+
+    @abstractmethod
+    def reading(self, schema: Schema) -> Reading:
+        """How a stranger regroups those tables."""
+
+    @abstractmethod
+    def strands(self, schema: Schema) -> tuple[Strand, ...]:
+        """Which columns stay together on a record, in which table."""
+
+    @abstractmethod
+    def done(self, column: Column) -> str:
+        """What was done to a column that is published, in words."""
+
+
+def numbers_of(deal: Deal, first: int, after: int) -> Codes:
+    """The number of every record of a run of groups, from 1."""
+    return deal.groups_in(first, after) + np.int32(1)
+
+
+def people_sheet(deal: Deal, number: str, names: Sequence[str], values: Values, about: str) -> Sheet:
+    """The table that has a row for every person: some columns as they are, and the number of the group."""
+    import polars as pl
+
+    def batches() -> Iterator[pl.DataFrame]:
+        for first, after in deal.chunks():
+            cells = deal.cell[deal.starts[first] : deal.starts[after]]
+            shown = [values.at(name, cells).alias(name) for name in names]
+            yield pl.DataFrame([*shown, pl.Series(number, numbers_of(deal, first, after))])
+
+    return Sheet(MAIN, (*names, number), batches, about)
+
+
+def counted_sheet(name: str, plan: DealtPlan, schema: Schema, number: str, values: Values, about: str) -> Sheet:
+    """How many records of each group have each combination of sensitive values, in the order of the values."""
+    import polars as pl
+
+    deal, tally = plan.deal, plan.tally
+    names = [c.name for c in schema.sensitive]
+    count = free_name(COUNT, [*names, number])
+    combination, first_cell = plan.combinations(names)
+    n = len(first_cell)
+
+    def batches() -> Iterator[pl.DataFrame]:
+        for first, after in deal.chunks():
+            cells = deal.cell[deal.starts[first] : deal.starts[after]]
+            group = deal.groups_in(first, after).astype(np.int64)
+            found, records = counted_pairs(group * n + combination[cells])
+            of_row = first_cell[found % n]
+            shown = [values.of_codes(c, tally.sensitive[of_row, tally.sensitive_index(c)]).alias(c) for c in names]
+            numbers = (found // n + 1).astype(np.int32)
+            yield pl.DataFrame([pl.Series(number, numbers), *shown, pl.Series(count, records)])
+
+    return Sheet(name, (number, *names, count), batches, about)
+
+
+def counted_pairs(keys: Counts) -> tuple[Counts, Counts]:
+    """The distinct keys in ascending order, and how often each occurs."""
+    found, records = np.unique(keys, return_counts=True)
+    return found, records.astype(np.int64)

@@ -1,0 +1,270 @@
+"""The independent check of releases whose groups have numbers: their tables are read back and regrouped by number.
+
+As in `tarnkappe.verification`, nothing of the plan is used to find the groups; only then is what was found held to what
+was planned. Tables are sorted by number, so that a table of any size is gone through in runs of whole groups.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from tarnkappe.arrays import Codes, Counts
+from tarnkappe.criteria.base import Verdict
+from tarnkappe.engines.encode import encode_again, encode_sensitive, read_kind
+from tarnkappe.engines.ledger import pair_words
+from tarnkappe.engines.measures import measured
+from tarnkappe.engines.values import leaf_texts
+from tarnkappe.errors import DataError
+from tarnkappe.goal import Goal
+from tarnkappe.groups import GroupStats
+from tarnkappe.io import Source
+from tarnkappe.io.kept import MODULUS, restored
+from tarnkappe.plan import DealtPlan
+from tarnkappe.publish.sheets import MAIN, Reading, Strand
+from tarnkappe.schema import Column, Schema
+from tarnkappe.tally import Domain, distinct_rows
+from tarnkappe.verification import Verification
+
+#: Columns of our own beside those of a table; a name that is blank is refused in tables.
+_PLACE, _COUNT = " ", "  "
+
+#: What a number and its group's size are called.
+_NUMBER, _SIZE = "number", "size"
+
+
+@dataclass(frozen=True, eq=False)
+class _Run:
+    """Rows of some whole groups, and the number of each row's group."""
+
+    number: Counts
+    rows: pl.DataFrame
+
+    @property
+    def group(self) -> Codes:
+        """The group of each row, from 0."""
+        return (np.cumsum(self._begins) - 1).astype(np.int32)
+
+    @property
+    def numbers(self) -> Counts:
+        """The number of each group."""
+        return self.number[self._begins]
+
+    @property
+    def _begins(self) -> Codes:
+        return np.append(True, self.number[1:] != self.number[:-1])
+
+
+def verify_sheets(
+    tables: Mapping[str, Source],
+    reading: Reading,
+    columns: Sequence[Column],
+    goal: Goal,
+    domains: Mapping[str, Domain] | None = None,
+    types: Mapping[str, pl.DataType] | None = None,
+) -> Verification:
+    """Regroup the tables of a release by the numbers in them, and check every criterion of the goal.
+
+    `columns` are those that criteria look at. `domains` are those of the input, if it is known; no other value may have
+    appeared. `types` are those that columns had in the input, where a file may hold their texts.
+    """
+    secrets = tables[reading.secrets]
+    needed = [c for c in columns if c.name in goal.columns or goal.joint]
+    if domains is None:
+        needed = measured(needed, goal, secrets)
+    found = _Secrets(secrets, reading, needed, domains, types or {})
+    verdicts: list[tuple[Verdict, ...]] = []
+    counted = []
+    for run in found.runs():
+        stats = found.stats(run, goal)
+        verdicts.append(goal.verdicts(stats))
+        counted.append(pl.DataFrame({_NUMBER: run.numbers, _SIZE: stats.size}))
+    sizes = _together(counted)
+    untrue = []
+    if reading.secrets != MAIN:
+        people = _together([_sizes(run) for run in _runs(tables[MAIN], reading.number, ())])
+        if not people.equals(sizes):
+            untrue.append("the tables do not have the same numbers with as many records each")
+    shown = tuple(column for source in tables.values() for column in source.columns)
+    n_records = int(sizes[_SIZE].sum())
+    return Verification(shown, n_records, sizes[_SIZE].to_numpy(), goal.merged(verdicts), untrue=tuple(untrue))
+
+
+def _together(parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    return pl.concat([pl.DataFrame(schema={_NUMBER: pl.Int64, _SIZE: pl.Int64}), *parts])
+
+
+def _sizes(run: _Run) -> pl.DataFrame:
+    return pl.DataFrame({_NUMBER: run.numbers, _SIZE: np.bincount(run.group).astype(np.int64)})
+
+
+def _runs(source: Source, number: str, columns: Sequence[str]) -> Iterator[_Run]:
+    """The rows of a table in runs of whole groups; an error if its numbers are not in ascending order."""
+    names = list(dict.fromkeys([number, *columns]))
+    kept: pl.DataFrame | None = None
+    for batch in source.batches(names, {}, [pl.col(name) for name in names]):
+        numbers = batch[number].cast(pl.Int64, strict=False)
+        rows = batch.with_columns(numbers.alias(number))
+        rows = rows if kept is None else pl.concat([kept, rows], how="vertical_relaxed")
+        if rows[number].null_count() or not rows[number].is_sorted():
+            raise DataError("E403", f"the numbers in '{number}' are not in ascending order", where=source.name)
+        if not rows.height:
+            continue
+        whole = int(rows[number].search_sorted(rows[number][-1], side="left"))
+        kept = rows[whole:]
+        if whole:
+            yield _Run(rows[number][:whole].to_numpy(), rows[:whole])
+    if kept is not None and kept.height:
+        yield _Run(kept[number].to_numpy(), kept)
+
+
+class _Secrets:
+    """The sensitive columns of a table as codes."""
+
+    def __init__(
+        self,
+        source: Source,
+        reading: Reading,
+        columns: Sequence[Column],
+        domains: Mapping[str, Domain] | None,
+        types: Mapping[str, pl.DataType],
+    ) -> None:
+        self._source, self._reading = source, reading
+        self._names = [c.name for c in columns]
+        self._counts = [] if reading.count is None else [reading.count]
+        self._domains: dict[str, Domain] = {}
+        self._distributions: dict[str, Counts] = {}
+        self._code_of: dict[str, pl.DataFrame] = {}
+        stored = source.types(self._names)
+        for column in columns:
+            name = column.name
+            weight = pl.len() if reading.count is None else pl.col(reading.count).cast(pl.Int64).sum()
+            each = source.scan([name, *self._counts]).group_by(name).agg(weight.cast(pl.Int64).alias(_COUNT))
+            found = source.collected(each)
+            counts = found[_COUNT].to_numpy()
+            wanted = types.get(name)
+            value = restored(name, stored[name], wanted, source.decimal) if wanted is not None else pl.col(name)
+            values = read_kind(found.select(value.alias(name))[name], column, source, distinct=True)
+            if domains is None:
+                codes, domain = encode_sensitive(values, column, counts)
+            else:
+                domain = domains[name]
+                codes = encode_again(values, column, domain)
+                if codes.min(initial=0) < 0:
+                    raise DataError("E403", f"'{name}' has values that the input does not have", where=source.name)
+            self._domains[name] = domain
+            self._distributions[name] = np.bincount(codes, counts, minlength=domain.size).astype(np.int64)
+            self._code_of[name] = found.select(name).with_columns(pl.Series(_PLACE, codes.astype(np.int32)))
+
+    def runs(self) -> Iterator[_Run]:
+        """The rows of the table."""
+        return _runs(self._source, self._reading.number, [*self._names, *self._counts])
+
+    def stats(self, run: _Run, goal: Goal) -> GroupStats:
+        """What is counted in the groups of a run."""
+        codes = {name: _looked_up(self._source.cleaned(run.rows[name]), known) for name, known in self._code_of.items()}
+        count = self._reading.count
+        records = np.ones(run.rows.height, np.int64) if count is None else run.rows[count].cast(pl.Int64).to_numpy()
+        sensitive = {name: (codes[name], self._domains[name]) for name in goal.columns}
+        joint = None
+        if goal.joint:
+            distinct, code = np.unique(np.column_stack(list(codes.values())), axis=0, return_inverse=True)
+            joint = tuple(self._domains.values()), code.reshape(-1).astype(np.int32), distinct.astype(np.int32)
+        return GroupStats.from_cells(run.group, records, sensitive, joint=joint, tables=self._distributions)
+
+
+def _looked_up(values: pl.Series, known: pl.DataFrame) -> Codes:
+    """The place of every value in a table of values; -1 if it is not there."""
+    name = known.columns[0]
+    found = values.alias(name).to_frame().cast(known.schema[name])
+    joined = found.join(known, on=name, how="left", nulls_equal=True, maintain_order="left")[_PLACE]
+    return joined.fill_null(-1).to_numpy()
+
+
+def untrue_sheets(
+    plan: DealtPlan, schema: Schema, tables: Mapping[str, Source], missing: Sequence[str] = ()
+) -> list[str]:
+    """What is wrong with the tables of a release, in words: under some number stands what was not dealt to it.
+
+    Columns that stay together on a record (a strand) are read from their texts and must stand, together, as often under
+    each number as records that have them were dealt to that group. Sums of one word per record tell.
+    """
+    reading = plan.form.reading(schema)
+    problems = []
+    for strand in plan.form.strands(schema):
+        planned = _Planned(plan, strand, tables[strand.sheet], missing)
+        found = 0
+        counts = [] if strand.count is None else [strand.count]
+        for run in _runs(tables[strand.sheet], reading.number, [*strand.columns, *counts]):
+            word = pair_words(planned.places(run.rows), run.number.astype(np.int32))
+            if strand.count is not None:
+                word = word * run.rows[strand.count].cast(pl.Int64).to_numpy().astype(np.uint64)
+            found += int(word.sum(dtype=np.uint64))
+        if found % MODULUS != planned.words():
+            names = ", ".join(f"'{name}'" for name in strand.columns)
+            problems.append(f"{names} do not stand under the numbers of those who have them")
+    return problems
+
+
+class _Planned:
+    """What a strand must hold: the combinations that its columns may have, and how they were dealt."""
+
+    def __init__(self, plan: DealtPlan, strand: Strand, source: Source, missing: Sequence[str]) -> None:
+        self._plan, self._source = plan, source
+        self._columns = {name: _Texts(_domain(plan, name), source, missing) for name in strand.columns}
+        codes = [self._columns[name].canonical[_codes(plan, name)] for name in strand.columns]
+        sizes = [len(column.canonical) + 1 for column in self._columns.values()]
+        self._of_cell, first = distinct_rows([c + 1 for c in codes], sizes)
+        known = {name: code[first] for name, code in zip(strand.columns, codes, strict=True)}
+        self._known = pl.DataFrame(known).with_columns(pl.Series(_PLACE, np.arange(len(first), dtype=np.int32)))
+
+    def places(self, rows: pl.DataFrame) -> Codes:
+        """The combination that each row has; -1 if the input has none like it."""
+        names = list(self._columns)
+        found = pl.DataFrame({n: x.read(self._source.cleaned(rows[n])) for n, x in self._columns.items()})
+        return found.join(self._known, on=names, how="left", maintain_order="left")[_PLACE].fill_null(-1).to_numpy()
+
+    def words(self) -> int:
+        """The sum of one word per record dealt, by its number and by what it has."""
+        total, deal = 0, self._plan.deal
+        for first, after in deal.chunks():
+            cells = deal.cell[deal.starts[first] : deal.starts[after]]
+            total += int(pair_words(self._of_cell[cells], deal.groups_in(first, after) + 1).sum(dtype=np.uint64))
+        return total % MODULUS
+
+
+def _domain(plan: DealtPlan, name: str) -> Domain:
+    return next(d for d in (*plan.tally.quasi_domains, *plan.tally.sensitive_domains) if d.name == name)
+
+
+def _codes(plan: DealtPlan, name: str) -> Codes:
+    names = [d.name for d in plan.tally.quasi_domains]
+    if name in names:
+        return plan.tally.quasi[:, names.index(name)]
+    return plan.tally.sensitive[:, plan.tally.sensitive_index(name)]
+
+
+class _Texts:
+    """How the values of a column stand in a table, and which value of the input each of them is.
+
+    `canonical` is a code for every value; values that look alike in a table have the same.
+    """
+
+    def __init__(self, domain: Domain, source: Source, missing: Sequence[str]) -> None:
+        self._source = source
+        self._numbers = domain.values is not None and not domain.floor
+        if self._numbers:
+            shown = pl.Series("value", domain.positions).fill_nan(None)
+        else:
+            shown = pl.Series("value", leaf_texts(domain, missing), dtype=pl.String)
+        places = pl.DataFrame([shown, pl.Series(_PLACE, np.arange(len(shown), dtype=np.int32))])
+        self._known = places.group_by("value").agg(pl.col(_PLACE).min())
+        self.canonical: Codes = _looked_up(shown, self._known)
+
+    def read(self, values: pl.Series) -> Codes:
+        """The code of every value; -1 if the input has none like it."""
+        shown = self._source.numeric(values).cast(pl.Float64) + 0.0 if self._numbers else values.cast(pl.String)
+        return _looked_up(shown, self._known)
