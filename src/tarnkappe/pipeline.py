@@ -164,7 +164,8 @@ class _Run:
             columns = tuple(column for sheet in self.sheets for column in sheet.columns)
         require_release(found, columns, self.plan.sizes, where, self.checked.population)
         for source in written.values():
-            refuse_identifiers(source, self.checked.schema)  # once more: in random order any sample shows all of it
+            # Once more: in random order any sample shows all of it.
+            refuse_identifiers(source, self.checked.schema, coarsened=self.plan.form.coarsens)
         return found
 
     def recount(self, written: Mapping[str, Source], evidence: Evidence) -> Verification:
@@ -403,7 +404,8 @@ def _count(job: Job, data: Any, clock: Phases) -> tuple[Checked, Engine]:
         criterion.require_values(domains)
     notices = job.notices()
     if not job.goal.is_mechanism:  # whatever is said may depend on one record
-        notices += notices_about_reasons(source, schema) + notices_about_spellings(tally)
+        coarsened = job.algorithm.publishes.coarsens
+        notices += notices_about_reasons(source, schema, coarsened=coarsened) + notices_about_spellings(tally)
     return Checked(source, schema, tally, notices, population), engine
 
 
