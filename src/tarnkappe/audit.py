@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, get_origin
@@ -24,7 +25,9 @@ from tarnkappe.job.files import load_job
 from tarnkappe.job.given import criteria_of, names_of
 from tarnkappe.job.text import PlacedDict, scalar
 from tarnkappe.params import bind, parameters
-from tarnkappe.publish.sheets import free_name
+from tarnkappe.publish.sheets import MAIN, free_name
+from tarnkappe.publish.sheets import Reading as Numbers
+from tarnkappe.regrouping import verify_sheets
 from tarnkappe.schema import Column, MissingRule
 from tarnkappe.taxonomy import suppress
 from tarnkappe.verification import Evidence, Verification, verify_table
@@ -185,6 +188,8 @@ def audit(
     path, kept = _table_of(Path(file))
     job = kept if job is None and not criteria and not quasi else job
     manifest = manifest_of(path)
+    if manifest is not None and "reading" in manifest and not quasi:
+        return _audit_of_sheets(path, manifest, job, list(criteria), settings, reading)
     asked = _asked(path, job, list(quasi), list(criteria), list(sensitive), settings, manifest, reading)
     with asked.source as source:
         evidence = _evidence(path)
@@ -211,6 +216,65 @@ def audit(
         unchecked=tuple(unchecked),
         sha256=digest,
         same_as_manifest=None if stated is None else stated == digest,
+    )
+
+
+def _audit_of_sheets(
+    path: Path,
+    manifest: dict[str, Any],
+    job_file: str | Path | None,
+    criteria: list[Criterion],
+    settings: Iterable[str],
+    reading: Reading,
+) -> Audit:
+    """Check a release whose groups have numbers: all its tables together, as its manifest says they belong."""
+    belongs, files = _sheets_told(manifest, path)
+    origin = MANIFEST
+    if job_file is not None:
+        asked, origin = load_job(job_file, settings), str(job_file)
+        goal = asked.algorithm.promised(asked.goal, len(asked.columns))
+        columns = [c for c in asked.columns if c.role == "sensitive"]
+    else:
+        origin = "the command line" if criteria else MANIFEST
+        goal = Goal(criteria or _stated(manifest, path)[1])
+        columns = [Column(name, "sensitive") for name in goal.columns]
+    with ExitStack() as stack:
+        told = dialect_told(manifest, reading.dialect)
+        tables = {
+            name: stack.enter_context(open_source(path.with_name(file), *told)) for name, (file, _) in files.items()
+        }
+        found = verify_sheets(tables, belongs, columns, goal)
+        same = all(tables[name].sha256 == digest for name, (_, digest) in files.items())
+        main = tables[MAIN]
+        digest = main.sha256
+    return Audit(
+        file=str(path),
+        description=main.description,
+        quasi=(belongs.number,),
+        origin=origin,
+        goal=goal,
+        found=found,
+        reading=reading,
+        sha256=digest,
+        same_as_manifest=same,
+    )
+
+
+def _sheets_told(manifest: dict[str, Any], file: Path) -> tuple[Numbers, dict[str, tuple[str, str]]]:
+    """How a manifest says that its tables belong together; file and checksum of each. It may have been changed."""
+    try:
+        belongs = Numbers(**manifest["reading"])
+        files = {str(t["name"]): (str(t["file"]), str(t["sha256"])) for t in manifest["tables"]}
+        outside = [name for name, _ in files.values() if Path(name).name != name]
+        if {MAIN, belongs.secrets} <= files.keys() and not outside:
+            return belongs, files
+    except (KeyError, TypeError):
+        pass
+    raise JobError(
+        "E110",
+        "the manifest does not say how its tables belong together: 'reading' or 'tables' is not as it was written",
+        where=str(file.with_name(MANIFEST)),
+        hint="Take the manifest that came with the release.",
     )
 
 

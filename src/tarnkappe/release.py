@@ -87,6 +87,12 @@ class Release:
         return self.tables.get(MAIN)
 
     @property
+    def number(self) -> str | None:
+        """The column that holds the number of a group, if groups are told apart by one."""
+        reading = self.public_manifest.get("reading")
+        return None if reading is None else str(reading["number"])
+
+    @property
     def title(self) -> str:
         """What the release is called."""
         return self.job.title or "Anonymised release"

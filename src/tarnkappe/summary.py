@@ -101,7 +101,8 @@ def release_rows(release: Release) -> Rows:
             f"{plural(release.n_groups, 'group')} · smallest {count(release.smallest_group)} · "
             f"{plural(release.n_suppressed, 'row')} removed{kept}",
         ),
-        ("", _columns(release)),
+        *(("", text) for text in [_columns(release)] if text),
+        *(("Tables", text) for text in [_tables(release)] if text),
         ("Verify", _verified(release)),
     ]
 
@@ -137,14 +138,26 @@ def roles(given: Iterable[str]) -> str:
 def _columns(release: Release) -> str:
     """How much of each quasi-identifier is left."""
     parts = [f"{c.name} {percent(1 - c.loss)}" for c in release.columns if c.loss is not None]
-    return "by column: " + " · ".join(parts)
+    return "by column: " + " · ".join(parts) if parts else ""
+
+
+def _tables(release: Release) -> str:
+    """Which tables there are, where groups are told apart by a number that joins them."""
+    if release.number is None:
+        return ""
+    told = release.public_manifest["tables"]
+    names = [f"{t.get('file', t['name'] or 'people')} ({', '.join(t['columns'])})" for t in told]
+    joined = f", joined by '{release.number}'" if len(told) > 1 else f", groups by '{release.number}'"
+    return " · ".join(names) + joined
 
 
 def _verified(release: Release) -> str:
     """What was found when the released table was read back."""
     what = "re-counted the table in memory"
     if release.folder is not None:
+        further = [t["file"] for t in release.public_manifest.get("tables", ())[1:]]
         what = f"re-read {shown_path(release.folder / PUBLIC / release.public_manifest['file'])}"
+        what += "".join(f" and {file}" for file in further)
     found = [*(verdict_words(v) for v in release.verdicts), *release.proved]
     return " ".join([what, *(f"✓ {words}" for words in found)])
 
@@ -163,10 +176,12 @@ def wrote_rows(release: Release) -> Rows:
     told = release.public_manifest
     report = [REPORT] if release.has_public_report else []
     how = f" ({dialect_told(told)[0].describe()})" if "csv" in told else ""
-    files = [told["file"] + how, told["codebook"], *report, MANIFEST]
+    further = [t["file"] for t in told.get("tables", ())[1:]]
+    files = [told["file"] + how, *further, told["codebook"], *report, MANIFEST]
+    kept = [REPORT, JOB, *([GROUPS] if release.number is None else []), MANIFEST]
     return [
         ("Wrote", f"{_folder(public)} (may be shared): {', '.join(files)}"),
-        ("", f"{_folder(private)} (stays with you): {REPORT}, {JOB}, {GROUPS}, {MANIFEST}"),
+        ("", f"{_folder(private)} (stays with you): {', '.join(kept)}"),
     ]
 
 

@@ -26,6 +26,7 @@ class BoxForm(Labelled):
 
     name: ClassVar = "boxes"
     hides: ClassVar = frozenset({"identity", "presence", "secret"})
+    changes: ClassVar = "coarsened where needed"
 
     def covering(self, boxes: Boxes) -> FixedBoxes:
         """Boxes of which no cell decides."""

@@ -27,6 +27,7 @@ class Buckets(Numbered):
 
     name: ClassVar = "buckets"
     hides: ClassVar = frozenset({"secret"})
+    changes: ClassVar = "published as they are, torn from the sensitive ones"
     caution: ClassVar = (
         "A group of the first table has the values of the same group in the second, but nobody knows who has which: "
         "do not join the tables row by row."

@@ -32,6 +32,7 @@ class Centres(Labelled):
 
     name: ClassVar = "centres"
     hides: ClassVar = frozenset({"identity", "secret"})
+    changes: ClassVar = "replaced by centres"
 
     values: Floats
     operators: tuple[str, ...]

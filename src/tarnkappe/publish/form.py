@@ -28,6 +28,8 @@ class Form(ABC):
     name: ClassVar[str]
     #: What a reader of the release cannot tell for certain, given suitable groups.
     hides: ClassVar[frozenset[Secret]]
+    #: What happens to the quasi-identifiers, in a few words.
+    changes: ClassVar[str]
     #: Whether quasi-identifiers are coarsened until people share them; otherwise they stand as they are.
     coarsens: ClassVar[bool] = True
 

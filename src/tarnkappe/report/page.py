@@ -52,6 +52,7 @@ def render_report(release: Release, audience: str = "public") -> str:
             el(
                 "main",
                 sections.verdict(release),
+                sections.tables(release),
                 sections.alerts(release, advice=internal),
                 sections.what_was_done(release, internal=internal),
                 sections.group_sizes(release),

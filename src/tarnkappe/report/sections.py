@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from tarnkappe.columns import ColumnSummary
 from tarnkappe.criteria import Verdict, all_criteria
 from tarnkappe.io.folders import GROUPS, PRIVATE
+from tarnkappe.publish.form import Form
 from tarnkappe.release import SUPPRESSION_CONVENTION, Release, Score
 from tarnkappe.report.charts import kept_bars, size_histogram
 from tarnkappe.report.facts import fact, headline, is_verified, known, made, manifest_text, verify_command, without_seed
@@ -90,8 +91,8 @@ def verdict(release: Release) -> Html:
         el("p", el("span", f"{sign} ", class_="mark", aria_hidden="true"), headline(release), class_="verdict"),
         el(
             "p",
-            "The published table was read back, its groups were counted again from the values that stand in it, "
-            "and every criterion was evaluated anew."
+            ("The published table was" if release.number is None else "The published tables were")
+            + " read back, groups were counted again from what stands there, and every criterion was evaluated anew."
             if ok
             else "This table must not be published.",
         ),
@@ -113,7 +114,11 @@ def verdict(release: Release) -> Html:
     tiles = [
         ("Records published", count(release.n_published), f"of {count(release.n_input)}"),
         ("Suppressed", count(release.n_suppressed), f"{percent(share)} of the records"),
-        ("Groups", count(release.n_groups), "of records that look alike"),
+        (
+            "Groups",
+            count(release.n_groups),
+            "of records that look alike" if release.number is None else "of records with the same number",
+        ),
         ("Smallest group", count(min(sizes)), f"largest {count(max(sizes))} records"),
     ]
     if release.detail_kept is not None:
@@ -129,6 +134,33 @@ def verdict(release: Release) -> Html:
         ),
         criteria_table(release),
         facts_list(_evidence(release)),
+    )
+
+
+def tables(release: Release) -> Html | None:
+    """Which tables there are, what joins them, and what may not be concluded; nothing where there is only one."""
+    if release.number is None:
+        return None
+    told = release.public_manifest["tables"]
+    rows = (
+        (
+            value(t.get("file") or t["name"] or "people"),
+            join((value(name) for name in t["columns"]), ", "),
+            t["about"],
+        )
+        for t in told
+    )
+    words = (
+        f"The release has {counted(len(told), 'table')}. Rows with the same number in "
+        if len(told) > 1
+        else "Rows with the same number in "
+    )
+    return section(
+        "tables",
+        "The tables, and how they belong together",
+        el("p", words, value(release.number), " belong to one group of people; numbers were drawn by lot."),
+        table("Tables of the release", ("Table", "Columns", "What a row is"), rows),
+        el("p", el("strong", "What may not be concluded: "), release.public_manifest["caution"]),
     )
 
 
@@ -173,7 +205,7 @@ def what_was_done(release: Release, *, internal: bool) -> Html:
     return section(
         "done",
         "What was done",
-        el("p", _flow(release.columns, centres=release.job.algorithm.scheme == "microaggregation")),
+        el("p", _flow(release.columns, release.job.algorithm.publishes)),
         table("Columns of the release", head, (_column_row(c)[: len(head)] for c in published), class_="columns"),
         el(
             "p",
@@ -195,12 +227,11 @@ def _role_meaning(role: str) -> str:
     return ROLE_MEANINGS[role].removesuffix(" Say why with `because`.")
 
 
-def _flow(columns: tuple[ColumnSummary, ...], *, centres: bool) -> str:
+def _flow(columns: tuple[ColumnSummary, ...], form: type[Form]) -> str:
     n = {role: sum(c.role == role for c in columns) for role in ROLE_NAMES}
     removed = sum(n[role] for role in REMOVED)
-    changed = "replaced by centres" if centres else "coarsened where needed"
     parts = [
-        f"{n['quasi']} {changed} (quasi-identifiers)" if n["quasi"] else "",
+        f"{n['quasi']} {form.changes} (quasi-identifiers)" if n["quasi"] else "",
         f"{n['sensitive']} sensitive, published inside groups" if n["sensitive"] else "",
         f"{n['keep']} kept as they are" if n["keep"] > 1 else "1 kept as it is" if n["keep"] else "",
         f"{removed} removed" if removed else "",
@@ -244,7 +275,8 @@ def group_sizes(release: Release) -> Html:
         "Group sizes",
         el(
             "p",
-            "Records with the same published quasi-identifiers form a group. The larger a person's group, the less "
+            f"Records with the same {'published quasi-identifiers' if release.number is None else 'number'} form a "
+            "group. The larger a person's group, the less "
             "can be said about that person; the smaller the groups, the more detail is left for analysis. ",
             f"Here a group has {figure(mean)} records on average.",
         ),
