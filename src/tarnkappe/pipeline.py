@@ -19,7 +19,7 @@ import polars as pl
 from tarnkappe.algorithms.base import Algorithm
 from tarnkappe.algorithms.bucketization.base import Bucketization
 from tarnkappe.algorithms.ceilings import lost_to_ceilings
-from tarnkappe.algorithms.last_resort import planned
+from tarnkappe.algorithms.last_resort import dealt, planned
 from tarnkappe.algorithms.timed import STOPPED, decide_in_time
 from tarnkappe.algorithms.watch import Watch
 from tarnkappe.codebook import parquet_lines, reading_lines
@@ -451,7 +451,9 @@ def _decide(job: Job, data: Any, seed: int | None, clock: Phases) -> _Run:
     goal = algorithm.promised(job.goal, len(tally.quasi_domains))
     plan: AnyPlan
     if isinstance(algorithm, Bucketization):
-        plan = DealtPlan.of(tally, goal, algorithm.watched(watch).deal(tally, goal, rng=rng).mixed(rng))
+        dealer = algorithm.watched(watch)
+        plan = dealt(dealer, tally, goal, lambda: dealer.deal(tally, goal, rng=rng))
+        plan = replace(plan, deal=plan.deal.mixed(rng))
     else:
         decide = partial(decide_in_time, algorithm, tally, goal, rng, watch)
         plan = planned(algorithm, tally, goal, decide, job.data.missing)

@@ -93,6 +93,7 @@ def non_monotone():
     from tarnkappe.params import parameters
 
     ready = (cls for cls in all_algorithms().values() if not any(p.required for p in parameters(cls)))
+    ready = (cls for cls in ready if cls.publishes.coarsens)
     return [cls() for cls in ready if cls.handles_non_monotone and "group" in cls.scopes]
 
 

@@ -6,14 +6,28 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 
 from tarnkappe.algorithms.base import Algorithm
+from tarnkappe.algorithms.bucketization.base import Bucketization
+from tarnkappe.deals import Deal
 from tarnkappe.errors import InfeasibleError
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping
-from tarnkappe.plan import Plan
+from tarnkappe.plan import DealtPlan, Plan
 from tarnkappe.tally import Tally
 
 #: What the notes of a search say if it found nothing else.
 LAST_RESORT = "last resort"
+
+
+def dealt(algorithm: Bucketization, tally: Tally, goal: Goal, deal: Callable[[], Deal]) -> DealtPlan:
+    """The plan of what was dealt, or of one group of all records if that is the only thing that satisfies the goal."""
+    try:
+        return DealtPlan.of(tally, goal, deal())
+    except InfeasibleError:
+        together = algorithm.all_in_one_deal(tally) if tally.n_cells else None
+        if together is None or not goal.satisfied(goal.together(tally)).all():
+            raise
+        told = f"{algorithm.name} found nothing but all records in one group"
+        return DealtPlan.of(tally, goal, replace(together, notes={LAST_RESORT: told}))
 
 
 def planned(

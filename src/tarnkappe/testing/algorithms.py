@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tarnkappe.algorithms.base import Algorithm
+from tarnkappe.algorithms.bucketization.base import Bucketization
 from tarnkappe.algorithms.last_resort import planned
 from tarnkappe.algorithms.microaggregation.centres import centres_of
 from tarnkappe.arrays import Counts
@@ -23,6 +24,7 @@ from tarnkappe.plan import Plan
 from tarnkappe.publish.centres import Centres
 from tarnkappe.tally import Domain, Tally, count_cells, with_population
 from tarnkappe.taxonomy.tree import Taxonomy
+from tarnkappe.testing.dealing import check_dealing
 from tarnkappe.testing.shared import OTHER, counted_domains, require, same, sensitive_domain
 
 #: How much of its detail an algorithm may take from a table of well separated clusters (one big group takes all).
@@ -48,6 +50,9 @@ def check_algorithm(algorithm: Algorithm, goal: Goal, *, seed: int = 0, tables: 
     name = algorithm.name
     rng = np.random.default_rng(seed)
     random = partial(_random_tally, rng, goal, algorithm)
+    if isinstance(algorithm, Bucketization):
+        check_dealing(algorithm, goal, partial(random, wildcard=False), seed=seed, tables=tables)
+        return
     if not goal.monotone and not algorithm.handles_non_monotone:
         _check_refused(algorithm, random(wildcard=False), goal, "criteria that pooling can break")
         return

@@ -14,6 +14,7 @@ from tarnkappe.errors import JobError
 from tarnkappe.fixes import algorithm, say
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping
+from tarnkappe.publish.numbered import Numbered
 from tarnkappe.tally import Tally
 
 
@@ -23,6 +24,7 @@ class Bucketization(Algorithm):
 
     scheme: ClassVar = "bucketization"
     generalises: ClassVar = False
+    publishes: ClassVar[type[Numbered]]
 
     @abstractmethod
     def deal(self, tally: Tally, goal: Goal, *, rng: np.random.Generator) -> Deal:
@@ -33,8 +35,13 @@ class Bucketization(Algorithm):
         return self.deal(tally, goal, rng=rng).grouping(tally)
 
     def all_in_one(self, tally: Tally) -> Grouping | None:
-        """There is no such group to fall back on: a deal is final."""
+        """Groups of this kind are dealt (see `all_in_one_deal`)."""
         return None
+
+    def all_in_one_deal(self, tally: Tally) -> Deal | None:
+        """All records in one group as this algorithm publishes it; None if it cannot say such a thing."""
+        cell = np.repeat(np.arange(tally.n_cells, dtype=np.int32), tally.count)
+        return Deal(cell, np.array([len(cell)]), self.publishes())
 
     def one_column(self, goal: Goal) -> str:
         """The sensitive column of a goal; refused if it looks at none, or at several."""
