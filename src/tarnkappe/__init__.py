@@ -30,6 +30,7 @@ _HOMES = {
     "Release": "release",
     "Taxonomy": "taxonomy",
     "dates": "taxonomy",
+    "decide": "pipeline",
     "frequency": "taxonomy",
     "from_file": "taxonomy",
     "intervals": "taxonomy",

@@ -74,6 +74,13 @@ if TYPE_CHECKING:
 
 _SEED_BITS = 128
 
+#: Purposes of chance besides deciding, which takes the seed as it is. No two share a stream.
+_REWRITING, _NUMBERING = 1, 2
+
+
+def _chance(seed: int, purpose: int, copy: int) -> np.random.Generator:
+    return np.random.Generator(np.random.Philox(np.random.SeedSequence(seed, spawn_key=(purpose, copy))))
+
 
 @dataclass(frozen=True, eq=False)
 class Checked:
@@ -121,13 +128,26 @@ class _Run:
     algorithm: Algorithm
     why: str | None
     plan: AnyPlan
-    rng: np.random.Generator
     seed: int
     clock: Phases
     #: The texts that stand for a missing value.
     missing: tuple[str, ...]
     #: The digest of the input, which takes a core of its own while groups are formed and written.
     digest: Pending[str]
+    #: Which of the releases of this decision it is.
+    copy: int = 0
+
+    @cached_property
+    def chance(self) -> np.random.Generator:
+        """What decides by lot when records are rewritten: another stream than the one that groups were formed with."""
+        return _chance(self.seed, _REWRITING, self.copy)
+
+    def prepared(self, copy: int = 0) -> _Run:
+        """One of any number of releases of the same decision: numbers and order are drawn anew for each."""
+        run = replace(self, copy=copy)
+        if isinstance(run.plan, DealtPlan):
+            run = replace(run, plan=replace(run.plan, deal=run.plan.deal.mixed(_chance(run.seed, _NUMBERING, copy))))
+        return run
 
     @cached_property
     def sheets(self) -> tuple[Sheet, ...]:
@@ -137,14 +157,14 @@ class _Run:
             return ()
         source, schema = self.checked.source, self.checked.schema
         values = CellValues(plan.tally, schema, source.types(schema.published), self.missing)
-        return plan.form.sheets(plan, schema, values, self.rng)
+        return plan.form.sheets(plan, schema, values, self.chance)
 
     def rewrite(self, write_to: WriteTo) -> tuple[tuple[Table, ...], Evidence]:
         """Write all tables; what verification needs besides them is handed over."""
         self.clock.begin("write")
         if isinstance(self.plan, Plan):
             with write_to(MAIN) as writer:
-                done = self.engine.rewrite(self.plan, self.checked.schema, writer, self.rng)
+                done = self.engine.rewrite(self.plan, self.checked.schema, writer, self.chance)
             witness = done.witness if done.witness.width else None
             table = Table(MAIN, self.checked.schema.published, "One row for every person.")
             return (table,), Evidence(witness, population_table(self.plan), done.ledger)
@@ -232,7 +252,11 @@ def foresee(job: Job, checked: Checked) -> Estimate:
 
 def anonymize(job: Job, data: Any, *, seed: int | None = None, progress: Progress | None = None) -> Release:
     """Anonymise in memory: the release's `table` is of the kind of frame that was given."""
-    run = _decide(job, data, seed, Phases(progress))
+    return decide(job, data, seed=seed, progress=progress).publish()
+
+
+def _in_memory(run: _Run, job: Job, data: Any) -> Release:
+    """Write a decided release to frames, and check them."""
     batches: dict[str, _Batches] = {}
 
     def write_to(name: str) -> AbstractContextManager[Writer]:
@@ -281,8 +305,51 @@ def run_job(
         hint = "data: {path: DATA.csv}" if data is None else "output: {folder: release}"
         raise JobError("E103", f"the job names no {what}", hint=hint)
     with staging(job, target, overwrite, [*_read(job, data), *inputs]) as stage:
-        run = _decide(job, data, seed, Phases(progress))
-        return _publish(stage, run, job, data, target, run.rewrite)
+        run = _decide(job, data, seed, Phases(progress)).prepared()
+
+        def rewrite(write_to: WriteTo) -> tuple[tuple[Table, ...], Evidence]:
+            done = run.rewrite(write_to)
+            run.engine.forget()  # what follows needs the memory
+            return done
+
+        return _publish(stage, run, job, data, target, rewrite)
+
+
+@dataclass(frozen=True, eq=False)
+class Decided:
+    """Groups that were decided, and not published yet: any number of releases can be made of them.
+
+    Releases of the same decision have the same groups. Each `copy` has an order, and numbers of groups, of its own.
+    """
+
+    job: Job
+    data: Any
+    _run: _Run
+
+    @property
+    def n_groups(self) -> int:
+        """Number of groups."""
+        return self._run.plan.n_groups
+
+    def publish(self, folder: str | Path | None = None, *, copy: int = 0, overwrite: bool = False) -> Release:
+        """Write a release and check it: into a folder, or in memory if none is given."""
+        run = self._run.prepared(copy)
+        if folder is None:
+            return _in_memory(run, self.job, self.data)
+        with staging(self.job, folder, overwrite, _read(self.job, self.data)) as stage:
+            return _publish(stage, run, self.job, self.data, folder, run.rewrite)
+
+
+def decide(job: Job, data: Any, *, seed: int | None = None, progress: Progress | None = None) -> Decided:
+    """Count the cells and decide the groups; nothing is published yet.
+
+    >>> import polars as pl
+    >>> from tarnkappe import Job, KAnonymity, numeric
+    >>> decided = decide(Job(quasi={"age": numeric()}, criteria=[KAnonymity(2)]), pl.DataFrame({"age": [1, 2, 8, 9]}))
+    >>> decided.n_groups, decided.publish().n_published, decided.publish(copy=1).n_published
+    (2, 4, 4)
+    """
+    return Decided(job, data, _decide(job, data, seed, Phases(progress)))
 
 
 def save(draft: Draft, folder: str | Path, *, overwrite: bool = False) -> Release:
@@ -453,11 +520,10 @@ def _decide(job: Job, data: Any, seed: int | None, clock: Phases) -> _Run:
     if isinstance(algorithm, Bucketization):
         dealer = algorithm.watched(watch)
         plan = dealt(dealer, tally, goal, lambda: dealer.deal(tally, goal, rng=rng))
-        plan = replace(plan, deal=plan.deal.mixed(rng))
     else:
         decide = partial(decide_in_time, algorithm, tally, goal, rng, watch)
         plan = planned(algorithm, tally, goal, decide, job.data.missing)
-    return _Run(checked, engine, algorithm, why, plan, rng, seed, clock, job.data.missing, digest)
+    return _Run(checked, engine, algorithm, why, plan, seed, clock, job.data.missing, digest)
 
 
 def _told(run: _Run, tables: Sequence[Table], facts: Mapping[str, Mapping[str, Any]] | None = None) -> dict[str, Any]:

@@ -78,6 +78,10 @@ class Engine(ABC):
     def rewrite(self, plan: Plan, schema: Schema, writer: Writer, rng: np.random.Generator) -> Rewritten:
         """Give every record its group's labels and write the records in an order that tells nothing."""
 
+    def forget(self) -> None:
+        """Let go of what only another `rewrite` would need."""
+        return
+
     def write(self, sheet: Sheet, writer: Writer) -> None:
         """Write a table that follows from the plan alone."""
         for batch in sheet.batches():

@@ -113,8 +113,11 @@ class StreamingEngine(Engine):
                 aside(partial(writer.write, table))  # while the next records are made ready
                 done += records.height
                 self._told(done, plan.n_published)
-        self._counter = None  # what follows needs the memory
         return Rewritten(pl.concat(witness) if hidden else pl.DataFrame(), None if keeper is None else keeper.closed())
+
+    def forget(self) -> None:
+        """Let go of the distinct rows."""
+        self._counter = None
 
     def _made_up(self, grouping: Grouping, rng: np.random.Generator) -> Generator[pl.DataFrame]:
         """Groups and distinct rows of all published records, made up from the plan.

@@ -1,0 +1,129 @@
+"""Releases of several tables, as they lie on the disk, keep what they promise and are true."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import polars as pl
+import pytest
+from checker import IN_MEMORY
+from hypothesis import given
+from hypothesis import strategies as st
+from numbered_checker import check_buckets, read_tables
+
+import tarnkappe as tk
+from tarnkappe.audit import audit
+from tarnkappe.deals import Deal
+from tarnkappe.engines.values import CellValues
+from tarnkappe.errors import InfeasibleError, VerificationError
+from tarnkappe.job.model import OutputSettings
+from tarnkappe.publish import numbered
+
+QUASI = ["age", "town"]
+
+
+def table_of(rows: list[tuple[int | None, str | None, str | None]]) -> pl.DataFrame:
+    types = {"age": pl.Int64, "town": pl.String, "illness": pl.String}
+    return pl.DataFrame(rows, schema=types, orient="row")
+
+
+def job(l: int, limit: float = 0.0, output: str = "csv", engine: str = "memory") -> tk.Job:  # noqa: E741
+    return tk.Job(
+        quasi={"age": tk.numeric(), "town": tk.suppress()},
+        sensitive=["illness"],
+        criteria=[tk.LDiversity("illness", l)],
+        max_suppressed=limit,
+        missing_rule="own-value",
+        algorithm="anatomize",
+        output=OutputSettings(format=output),
+        engine=engine,
+    )
+
+
+ages = st.one_of(st.none(), st.integers(0, 6))
+towns = st.one_of(st.none(), st.sampled_from(["Rom", "Bonn, am Rhein", "Ulm", 'the "old" town']))
+illnesses = st.one_of(st.none(), st.sampled_from(["flu", "cold", "angina", "gout;ache"]))
+tables = st.lists(st.tuples(ages, towns, illnesses), min_size=1, max_size=40)
+
+
+@given(tables, st.integers(2, 4), st.sampled_from([0.0, 0.3]), st.sampled_from(["csv", "parquet"]))
+@pytest.mark.parametrize("engine", ["memory", "streaming"])
+def test_buckets_on_the_disk(engine: str, rows: list, l: int, limit: float, output: str):  # noqa: E741
+    table = table_of(rows)
+    with tempfile.TemporaryDirectory(dir=IN_MEMORY) as folder:
+        out = Path(folder) / "out"
+        try:
+            tk.run_job(job(l, limit, output, engine), table, out, seed=7)
+        except InfeasibleError:
+            assert table["illness"].n_unique() < l
+            assert not out.exists()
+            return
+        written = read_tables(out)
+        originals = table.select(pl.all().cast(pl.String)).to_dicts()
+        values = check_buckets(written, originals, QUASI, "illness")
+        assert all(len(found) >= l for found in values.values())
+        assert len(rows) - len(written.rows[""]) <= limit * len(rows)
+        assert audit(str(out)).ok
+
+
+@pytest.mark.parametrize("output", ["csv", "parquet"])
+def test_engines_write_the_same_bytes(tmp_path: Path, output: str):
+    rows = [(i % 7, "Rom" if i % 3 else None, ["flu", "cold", "gout", "angina"][i * i % 4]) for i in range(60)]
+    found = []
+    for engine in ("memory", "streaming"):
+        tk.run_job(job(2, 0.5, output, engine), table_of(rows), tmp_path / engine, seed=3)
+        public = tmp_path / engine / "public"
+        found.append([(public / f"release{sheet}.{output}").read_bytes() for sheet in ("", "-secrets")])
+    assert found[0] == found[1]
+
+
+def shifted(self: CellValues, name: str, cells):
+    """Everybody has the values of the next one."""
+    return self.of_codes(name, self._codes[name][cells]).shift(1).backward_fill()
+
+
+def doubled(keys):
+    found, records = numbered_pairs(keys)
+    return found, records + (found == found[0])
+
+
+numbered_pairs = numbered.counted_pairs
+
+
+def one_too_far(deal: Deal, first: int, after: int):
+    """The first record of every batch stands under the next number."""
+    numbers = deal.groups_in(first, after) + 1
+    numbers[deal.size[first] - 1] = min(numbers[deal.size[first] - 1] + 1, after)
+    return numbers
+
+
+SABOTAGE = {
+    "values of others": (CellValues, "at", shifted),
+    "a count too high": (numbered, "counted_pairs", doubled),
+    "a wrong number": (numbered, "numbers_of", one_too_far),
+}
+
+
+@pytest.mark.parametrize("how", SABOTAGE)
+@pytest.mark.parametrize("output", ["csv", "parquet"])
+def test_a_lie_is_found_and_nothing_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str, output: str):
+    place, name, broken = SABOTAGE[how]
+    monkeypatch.setattr(place, name, broken)
+    rows = [(i % 8, "Rom" if i % 3 else "Ulm", ["flu", "cold", "gout", "angina"][i % 4]) for i in range(24)]
+    with pytest.raises(VerificationError, match="E501"):
+        tk.run_job(job(2, 0.0, output), table_of(rows), tmp_path / "out", seed=3)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_edited_table_is_found_out(tmp_path: Path):
+    rows = [(i, "Rom", ["flu", "cold", "gout"][i % 3]) for i in range(9)]
+    tk.run_job(job(3), table_of(rows), tmp_path / "out", seed=3)
+    assert audit(str(tmp_path / "out")).ok
+    file = tmp_path / "out" / "public" / "release-secrets.csv"
+    lines = file.read_text().splitlines()
+    file.write_text("\n".join([lines[0], *lines[2:]]) + "\n")
+    found = audit(str(tmp_path / "out"))
+    assert not found.ok
+    assert not found.found.verdicts[0].ok
+    assert found.same_as_manifest is False
