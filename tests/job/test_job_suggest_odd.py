@@ -108,6 +108,17 @@ def test_open_ends_of_a_scale_keep_its_order(end: str) -> None:
     assert release.n_groups > 3
 
 
+def test_a_scale_with_an_open_end_is_no_scale_of_texts() -> None:
+    """A child of 5 was published as [49 50], since "5" as a text lies between "49" and "50"."""
+    ages = [str(5 + i % 85) for i in range(N)] + ["90+"] * 5
+    frame = pl.DataFrame({"age": ages})
+    release = anonymize(job_from_text(job_text(frame)), frame, seed=1)
+    bounds = {label.strip("[]").replace("+", "") for label in release.table["age"]}
+    ends = [[int(end) for end in label.split()] for label in bounds]
+    assert all(label == sorted(label) for label in ends)
+    assert all(sum(low <= age <= high for low, *_, high in ([*e, *e] for e in ends)) == 1 for age in range(5, 90))
+
+
 def test_few_but_free_texts_are_dropped() -> None:
     remarks = ["called her daughter about it", "wants to move to Bremen soon", "asked for Dr Meyer again"]
     s = found(info=[None] * (N - 12) + remarks * 4)["info"]
