@@ -194,7 +194,7 @@ class Order(TaxonomyBuilder):
     ordered: ClassVar[bool] = True
 
     values: tuple[Any, ...] | None = param(
-        None, doc="The values in their order; if not given, sorted by the numbers in them, or as texts."
+        None, doc="The values in their order; sorted if not given, by the numbers in them where there are any."
     )
     groups: tuple[int, ...] = param((), doc="Group sizes per level: values, then groups of the level below.", ge=2)
 
