@@ -207,7 +207,7 @@ CODES: dict[str, str] = {
     "W607": "Missing cells were filled with their group's value (missing_rule: wildcard).",
     "W608": "A method of an imported configuration is not known; another algorithm takes its place.",
     "W609": "A column that points at people is published, for a reason that the job states.",
-    "W615": "Values of a sensitive column differ only in capitals or blanks, and count as different.",
+    "W615": "Values of a sensitive column differ only in how they are written, and count as different.",
     "W616": "The search was stopped by the time limit; the release is valid, but another run may give another one.",
     "W620": "The CSV file has texts that a spreadsheet would run as formulas when somebody opens it.",
 }
