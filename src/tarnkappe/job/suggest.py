@@ -131,7 +131,7 @@ def _role(facts: ColumnFacts, meaning: Meaning | None) -> tuple[Role, str]:
     if facts.diagnoses:
         return "sensitive", "codes of diagnoses say something about a person's health"
     if facts.distinct == 1 and not facts.missing:
-        return "keep", "the same in every row, so it tells nobody apart"
+        return "drop", "the same in every row: it tells nobody apart, but may say whom or what the table is about"
     if is_key(words):
         return "undecided", "a key that repeats: subject if it is that of people, quasi if of a place or an institution"
     return "undecided", "nothing tells who knows it"
@@ -277,8 +277,6 @@ def _body(suggestion: Suggestion) -> dict[str, Any]:
         body["type"] = "numeric"
     if suggestion.taxonomy is not None:
         body["taxonomy"] = suggestion.taxonomy
-    if suggestion.role == "keep":
-        body["because"] = suggestion.reason
     return body
 
 
