@@ -304,7 +304,7 @@ def _count(job: Job, data: Any, clock: Phases) -> tuple[Checked, Engine]:
     source = data if isinstance(data, Source) else engine.open(data, dialect, job.data.missing)
     schema = admitted(job, source)
     if job.goal.is_mechanism:
-        schema = independent(schema, job.goal)
+        schema = independent(schema, job.goal, source.types([c.name for c in schema.sensitive]))
     schema = Schema(measured(schema.columns, job.goal, source), schema.missing_rule)
     population = _open_population(job, engine)
     tally = engine.count(source, schema, job.aside(schema), population)
