@@ -169,6 +169,13 @@ def test_several_records_per_person_are_said_however_many_they_are(times: int):
     assert "W604" in [n.code for n in check(asked, data).notices]
 
 
+def test_a_key_of_people_that_is_dropped_still_says_that_they_have_several_records():
+    data = PANEL.with_columns(ward=pl.col("nr") // 10)
+    asked = Job(quasi={"age": numeric()}, drop=["nr", "wage", "ward"], criteria=[KAnonymity(2)])
+    (said,) = [n.message for n in anonymize(asked, data, seed=1).notices if n.code == "W604"]
+    assert "700 of 800 rows repeat an earlier value of 'nr'" in said
+
+
 def test_people_are_counted_whatever_the_columns_are_coarsened_by():
     """Levels, gaps, secrets and suppressed records do not lose anybody: counted again from the table by hand."""
     rng = np.random.default_rng(4)

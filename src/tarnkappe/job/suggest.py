@@ -10,7 +10,7 @@ from tarnkappe.io import Source
 from tarnkappe.job.words import AGE, BIRTH, Meaning, meaning_of
 from tarnkappe.looks.base import FEWEST
 from tarnkappe.looks.facts import ColumnFacts, column_facts
-from tarnkappe.looks.identifiers.record_number import is_key
+from tarnkappe.looks.identifiers.record_number import is_key, is_key_of_people
 from tarnkappe.looks.words import says, words_of
 from tarnkappe.schema import Kind, Role
 from tarnkappe.taxonomy.builders import MOST_IN_A_SET
@@ -27,9 +27,6 @@ _MANY_QUASI = 15
 
 #: Names that programs give to a column of row numbers which has none.
 _INDEX = ("unnamed 0", "rownames", "row names", "rownum", "=x", "=index", "level 0", "=rn", "=1")
-
-#: Names of keys of people; other keys may be those of hospitals, schools or regions.
-_PERSON_KEYS = ("=id", "=nr", "=no", "=pid", "=idcode", "=case", "=caseid", "=person", "=patient", "=subject", "=key")
 
 SUGGESTED_K = 5
 SUGGESTED_L = 2
@@ -139,7 +136,7 @@ def _role(facts: ColumnFacts, meaning: Meaning | None) -> tuple[Role, str]:
 
 def _is_key_of_people(facts: ColumnFacts, words: list[str]) -> bool:
     """Whether a column is the key of people with several records: called so, and its values repeat."""
-    named = says(words, _PERSON_KEYS) or facts.finding("record-number") is not None
+    named = is_key_of_people(words) or facts.finding("record-number") is not None
     plain = facts.whole or (facts.kind == "text" and not facts.open_ended)
     repeats = facts.finding("all-different") is None and FEWEST <= facts.distinct < facts.known
     return named and plain and repeats and not facts.is_answer
