@@ -113,7 +113,8 @@ class _Run:
         self.clock.begin("verify")
         found = self.recount(written, evidence)
         require_release(found, self.checked.schema.published, self.plan.sizes, where, self.checked.population)
-        refuse_identifiers(written, self.checked.schema)  # once more: in random order any sample shows all of it
+        # Once more: in random order any sample shows all of it.
+        refuse_identifiers(written, self.checked.schema, labelled=True)
         return found
 
     def recount(self, written: Source, evidence: Evidence) -> Verification:
