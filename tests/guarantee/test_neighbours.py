@@ -123,7 +123,10 @@ def seen(folder: Path, file: Path, engine: str, format_: str, job: Callable[...,
         for verdict in facts["verdicts"]:
             assert verdict.pop("reached") >= release.job.goal.criteria[0].k
     name = f"people.{format_}"
-    out = {"files": sorted(p.name for p in public.iterdir()), "manifest": manifest, "told": told}
+    codebook = (public / "codebook.csv").read_text("utf-8")
+    files = sorted(p.name for p in public.iterdir())
+    assert not [f for f in files if f not in (name, "codebook.csv", "manifest.json")], "a file that is not compared"
+    out = {"files": files, "manifest": manifest, "told": told, "codebook": codebook}
     if format_ == "csv":
         text = (public / name).read_text("utf-8")
         return {**out, "rows": sorted(set(text.splitlines())), "header": text.split("\n", 1)[0]}
