@@ -10,7 +10,7 @@ from tarnkappe.kernels.recoding import count_labels, count_values
 from tarnkappe.metrics.lm import LossMetric
 from tarnkappe.metrics.sse import SquaredError
 from tarnkappe.plan import Plan
-from tarnkappe.schema import Schema
+from tarnkappe.schema import Column, Schema
 
 _MOST_EXAMPLES = 3
 
@@ -61,7 +61,7 @@ def summarise_columns(plan: Plan, schema: Schema) -> tuple[ColumnSummary, ...]:
             ColumnSummary(
                 column.name,
                 "quasi",
-                _method(plan, j),
+                _method(plan, j, column),
                 column.because,
                 loss[column.name],
                 _distinct_before(plan, j),
@@ -80,16 +80,20 @@ def _distinct_before(plan: Plan, j: int) -> int:
     return int((np.bincount(plan.tally.quasi[:, j], plan.tally.count) > 0).sum())
 
 
-def _method(plan: Plan, j: int) -> str:
-    """How a quasi-identifier was coarsened, in words."""
+def _method(plan: Plan, j: int, column: Column) -> str:
+    """How a quasi-identifier was coarsened, in words.
+
+    Readers are told too. So where the values of others decide how many levels there are, no number is said.
+    """
     domain, centres = plan.tally.quasi_domains[j], plan.grouping.centres
     if centres is not None:
         return f"replaced by the {centres.operators[j]} of each group"
     lo, hi, node = (values[:, j] for values in (plan.boxes.lo, plan.boxes.hi, plan.boxes.node))
-    tree = domain.taxonomy
+    tree, all_levels = domain.taxonomy, domain.floor + domain.taxonomy.height
+    stated = column.taxonomy is not None and not column.taxonomy.follows_data
     if np.all((lo > hi) | (node == tree.leaf_nodes[np.minimum(lo, domain.size - 1)])):
         return (
-            f"generalised to its lowest level, {domain.floor} of {domain.floor + tree.height}, for everybody"
+            f"generalised to its lowest level{f', {domain.floor} of {all_levels},' if stated else ''} for everybody"
             if domain.floor
             else "published unchanged: no group needed to coarsen it"
         )
@@ -102,7 +106,8 @@ def _method(plan: Plan, j: int) -> str:
     if np.all((lo == tree.lo[node]) & (hi == tree.hi[node])):
         levels = [i for i, nodes in enumerate(tree.ancestors) if np.array_equal(nodes[lo], node)]
         if levels:
-            return f"generalised to level {domain.floor + levels[0]} of {domain.floor + tree.height} for everybody"
+            level = f"level {domain.floor + levels[0]} of {all_levels}" if stated else "one level"
+            return f"generalised to {level} for everybody"
     if _is_alike(plan, j):
         pieces = "sets" if domain.sets else "intervals"
         return f"{f'cut into {pieces}' if domain.is_range.any() else 'generalised value by value'}, alike for everybody"

@@ -297,6 +297,14 @@ def check_columns(columns: Sequence[str], name: str) -> None:
             where=name,
             hint="Name it in the header. Row numbers written by pandas go away with  df.to_csv(path, index=False).",
         )
+    marked = [i for i, column in enumerate(columns, start=1) if column.startswith("\ufeff")]
+    if marked:
+        raise DataError(
+            "E405",
+            f"the name of column {marked[0]} of '{name}' begins with a byte order mark (U+FEFF), which no reader shows",
+            where=name,
+            hint="Rename the column.",
+        )
     pattern = next((column for column in columns if _looks_like_pattern(column)), None)
     if pattern is not None:
         raise DataError(
