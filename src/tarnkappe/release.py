@@ -145,7 +145,7 @@ class Release:
         """
         lost = {s.name: s.value for s in self.scores}
         share = lost["sse"] / 100 if self.measured_by_variance else lost.get("lm")
-        return None if share is None else 1 - share
+        return None if share is None else max(1 - share, 0.0)
 
     @property
     def measured_by_variance(self) -> bool:
