@@ -175,7 +175,7 @@ def test_a_table_that_is_called_codebook(tmp_path):
 def test_both_reports_explain_the_labels_and_say_how_to_read_the_file(tmp_path):
     people(tmp_path / "people.csv")
     release = tk.run_job(job(), tmp_path / "people.csv", tmp_path / "out", seed=1)
-    for edition in ("public", "internal"):
+    for edition in ("public", "do-not-share"):
         page = html.unescape((tmp_path / "out" / edition / "report.html").read_text("utf-8"))
         assert "sets of values {a | b} per group" in page
         assert "One of: clerk, admin." in page

@@ -11,6 +11,7 @@ import polars as pl
 
 from tarnkappe.boxes import Boxes
 from tarnkappe.plan import Plan
+from tarnkappe.publish.labels import Labels
 from tarnkappe.publish.notation import EITHER, set_values
 from tarnkappe.schema import Column, Schema
 from tarnkappe.tally import Domain
@@ -56,19 +57,27 @@ def _centres(plan: Plan, j: int) -> Iterator[tuple[str | None, str]]:
 
 
 def _boxes(plan: Plan, j: int, column: Column) -> Iterator[tuple[str | None, str]]:
-    """The labels in the order of the values they stand for."""
+    """The labels in the order of the values they stand for; of their texts, if the records decide about that order."""
     labels, domain, boxes = plan.labels[j], plan.tally.quasi_domains[j], plan.boxes
     _, first = np.unique(labels.code, return_index=True)
     spread = boxes.publishes_range(j, domain)
     tree, node = domain.taxonomy, boxes.node[:, j]
     low, high = np.where(spread, boxes.lo[:, j], tree.lo[node]), np.where(spread, boxes.hi[:, j], tree.hi[node])
     order = np.lexsort((-high[first], low[first]))
+    if column.taxonomy is not None and column.taxonomy.follows_data and not column.taxonomy.ordered:
+        order = np.array(sorted(range(len(first)), key=lambda i: _text_of(labels, int(first[i]))), np.int64)
     for group in first[order]:
         if labels.code[group] < 0:
             yield None, "Missing in the data."
             continue
         label = labels.texts[labels.code[group]]
         yield label, _meaning(label, group, boxes, j, domain, column, bool(spread[group]))
+
+
+def _text_of(labels: Labels, group: int) -> tuple[bool, str]:
+    """What a group publishes, for sorting; a gap comes last."""
+    code = labels.code[group]
+    return bool(code < 0), "" if code < 0 else labels.texts[code]
 
 
 def _meaning(label: str, group: int, boxes: Boxes, j: int, domain: Domain, column: Column, spread: bool) -> str:

@@ -10,12 +10,15 @@ from tarnkappe.kernels.recoding import count_labels, count_values
 from tarnkappe.metrics.lm import LossMetric
 from tarnkappe.metrics.sse import SquaredError
 from tarnkappe.plan import Plan
-from tarnkappe.schema import Schema
+from tarnkappe.schema import Column, Schema
+from tarnkappe.tally import Domain
 
 _MOST_EXAMPLES = 3
 
 #: Values that fewer records share are no examples.
 _RARE = 10
+
+_UNCHANGED = "published unchanged: no group needed to coarsen it"
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,11 @@ class ColumnSummary:
     labels_after: int | None = None
     examples: tuple[Example, ...] = ()
 
+    @property
+    def kept(self) -> float | None:
+        """How much of its detail is left; a value that stands for others may be farther from them than their mean."""
+        return None if self.loss is None else max(1 - self.loss, 0.0)
+
 
 def summarise_columns(plan: Plan, schema: Schema) -> tuple[ColumnSummary, ...]:
     """What was done to each column; examples show only values that enough records share to be harmless."""
@@ -61,7 +69,7 @@ def summarise_columns(plan: Plan, schema: Schema) -> tuple[ColumnSummary, ...]:
             ColumnSummary(
                 column.name,
                 "quasi",
-                _method(plan, j),
+                _method(plan, j, column),
                 column.because,
                 loss[column.name],
                 _distinct_before(plan, j),
@@ -80,25 +88,26 @@ def _distinct_before(plan: Plan, j: int) -> int:
     return int((np.bincount(plan.tally.quasi[:, j], plan.tally.count) > 0).sum())
 
 
-def _method(plan: Plan, j: int) -> str:
-    """How a quasi-identifier was coarsened, in words."""
+def _method(plan: Plan, j: int, column: Column) -> str:
+    """How a quasi-identifier was coarsened, in words.
+
+    Readers are told too. So where the values of others decide which levels there are, nothing is said about levels.
+    """
     domain, centres = plan.tally.quasi_domains[j], plan.grouping.centres
     if centres is not None:
         return f"replaced by the {centres.operators[j]} of each group"
     lo, hi, node = (values[:, j] for values in (plan.boxes.lo, plan.boxes.hi, plan.boxes.node))
     tree = domain.taxonomy
+    if column.taxonomy is None or column.taxonomy.follows_data:
+        return _method_by_labels(plan, j)
     if np.all((lo > hi) | (node == tree.leaf_nodes[np.minimum(lo, domain.size - 1)])):
         return (
             f"generalised to its lowest level, {domain.floor} of {domain.floor + tree.height}, for everybody"
             if domain.floor
-            else "published unchanged: no group needed to coarsen it"
+            else _UNCHANGED
         )
     if plan.grouping.fixed is None:
-        if domain.sets:
-            return "sets of values {a | b} per group"
-        if domain.is_binary:
-            return "0/1 where a group has both"
-        return "intervals [min max] per group" if domain.is_range.any() else "lowest common category per group"
+        return _by_group(domain)
     if np.all((lo == tree.lo[node]) & (hi == tree.hi[node])):
         levels = [i for i, nodes in enumerate(tree.ancestors) if np.array_equal(nodes[lo], node)]
         if levels:
@@ -107,6 +116,27 @@ def _method(plan: Plan, j: int) -> str:
         pieces = "sets" if domain.sets else "intervals"
         return f"{f'cut into {pieces}' if domain.is_range.any() else 'generalised value by value'}, alike for everybody"
     return "generalised as far as each group needed it"
+
+
+def _method_by_labels(plan: Plan, j: int) -> str:
+    """How a quasi-identifier was coarsened whose taxonomy depends on the data, as far as its labels tell."""
+    domain, labels = plan.tally.quasi_domains[j], plan.labels[j]
+    if not domain.floor and set(labels.texts) <= set(domain.taxonomy.leaves):
+        return _UNCHANGED
+    if plan.grouping.fixed is None:
+        return _by_group(domain)
+    if domain.is_range.any() and not domain.sets and _is_alike(plan, j):
+        return "cut into intervals, alike for everybody"
+    return "generalised as far as needed"
+
+
+def _by_group(domain: Domain) -> str:
+    """What each group publishes by itself."""
+    if domain.sets:
+        return "sets of values {a | b} per group"
+    if domain.is_binary:
+        return "0/1 where a group has both"
+    return "intervals [min max] per group" if domain.is_range.any() else "lowest common category per group"
 
 
 def _is_alike(plan: Plan, j: int) -> bool:

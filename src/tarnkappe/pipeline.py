@@ -31,7 +31,6 @@ from tarnkappe.goal import Goal
 from tarnkappe.guards import (
     admitted,
     foreseen,
-    notices_about_reasons,
     refuse_identifiers,
     require_everybody,
     said_aloud,
@@ -48,7 +47,6 @@ from tarnkappe.phases import Phases, Progress
 from tarnkappe.plan import Plan
 from tarnkappe.release import Release, describe
 from tarnkappe.schema import Schema
-from tarnkappe.spellings import notices_about_spellings
 from tarnkappe.tally import Tally
 from tarnkappe.taxonomy.builders import File
 from tarnkappe.threads import Pending, in_background
@@ -163,7 +161,7 @@ def check(job: Job, data: Any) -> Checked:
     goal = job.algorithm.promised(job.goal, len(checked.tally.quasi_domains))
     job.algorithm.require_supported(checked.tally, goal)
     _require_feasible(goal, checked.tally)
-    return replace(checked, notices=checked.notices + foreseen(checked.source, checked.schema, goal))
+    return replace(checked, notices=checked.notices + foreseen(checked.source, checked.schema, goal, checked.tally))
 
 
 def foresee(job: Job, checked: Checked) -> Estimate:
@@ -265,6 +263,7 @@ def _publish(
             hashing = in_background(lambda: written.sha256)
             found = run.verify(written, shown, evidence)
             notices = _notices(run, job, written, format_)
+            told = _told(job, written, writer.dialect)
             digest = hashing.result()
     except DataError as error:
         raise unreadable(shown, error) from error
@@ -280,8 +279,8 @@ def _publish(
             "sha256": digest,
             "records": run.plan.n_published,
             "codebook": CODEBOOK if name != CODEBOOK else f"labels-{CODEBOOK}",
-            **({"csv": told_dialect(writer.dialect, missing)} if format_ == "csv" else {}),
-            "read": _reading(run, name, format_, writer.dialect, missing) if Path(path).is_file() else None,
+            **({"csv": told_dialect(told, missing)} if format_ == "csv" else {}),
+            "read": _reading(run, name, format_, told, missing) if Path(path).is_file() else None,
         },
         private=_private(run),
         proved=found.proved,
@@ -316,10 +315,7 @@ def _count(job: Job, data: Any, clock: Phases) -> tuple[Checked, Engine]:
     domains = {d.name: d for d in tally.sensitive_domains}
     for criterion in job.goal.criteria:
         criterion.require_values(domains)
-    notices = job.notices()
-    if not job.goal.is_mechanism:  # whatever is said may depend on one record
-        notices += notices_about_reasons(source, schema) + notices_about_spellings(tally)
-    return Checked(source, schema, tally, notices, population), engine
+    return Checked(source, schema, tally, job.notices(), population), engine
 
 
 def _open_population(job: Job, engine: Engine) -> Source | None:
@@ -395,6 +391,16 @@ def _as_carried_out(job: Job, run: _Run) -> Job:
     """The job with every column by name, also what was only "the rest", all that was promised, and no choice left."""
     schema = run.checked.schema
     return replace_job(job, columns=schema.columns, rest=None, goal=run.plan.goal, algorithm=run.algorithm)
+
+
+def _told(job: Job, written: Source, dialect: CsvDialect) -> CsvDialect:
+    """How the released file is written, as far as it shows or the job says it.
+
+    That numbers of the data have a decimal comma may be known from one record that is not in the release.
+    """
+    if dialect.decimal != "," or job.data.dialect.decimal == ",":
+        return dialect
+    return dialect if written.with_texts(written.columns, ",[0-9]") else replace(dialect, decimal=".")
 
 
 def _reading(run: _Run, file: str, format_: Format, dialect: CsvDialect, missing: Sequence[str]) -> dict[str, str]:

@@ -120,10 +120,12 @@ class Release:
         Whoever knows the values of everybody but one could tell from exact losses, from the number of values before,
         or from examples of them, which value the last one has. Under a mechanism only notices about the job are left.
         """
+        published = {c.name for c in self.columns if c.role in ("quasi", "sensitive", "keep")}
         of_release = {name for name, metric in all_metrics().items() if metric.follows_from_release}
         told = [n for n in self.notices if not n.internal]
         return replace(
             self,
+            verdicts=_shown(self.verdicts, self.job, published),
             scores=tuple(s for s in self.scores if s.name in of_release),
             columns=tuple(replace(c, loss=None, labels_before=None, examples=()) for c in self.columns),
             notices=self.job.notices() if self.job.goal.is_mechanism else tuple(told),
@@ -143,7 +145,7 @@ class Release:
         """
         lost = {s.name: s.value for s in self.scores}
         share = lost["sse"] / 100 if self.measured_by_variance else lost.get("lm")
-        return None if share is None else 1 - share
+        return None if share is None else max(1 - share, 0.0)
 
     @property
     def measured_by_variance(self) -> bool:
@@ -194,6 +196,15 @@ class Release:
         from tarnkappe.report import render_fragment
 
         return render_fragment(self)
+
+
+def _shown(verdicts: tuple[Verdict, ...], job: Job, published: Collection[str]) -> tuple[Verdict, ...]:
+    """Verdicts as readers may see them: what was reached is left out if it was counted in a column they have not.
+
+    Whoever knows everybody but one could tell from the number of people in a group whether the last one is in it.
+    """
+    secret = {c.asked for c in job.goal.criteria if not set(c.columns) <= set(published)}
+    return tuple(replace(v, reached=float("nan")) if v.asked in secret else v for v in verdicts)
 
 
 def summarise_scores(plan: Plan, target: str | None = None) -> tuple[Score, ...]:
@@ -252,7 +263,7 @@ def describe(
         "columns": list(schema.published),
         "quasi_identifiers": [c.name for c in schema.quasi],
         "criteria": [{"name": c.name, **c.get_params()} for c in job.goal.criteria],
-        "verdicts": [asdict(v) for v in verdicts],
+        "verdicts": [asdict(v) for v in _shown(verdicts, job, schema.published)],
         "algorithm": {"name": job.algorithm.name, **job.algorithm.get_params()},
         "groups": plan.n_groups,
         "suppressed": plan.grouping.suppressed,

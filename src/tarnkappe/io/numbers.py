@@ -6,10 +6,8 @@ from collections.abc import Callable
 
 import polars as pl
 
+from tarnkappe.arrays import LARGEST, SMALLEST
 from tarnkappe.errors import DataError
-
-#: Numbers are squared and summed over up to 10¹² records: what is larger or smaller would become infinite or nothing.
-_LARGEST, _SMALLEST = 1e140, 1e-140
 
 _MAX_EXAMPLES = 3
 _MAX_EXAMPLE_LENGTH = 20
@@ -66,9 +64,9 @@ def as_numbers(
 def _refuse_extreme(floats: pl.Series, column: str, where: str) -> None:
     """Refuse numbers whose squares, summed over many records, floating-point numbers cannot hold."""
     size = floats.abs()
-    extreme = (size > _LARGEST) | ((size < _SMALLEST) & (size > 0))
+    extreme = (size > LARGEST) | ((size < SMALLEST) & (size > 0))
     if extreme.any():
-        what = "larger than 1e140" if (size > _LARGEST).any() else "nearer to zero than 1e-140"
+        what = "larger than 1e140" if (size > LARGEST).any() else "nearer to zero than 1e-140"
         raise DataError(
             "E406",
             f"column '{column}' has numbers {what}, beyond what can be computed with",
