@@ -145,7 +145,6 @@ def test_a_late_line_break_invents_no_record(engine: str, tmp_path: Path):
         sensitive=["illness"],
         because={"illness": "texts of a test, nobody's"},
         criteria=[tk.KAnonymity(2)],
-        because={"illness": "long texts of a test, about nobody"},
         engine=EngineSettings(engine, "local[2]" if engine == "spark" else None),
     )
     release = run_job(job, path, tmp_path / "out", seed=1)
