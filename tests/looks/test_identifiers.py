@@ -193,6 +193,7 @@ def test_all_eighteen_identifiers_of_the_privacy_rule_have_a_detector() -> None:
         ("state", ["Virginia", "Georgia", "Texas", "Ohio", "Maine", "Utah", "Iowa", "Idaho"] * 8),
         ("id", [1, 2, 3] * 20),
         ("weight", [60 + i % 20 for i in range(N)]),
+        ("arrived", [f"{i % 24:02}:30:00" for i in range(N)]),
     ],
 )
 def test_ordinary_columns_are_left_alone(name: str, values: list[object]) -> None:
