@@ -125,3 +125,7 @@ def test_a_release_verifies_itself(folder: Path):
     table = folder / "saved/public/release.parquet"
     pl.read_parquet(table).head(7).write_parquet(table)
     assert not saved.verify().ok
+
+
+def test_one_group_violates(cli, foreign: Path):
+    assert "1 group violates it" in cli(*words("--k", "3")).stdout

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import polars as pl
 
 from tarnkappe.errors import DataError
+from tarnkappe.fixes import role
 
 #: Numbers are squared and summed over up to 10¹² records: what is larger or smaller would become infinite or nothing.
 _LARGEST, _SMALLEST = 1e140, 1e-140
@@ -49,11 +50,14 @@ def as_numbers(
         floats = _floats(text, decimal)
         bad = ~floats.is_finite().fill_null(False) & series.is_not_null()
     else:
+        moments = isinstance(dtype, (pl.Date, pl.Datetime))
+        what = "dates" if moments else f"values of type {dtype}"
+        hint = role(column, "quasi", "dates") if moments else "Convert the column to numbers first, or drop it."
         raise DataError(
             "E406",
-            f"column '{column}' was declared numeric but holds values of type {dtype}",
+            f"column '{column}' was declared numeric but holds {what}",
             where=where,
-            hint=f"{column}: {{type: categorical}}   or convert the column to numbers first.",
+            hint=hint,
         )
     if bad.any():
         texts = series.filter(bad).cast(pl.String).unique(maintain_order=True).to_list()
