@@ -69,7 +69,7 @@ def test_check_tells_time_memory_and_the_size_of_the_search(tmp_path: Path):
 
 
 def test_an_estimate_does_not_take_the_overhead_of_a_small_sample_for_growth():
-    """Best-first checks as many nodes of a large lattice for 60 cells as for 3000: one sample would say 40 times that."""
+    """Best-first checks as many nodes for 60 cells as for 3000, so one sample says 40 times the truth."""
     draw = np.random.default_rng(1)
     names = [f"q{i}" for i in range(14)]
     table = pl.DataFrame({name: [f"{v:03}" for v in draw.integers(0, 1000, 3000)] for name in names})
