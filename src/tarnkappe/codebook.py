@@ -85,7 +85,7 @@ def _meaning(label: str, group: int, boxes: Boxes, j: int, domain: Domain, colum
     if spread and label == EITHER:
         return "0 or 1."
     if spread and domain.sets:
-        return f"One of: {', '.join(set_values(label) or ())}."
+        return f"One of: {_enumerated(set_values(label) or ())}."
     if spread:
         ends = f"{tree.leaves[boxes.lo[group, j]]} to {tree.leaves[boxes.hi[group, j]]}, both included"
         return f"{ends}." if domain.values is not None else f"{ends}, in the order of the column."
@@ -99,7 +99,16 @@ def _meaning(label: str, group: int, boxes: Boxes, j: int, domain: Domain, colum
     if domain.floor or column.taxonomy is None or not column.taxonomy.declares_values:
         return "A group of values in the taxonomy of the column."
     below = tree.leaves[tree.lo[node] : tree.hi[node] + 1]
-    return f"One of: {', '.join(below[:_MOST_LISTED])}{'.' if len(below) <= _MOST_LISTED else ' and others.'}"
+    return f"One of: {_enumerated(below[:_MOST_LISTED])}{'.' if len(below) <= _MOST_LISTED else ' and others.'}"
+
+
+def _enumerated(values: Sequence[str]) -> str:
+    """Values with commas between them; one that holds a comma stands in quotes.
+
+    >>> print(_enumerated(["red", "white, matt"]))
+    red, "white, matt"
+    """
+    return ", ".join(_text(value) if "," in value else value for value in values)
 
 
 def as_table(entries: Iterable[Entry]) -> pl.DataFrame:

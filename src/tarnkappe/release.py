@@ -19,6 +19,7 @@ from tarnkappe.job import Job
 from tarnkappe.metrics import all_metrics, score_plan
 from tarnkappe.plan import Plan
 from tarnkappe.schema import Schema
+from tarnkappe.wording import plural
 
 if TYPE_CHECKING:
     from tarnkappe.audit import Audit
@@ -190,7 +191,8 @@ class Release:
         return as_text(self.title, release_rows(self))
 
     def __repr__(self) -> str:
-        return f"<Release: {self.n_published} records in {self.n_groups} groups, {self.job.goal.asked}>"
+        found = f"{plural(self.n_published, 'record')} in {plural(self.n_groups, 'group')}"
+        return f"<Release: {found}, {self.job.goal.asked}>"
 
     def _repr_html_(self) -> str:
         from tarnkappe.report import render_fragment

@@ -204,6 +204,7 @@ def test_all_eighteen_identifiers_of_the_privacy_rule_have_a_detector() -> None:
         ("weight", [60 + i % 20 for i in range(N)]),
         ("colour", ["white", "black", "brown", "green", "grey", "red", "rose", "violet", "blue"] * 6),
         ("long", [3, 4, 5] * 20),
+        ("arrived", [f"{i % 24:02}:30:00" for i in range(N)]),
     ],
 )
 def test_ordinary_columns_are_left_alone(name: str, values: list[object]) -> None:

@@ -257,8 +257,10 @@ def column_lines(suggestions: Sequence[Suggestion]) -> list[str]:
 def _column_line(suggestion: Suggestion, entry: str) -> str:
     """An entry of the section ``columns`` with its reason."""
     facts = suggestion.facts
-    notes = [_comment(suggestion.reason), f"{facts.distinct} value{'s' if facts.distinct != 1 else ''}"]
-    if facts.missing:
+    notes = [_comment(suggestion.reason)]
+    if not facts.odd:  # such values are not looked at
+        notes.append(f"{facts.distinct} value{'s' if facts.distinct != 1 else ''}")
+    if facts.missing and not facts.odd:
         notes.append(f"{facts.missing} missing")
     if not suggestion.is_decided:
         notes[0] = f"DECIDE: {notes[0]}"

@@ -254,12 +254,8 @@ class SparkSource(Source):
             with translated(self.name):
                 return self.selected([name]).where(functions.col(self.inner(name)).isin(values)).count(), 1
 
-        try:
-            return as_numbers(series, name, self.decimal, self.name, None, rows_with if distinct else None)
-        except DataError as error:
-            error.message = error.message.split(", the first in row")[0]
-            error.args = (error.message,)
-            raise
+        counted = rows_with if distinct else None
+        return as_numbers(series, name, self.decimal, self.name, None, counted, in_order=False)
 
 
 def open_frame(frame: DataFrame, missing: tuple[str, ...]) -> SparkSource:
