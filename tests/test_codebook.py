@@ -26,7 +26,7 @@ def people(path: Path, delimiter: str = ",", decimal: str = ".", missing: str = 
             "zip": f"0{draw.randint(1000, 1999)}",
             "job": "falconer" if i == 0 else draw.choice(["nurse", "porter", "clerk", "admin"]),
             "born": f"19{draw.randint(50, 99)}-0{draw.randint(1, 9)}-10",
-            "colour": draw.choice(["red", "blue", "green | dark"]) if i % 9 else missing,
+            "colour": draw.choice(["red, matt", "blue", "green | dark"]) if i % 9 else missing,
             "code": f"00{draw.randint(1, 5)}",
             "cost": f"{draw.randint(1, 99)}{decimal}5",
         }
@@ -100,6 +100,9 @@ def test_meanings_are_true_and_plain(tmp_path):
             assert meaning == "Any value: nothing is said."
     assert said["job", "desk"] == "One of: clerk, admin."
     assert said["colour", '{blue | "green | dark"}'] == "One of: blue, green | dark."
+    both = [words for (_, label), words in said.items() if "red, matt" in label and label.startswith("{")]
+    assert both
+    assert all('"red, matt"' in words for words in both), "a comma inside a value looks like one between values"
 
 
 def test_no_value_is_named_that_only_the_data_have(tmp_path):
@@ -175,7 +178,7 @@ def test_a_table_that_is_called_codebook(tmp_path):
 def test_both_reports_explain_the_labels_and_say_how_to_read_the_file(tmp_path):
     people(tmp_path / "people.csv")
     release = tk.run_job(job(), tmp_path / "people.csv", tmp_path / "out", seed=1)
-    for edition in ("public", "internal"):
+    for edition in ("public", "do-not-share"):
         page = html.unescape((tmp_path / "out" / edition / "report.html").read_text("utf-8"))
         assert "sets of values {a | b} per group" in page
         assert "One of: clerk, admin." in page

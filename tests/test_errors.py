@@ -77,3 +77,8 @@ def test_every_code_in_the_source_is_explained():
         for code in re.findall(r"[\"']([EW]\d{3})[\"']", path.read_text(encoding="utf-8"))
     }
     assert {code: name for code, name in used.items() if code not in CODES} == {}
+
+
+def test_further_lines_of_a_fix_are_indented():
+    error = JobError("E110", "no", hint="one of\na\nb")
+    assert str(error) == "E110 no\n  Fix: one of\n    a\n    b"

@@ -126,3 +126,12 @@ def test_the_command_line_shows_each_way_on_a_line(tmp_path: Path):
     assert result.exit_code == 4
     assert "Fix:  one of" in result.stderr
     assert f"- k-anonymity: {{k: {N}}}  and  - l-diversity: {{column: illness, l: 3}}" in result.stderr
+
+
+def test_numbers_are_written_as_on_the_screen():
+    frame = pl.DataFrame({"age": [i % 50 for i in range(2000)]})
+    with pytest.raises(InfeasibleError) as caught:
+        tk.Job(quasi={"age": tk.numeric()}, criteria=tk.KAnonymity(10_000_000)).anonymize(frame)
+    assert "k-anonymity ≥ 10 000 000" in str(caught.value)
+    assert "All 2 000 records in one group reach 2 000" in str(caught.value)
+    assert "KAnonymity(k=2000)" in str(caught.value), "what is pasted is no text for people"

@@ -29,6 +29,10 @@ RARE = ["n1"] * 3 + ["n2"] * 3 + ["s1"] * 4 + ["s2"] * 1
     [
         (tk.Flash(), CITY, RARE, "generalised to level 1 of 2 for everybody"),
         (tk.Flash(), CITY, [*RARE, None, None, None], "generalised to level 1 of 2 for everybody"),
+        # Which levels these have depends on the values of everybody.
+        (tk.Flash(), tk.quantiles(4, 2), list(range(12)), "generalised as far as needed"),
+        (tk.Flash(), tk.frequency(0.3, 0.5), RARE, "generalised as far as needed"),
+        (tk.Flash(), tk.quantiles(4, 2), [1] * 6 + [2] * 6, "published unchanged: no group needed to coarsen it"),
         (tk.Flash(), CITY, ["n1"] * 3, "published unchanged: no group needed to coarsen it"),
         (tk.TopDownSpecialization("label"), CITY, RARE, "generalised value by value, alike for everybody"),
         (tk.TopDownSpecialization("label"), tk.numeric(), list(range(12)), "cut into intervals, alike for everybody"),

@@ -14,7 +14,7 @@ from tarnkappe.taxonomy.tree import Taxonomy
 
 
 def line(values: list[float], missing: bool = False) -> Domain:
-    tree = Taxonomy.scale([f"{v:g}" for v in values])
+    tree = Taxonomy.scale([f"{v:.17g}" for v in values])
     if not missing:
         return Domain("x", tree, np.array(values))
     return Domain("x", tree.with_missing("?"), np.array([*values, np.nan]), missing=len(values))
@@ -117,3 +117,12 @@ def test_weights_scale_columns():
     tally, _ = count_cells([np.array([0, 1, 0, 1]), np.array([0, 0, 1, 1])], [], domains, [])
     points = Space.of(tally).points(tally.quasi)
     assert points.var(axis=0) == pytest.approx([0.5, 1.5])
+
+
+def test_numbers_that_differ_in_their_last_digits_only_are_told_apart():
+    counts = np.array([5, 1, 3])
+    block, near = Block.of(line([1e16, 1e16 + 2, 1e16 + 6]), counts), Block.of(line([0, 2, 6]), counts)
+    assert block.coordinates == pytest.approx(near.coordinates)
+    assert block.apart(np.array([0, 2]), np.array([1e16 + 4] * 2)) == pytest.approx(
+        near.apart(np.array([0, 2]), np.array([4.0] * 2))
+    )

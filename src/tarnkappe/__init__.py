@@ -26,6 +26,8 @@ from tarnkappe._version import __version__ as __version__
 
 #: Where the names live that are no class of a room.
 _HOMES = {
+    "Column": "schema",
+    "DataSettings": "job",
     "Job": "job",
     "Release": "release",
     "Taxonomy": "taxonomy",

@@ -78,11 +78,13 @@ from tarnkappe.criteria.t_closeness import TCloseness as TCloseness
 from tarnkappe.criteria.xy_anonymity import XYAnonymity as XYAnonymity
 from tarnkappe.criteria.xy_linkability import XYLinkability as XYLinkability
 from tarnkappe.criteria.xy_privacy import XYPrivacy as XYPrivacy
+from tarnkappe.job import DataSettings as DataSettings
 from tarnkappe.job import Job as Job
 from tarnkappe.job import numeric as numeric
 from tarnkappe.pipeline import decide as decide
 from tarnkappe.pipeline import run_job as run_job
 from tarnkappe.release import Release as Release
+from tarnkappe.schema import Column as Column
 from tarnkappe.taxonomy import Taxonomy as Taxonomy
 from tarnkappe.taxonomy import dates as dates
 from tarnkappe.taxonomy import frequency as frequency

@@ -11,6 +11,8 @@ Codes = NDArray[np.int32]
 Counts = NDArray[np.int64]
 #: Levels, losses, coordinates.
 Floats = NDArray[np.float64]
+#: Numbers are squared and summed over up to 10¹² records: what is larger or smaller would become infinite or nothing.
+LARGEST, SMALLEST = 1e140, 1e-140
 #: Yes or no for each.
 Flags = NDArray[np.bool_]
 #: Raw text.

@@ -31,6 +31,7 @@ from tarnkappe.regrouping import verify_sheets
 from tarnkappe.schema import Column, MissingRule
 from tarnkappe.taxonomy import suppress
 from tarnkappe.verification import Evidence, Verification, verify_table
+from tarnkappe.wording import command_to_verify, some_columns
 
 #: What stands in a cell that says nothing, here and in most other tools.
 STAR = "*"
@@ -236,7 +237,7 @@ def _audit_of_sheets(
         columns = [c for c in asked.columns if c.role == "sensitive"]
     else:
         origin = "the command line" if criteria else MANIFEST
-        goal = Goal(criteria or _stated(manifest, path)[1])
+        goal = Goal(criteria or _stated(manifest, path, [])[1])
         columns = [Column(name, "sensitive") for name in goal.columns]
     with ExitStack() as stack:
         told = dialect_told(manifest, reading.dialect)
@@ -292,11 +293,8 @@ def _table_of(path: Path) -> tuple[Path, Path | None]:
     folder = ReleaseFolder(path)
     table = folder.table
     if table is None:
-        raise JobError(
-            "E108",
-            f"'{folder.path}' is no release folder: it has no {PUBLIC}/{MANIFEST} that names a file",
-            hint=f"tarnkappe verify {folder.path}/FILE.csv --quasi age,sex --k 5",
-        )
+        reason = f"'{folder.path}' is no release folder: it has no {PUBLIC}/{MANIFEST} that names a file"
+        raise JobError("E108", reason, hint=command_to_verify(folder.path / "FILE.csv", ["age", "sex"]))
     return table, folder.job
 
 
@@ -344,7 +342,7 @@ def _asked(
             raise JobError(
                 "E108",
                 "a criterion needs --quasi: the columns that form the groups",
-                hint="--quasi age,sex   (the columns that others may know)",
+                hint=f"--quasi {some_columns(source.columns)}   (the columns that others may know)",
             )
         return _Asked.by(_job(source, quasi, criteria), source, "the command line")
     if manifest is None and quasi:
@@ -353,9 +351,9 @@ def _asked(
         raise JobError(
             "E108",
             "nothing says what to check: no --job, no --quasi, and no manifest.json beside the file",
-            hint=f"tarnkappe verify {file} --quasi age,sex --k 5",
+            hint=command_to_verify(file, source.columns),
         )
-    stated, promised = _stated(manifest, file)
+    stated, promised = _stated(manifest, file, source.columns)
     return _Asked.by(_job(source, quasi or stated, promised), source, MANIFEST)
 
 
@@ -422,7 +420,7 @@ def criterion_from(text: str, where: str = "--criterion") -> Criterion:
     return bind(cls, given, f"criterion '{name}'")
 
 
-def _stated(manifest: dict[str, Any], file: Path) -> tuple[list[str], list[Criterion]]:
+def _stated(manifest: dict[str, Any], file: Path, columns: Sequence[str]) -> tuple[list[str], list[Criterion]]:
     """The quasi-identifiers and criteria that the manifest promises; it may have been changed by hand."""
     where = str(file.with_name(MANIFEST))
     quasi: Any = manifest.get("quasi_identifiers")
@@ -432,7 +430,7 @@ def _stated(manifest: dict[str, Any], file: Path) -> tuple[list[str], list[Crite
             "E110",
             "the manifest does not say what the file promises: quasi_identifiers and criteria are not lists of them",
             where=where,
-            hint=f"tarnkappe verify {file} --quasi age,sex --k 5",
+            hint=command_to_verify(file, columns),
         )
     criteria = []
     for given in promised:

@@ -41,6 +41,11 @@ class ColumnSummary:
     labels_after: int | None = None
     examples: tuple[Example, ...] = ()
 
+    @property
+    def kept(self) -> float | None:
+        """How much of its detail is left; a value that stands for others may be farther from them than their mean."""
+        return None if self.loss is None else max(1 - self.loss, 0.0)
+
 
 #: What is done to columns, whatever groups say.
 _DONE = {
@@ -69,7 +74,7 @@ def summarise_columns(plan: AnyPlan, schema: Schema) -> tuple[ColumnSummary, ...
             ColumnSummary(
                 column.name,
                 "quasi",
-                form.done(j, plan.tally.quasi_domains[j], plan.boxes),
+                form.done(j, column, plan.tally.quasi_domains[j], plan.boxes, plan.labels[j]),
                 column.because,
                 loss[column.name],
                 _distinct_before(plan, j),

@@ -63,8 +63,8 @@ class TarnkappeError(Exception):
     def __str__(self) -> str:
         place = f" ({self.where})" if self.where else ""
         hint = self.hint if self.in_job_file else self.python_hint
-        lines = [*self.details, *([] if hint is None else [f"Fix: {hint}"])]
-        return "\n  ".join([f"{self.code} {self.message}{place}", *lines])
+        fix = [] if hint is None else ["Fix: " + hint.replace("\n", "\n    ")]
+        return "\n  ".join([f"{self.code} {self.message}{place}", *self.details, *fix])
 
     def as_dict(self) -> dict[str, object]:
         """The error as plain data, for ``--json``."""
@@ -146,10 +146,16 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     >>> did_you_mean("quasi-identifier", ["identifier", "quasi"])
     " (did you mean 'quasi'?)"
     """
+    close = closest(word, known)
+    return "" if close is None else f" (did you mean '{close}'?)"
+
+
+def closest(word: str, known: Iterable[str]) -> str | None:
+    """The known word that was most likely meant, or None when none is close."""
     words = list(known)
     begun = [w for w in words if len(w) >= 4 and word.lower().startswith(w.lower())]
     close = begun or difflib.get_close_matches(word, words, n=1, cutoff=0.6)
-    return f" (did you mean '{max(close, key=len)}'?)" if close else ""
+    return max(close, key=len) if close else None
 
 
 #: What each code means, for ``tarnkappe explain`` and the reference page.
@@ -207,7 +213,7 @@ CODES: dict[str, str] = {
     "W607": "Missing cells were filled with their group's value (missing_rule: wildcard).",
     "W608": "A method of an imported configuration is not known; another algorithm takes its place.",
     "W609": "A column that points at people is published, for a reason that the job states.",
-    "W615": "Values of a sensitive column differ only in capitals or blanks, and count as different.",
+    "W615": "Values of a sensitive column differ only in how they are written, and count as different.",
     "W616": "The search was stopped by the time limit; the release is valid, but another run may give another one.",
     "W621": "Quasi-identifiers are published as they are: who a record is about is not hidden.",
     "W620": "The CSV file has texts that a spreadsheet would run as formulas when somebody opens it.",

@@ -19,6 +19,9 @@ from tarnkappe.tally import Tally
 _SAMPLES = (60, 125, 250, 500, 1000, 2000, 4000, 8000)
 _LONG_ENOUGH = 0.4
 
+#: One sample says nothing about growth: a second one follows unless the first has taken so long already.
+_TOO_LONG = 3.0
+
 #: What grows slower or faster than these powers between two samples is noise, or has not begun to grow.
 _POWERS = (0.5, 2.5)
 
@@ -54,7 +57,7 @@ def estimate(algorithm: Algorithm, tally: Tally, goal: Goal, rng: np.random.Gene
         seconds = _seconds(algorithm, tally, goal, rng, n)
         if seconds is not None:
             taken.append((n, max(seconds, 1e-6)))
-            if seconds > _LONG_ENOUGH:
+            if seconds > (_LONG_ENOUGH if len(taken) > 1 else _TOO_LONG):
                 break
     search, cells = algorithm.search_size(tally), tally.n_cells
     if not taken:

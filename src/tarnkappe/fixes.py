@@ -32,6 +32,10 @@ class Fix:
         return self.in_job
 
 
+#: Earlier output may be replaced.
+OVERWRITE = Fix("--overwrite", "overwrite=True")
+
+
 def say(sentence: str, *fixes: Fix) -> Fix:
     """A sentence with fixes in place of its ``{}``.
 
@@ -92,6 +96,15 @@ def setting(in_job: str, argument: str, value: Any) -> Fix:
     'max_suppressed=0.02'
     """
     return Fix(in_job, f"{argument}={_written(value)}")
+
+
+def assignment(key: str, value: Any) -> Fix:
+    """A key of a job file, or an argument, with a value.
+
+    >>> assignment("role", "quasi")
+    Fix(in_job='role: quasi', in_python='role="quasi"')
+    """
+    return Fix(f"{key}: {_plain(value)}", f"{key}={_written(value)}")
 
 
 def _call(cls: str, parameters: Mapping[str, Any]) -> str:

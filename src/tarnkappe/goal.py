@@ -16,7 +16,10 @@ from tarnkappe.fixes import Fix, algorithm, say, setting
 from tarnkappe.groups import Draft, Grouping, GroupStats
 from tarnkappe.relaxing import Relaxation, relaxations
 from tarnkappe.tally import Tally
-from tarnkappe.wording import percent
+from tarnkappe.wording import count, percent, plural
+
+#: What a job without a criterion lacks.
+_ADD_ONE = Fix("Add  criteria:\n  - k-anonymity: {k: 5}", "Add  criteria=[KAnonymity(5)]")
 
 
 def _go_on() -> None:
@@ -44,7 +47,7 @@ class Goal:
         object.__setattr__(self, "criteria", tuple(criteria))
         object.__setattr__(self, "max_suppressed", max_suppressed)
         if not self.criteria:
-            raise JobError("E106", "the job has no criterion", hint="Add  criteria:\n  - k-anonymity: {k: 5}")
+            raise JobError("E106", "the job has no criterion", hint=_ADD_ONE)
         if not 0 <= max_suppressed <= 1:
             raise JobError("E110", f"the suppression limit must be between 0 and 1, got {max_suppressed!r}")
 
@@ -203,15 +206,16 @@ class Goal:
                 if not v.ok:
                     failing.append(c)
                     on = f" on '{v.column}'" if v.column else ""
-                    best = f"{v.reached:.0f}" if v.reached % 1 == 0 else f"{v.reached:.4g}"
-                    details.append(f"All {tally.n_records} records in one group reach {best}{on}; asked: {v.asked}.")
+                    best = count(int(v.reached)) if v.reached % 1 == 0 else f"{v.reached:.4g}"
+                    everyone = f"All {count(tally.n_records)} records in one group"
+                    details.append(f"{everyone} reach {best}{on}; asked: {v.asked}.")
             ways += relaxations(self.criteria, together)
         if suppressed is not None and suppressed < tally.n_records:  # a release of nobody is no release
             share = suppressed / max(tally.n_records, 1)
             enough = enough and not failing
             details.append(
-                f"{'' if enough else 'At least '}{suppressed} records ({share:.1%}) would have to be suppressed, "
-                f"allowed are {self.budget(tally.n_records)} ({self.max_suppressed:.1%})."
+                f"{'' if enough else 'At least '}{plural(suppressed, 'record')} ({percent(share)}) would have to be "
+                f"suppressed, allowed are {count(self.budget(tally.n_records))} ({percent(self.max_suppressed)})."
             )
             if enough:
                 ways.append(_more_suppression(suppressed, tally.n_records))
@@ -253,9 +257,9 @@ def _more_suppression(records: int, of: int) -> Relaxation:
     """The smallest share of a thousandth that allows so many records to be left out."""
     thousandths = math.ceil(Fraction(records, of) * 1000)
     fix = setting(f"limits: {{suppressed_rows: {thousandths / 10:g}%}}", "max_suppressed", thousandths / 1000)
-    return Relaxation(fix, f"{records} of {of} records are left out")
+    return Relaxation(fix, f"{count(records)} of {count(of)} records are left out")
 
 
 def _without_ceiling(column: str, height: int) -> Fix:
     """A column whose highest level is the root of its taxonomy."""
-    return Fix(f"--set columns.{column}.max_level={height}", f'Column("{column}", "quasi", …, max_level={height})')
+    return Fix(f"--set columns.{column}.max_level={height}", f'max_level={{"{column}": {height}}}')

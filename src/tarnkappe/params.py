@@ -17,7 +17,8 @@ from dataclasses import MISSING, dataclass
 from functools import cache
 from typing import Any, Literal, TypeVar
 
-from tarnkappe.errors import JobError, did_you_mean
+from tarnkappe.errors import JobError, closest, did_you_mean
+from tarnkappe.fixes import Fix, assignment, say
 
 T = TypeVar("T")
 
@@ -166,6 +167,8 @@ def _coerce(p: Parameter, value: Any, where: str | None) -> Any:
     if number is not None:
         wanted = str if isinstance(value, str) else number
         p = dataclasses.replace(p, type=wanted, choices=p.choices if wanted is str else None)
+    if p.refers_to in ("sensitive", "counted", "quasi") and type(value) is int and wanted is str:
+        value = str(value)  # columns of a file without a header, and some of pandas, are called by a number
     ok = True
     if wanted is int:
         ok = isinstance(value, int) and not isinstance(value, bool)
@@ -197,9 +200,19 @@ def _coerce(p: Parameter, value: Any, where: str | None) -> Any:
             "E110",
             f"'{p.name}' must be {either.expected}, got {value!r}{guess}",
             where=where,
-            hint=f"{p.name}: {p.doc}",
+            hint=_proposal(p, value),
         )
     return value
+
+
+def _proposal(p: Parameter, value: Any) -> Fix:
+    """What may be written in place of a value that cannot be, and what it says; only that if no value is known."""
+    close = closest(value, p.choices) if p.choices and isinstance(value, str) else None
+    better = close if close is not None else p.example
+    if better is None:
+        return Fix(*[f"{p.name}: {p.doc}"] * 2)
+    written = assignment(p.name, better)
+    return say("{}   ({})", written, Fix(p.doc, p.doc))
 
 
 class Declared:

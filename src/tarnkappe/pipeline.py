@@ -43,7 +43,6 @@ from tarnkappe.goal import Goal
 from tarnkappe.guards import (
     admitted,
     foreseen,
-    notices_about_reasons,
     refuse_identifiers,
     require_everybody,
     said_aloud,
@@ -62,7 +61,6 @@ from tarnkappe.publish.sheets import MAIN, Sheet
 from tarnkappe.regrouping import untrue_sheets, verify_sheets
 from tarnkappe.release import Release, describe
 from tarnkappe.schema import Schema
-from tarnkappe.spellings import notices_about_spellings
 from tarnkappe.tally import Tally
 from tarnkappe.taxonomy.builders import File
 from tarnkappe.threads import Pending, in_background
@@ -183,9 +181,10 @@ class _Run:
         if isinstance(self.plan, DealtPlan):
             columns = tuple(column for sheet in self.sheets for column in sheet.columns)
         require_release(found, columns, self.plan.sizes, where, self.checked.population)
+        coarsened = self.plan.form.coarsens
         for source in written.values():
             # Once more: in random order any sample shows all of it.
-            refuse_identifiers(source, self.checked.schema, coarsened=self.plan.form.coarsens)
+            refuse_identifiers(source, self.checked.schema, coarsened=coarsened, labelled=coarsened)
         return found
 
     def recount(self, written: Mapping[str, Source], evidence: Evidence) -> Verification:
@@ -242,7 +241,7 @@ def check(job: Job, data: Any) -> Checked:
     goal = job.algorithm.promised(job.goal, len(checked.tally.quasi_domains))
     job.algorithm.require_supported(checked.tally, goal)
     _require_feasible(goal, checked.tally)
-    return replace(checked, notices=checked.notices + foreseen(checked.source, checked.schema, goal))
+    return replace(checked, notices=checked.notices + foreseen(checked.source, checked.schema, goal, checked.tally))
 
 
 def foresee(job: Job, checked: Checked) -> Estimate:
@@ -407,6 +406,7 @@ def _publish(
             hashing = in_background(lambda: {sheet: source.sha256 for sheet, source in written.items()})
             found = run.verify(written, shown, evidence)
             notices = _notices(run, job, written[MAIN], format_)
+            dialect = _as_it_shows(job, written[MAIN], dialect)
             digests = hashing.result()
             rows = {sheet: source.n_rows for sheet, source in written.items()}
     except DataError as error:
@@ -458,7 +458,7 @@ def _count(job: Job, data: Any, clock: Phases) -> tuple[Checked, Engine]:
     source = data if isinstance(data, Source) else engine.open(data, dialect, job.data.missing)
     schema = admitted(job, source)
     if job.goal.is_mechanism:
-        schema = independent(schema, job.goal)
+        schema = independent(schema, job.goal, source.types([c.name for c in schema.sensitive]))
     schema = Schema(measured(schema.columns, job.goal, source), schema.missing_rule)
     population = _open_population(job, engine)
     tally = engine.count(source, schema, job.aside(schema), population)
@@ -469,11 +469,7 @@ def _count(job: Job, data: Any, clock: Phases) -> tuple[Checked, Engine]:
     domains = {d.name: d for d in tally.sensitive_domains}
     for criterion in job.goal.criteria:
         criterion.require_values(domains)
-    notices = job.notices()
-    if not job.goal.is_mechanism:  # whatever is said may depend on one record
-        coarsened = job.algorithm.publishes.coarsens
-        notices += notices_about_reasons(source, schema, coarsened=coarsened) + notices_about_spellings(tally)
-    return Checked(source, schema, tally, notices, population), engine
+    return Checked(source, schema, tally, job.notices(), population), engine
 
 
 def _open_population(job: Job, engine: Engine) -> Source | None:
@@ -570,6 +566,16 @@ def _as_carried_out(job: Job, run: _Run) -> Job:
     """The job with every column by name, also what was only "the rest", all that was promised, and no choice left."""
     schema = run.checked.schema
     return replace_job(job, columns=schema.columns, rest=None, goal=run.plan.goal, algorithm=run.algorithm)
+
+
+def _as_it_shows(job: Job, written: Source, dialect: CsvDialect) -> CsvDialect:
+    """How the released file is written, as far as it shows or the job says it.
+
+    That numbers of the data have a decimal comma may be known from one record that is not in the release.
+    """
+    if dialect.decimal != "," or job.data.dialect.decimal == ",":
+        return dialect
+    return dialect if written.with_texts(written.columns, ",[0-9]") else replace(dialect, decimal=".")
 
 
 def _reading(

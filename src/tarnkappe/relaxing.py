@@ -10,6 +10,7 @@ from tarnkappe.errors import JobError
 from tarnkappe.fixes import Fix, criterion, role, say
 from tarnkappe.groups import GroupStats
 from tarnkappe.params import parameters
+from tarnkappe.wording import count
 
 #: As many ways out are told as one reads.
 MOST_TOLD = 3
@@ -37,14 +38,14 @@ def relaxations(criteria: Sequence[Criterion], together: GroupStats) -> list[Rel
     if all(w is not None for w in weaker.values()):
         fixes = [written(w) for w in weaker.values() if w is not None]
         fix = say("  and  ".join(["{}"] * len(fixes)), *fixes)
-        out.append(Relaxation(fix, f"all {n} records in one group satisfy it, which is the least that is left"))
+        out.append(Relaxation(fix, f"all {count(n)} records in one group satisfy it, which is the least that is left"))
     for c in failing:
         half = _changed(c, n // 2) if c.decided_by_size and n >= 2 else None
         others = [weaker.get(o) or o for o in criteria if o is not c]
         if half is not None and _holds([half, *others], together):
             fixes = [written(half), *(written(w) for o, w in weaker.items() if o is not c and w is not None)]
             fix = say("  and  ".join(["{}"] * len(fixes)), *fixes)
-            out.append(Relaxation(fix, f"{n} records are enough for two groups"))
+            out.append(Relaxation(fix, f"{count(n)} records are enough for two groups"))
     column = failing[0].sensitive_column
     remaining = [c for c in criteria if c.sensitive_column != column]
     if column is not None and remaining and _holds(remaining, together):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,6 +20,7 @@ from tarnkappe.metrics import all_metrics, score_plan
 from tarnkappe.plan import AnyPlan
 from tarnkappe.publish.sheets import MAIN
 from tarnkappe.schema import Schema
+from tarnkappe.wording import plural
 
 if TYPE_CHECKING:
     from tarnkappe.audit import Audit
@@ -133,10 +134,12 @@ class Release:
         Whoever knows the values of everybody but one could tell from exact losses, from the number of values before,
         or from examples of them, which value the last one has. Under a mechanism only notices about the job are left.
         """
+        published = {c.name for c in self.columns if c.role in ("quasi", "sensitive", "keep")}
         of_release = {name for name, metric in all_metrics().items() if metric.follows_from_release}
         told = [n for n in self.notices if not n.internal]
         return replace(
             self,
+            verdicts=_shown(self.verdicts, self.job, published),
             scores=tuple(s for s in self.scores if s.name in of_release),
             columns=tuple(replace(c, loss=None, labels_before=None, examples=()) for c in self.columns),
             notices=self.job.notices() if self.job.goal.is_mechanism else tuple(told),
@@ -156,7 +159,7 @@ class Release:
         """
         lost = {s.name: s.value for s in self.scores}
         share = lost["sse"] / 100 if self.measured_by_variance else lost.get("lm")
-        return None if share is None else 1 - share
+        return None if share is None else max(1 - share, 0.0)
 
     @property
     def measured_by_variance(self) -> bool:
@@ -201,12 +204,22 @@ class Release:
         return as_text(self.title, release_rows(self))
 
     def __repr__(self) -> str:
-        return f"<Release: {self.n_published} records in {self.n_groups} groups, {self.job.goal.asked}>"
+        found = f"{plural(self.n_published, 'record')} in {plural(self.n_groups, 'group')}"
+        return f"<Release: {found}, {self.job.goal.asked}>"
 
     def _repr_html_(self) -> str:
         from tarnkappe.report import render_fragment
 
         return render_fragment(self)
+
+
+def _shown(verdicts: tuple[Verdict, ...], job: Job, published: Collection[str]) -> tuple[Verdict, ...]:
+    """Verdicts as readers may see them: what was reached is left out if it was counted in a column they have not.
+
+    Whoever knows everybody but one could tell from the number of people in a group whether the last one is in it.
+    """
+    secret = {c.asked for c in job.goal.criteria if not set(c.columns) <= set(published)}
+    return tuple(replace(v, reached=float("nan")) if v.asked in secret else v for v in verdicts)
 
 
 def summarise_scores(plan: AnyPlan, target: str | None = None) -> tuple[Score, ...]:
@@ -265,7 +278,7 @@ def describe(
         "columns": list(schema.published),
         "quasi_identifiers": [c.name for c in schema.quasi],
         "criteria": [{"name": c.name, **c.get_params()} for c in job.goal.criteria],
-        "verdicts": [asdict(v) for v in verdicts],
+        "verdicts": [asdict(v) for v in _shown(verdicts, job, schema.published)],
         "algorithm": {"name": job.algorithm.name, **job.algorithm.get_params()},
         "groups": plan.n_groups,
         "suppressed": plan.suppressed,

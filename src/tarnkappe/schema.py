@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
-from tarnkappe.errors import DataError, JobError, did_you_mean
+from tarnkappe.errors import DataError, JobError, closest, did_you_mean
 from tarnkappe.fixes import Fix, role, say
 from tarnkappe.taxonomy.base import TaxonomyBuilder
 
@@ -50,9 +50,16 @@ def is_reason(text: str) -> bool:
 _MOST_SHOWN = 8
 
 
+class UndecidedError(JobError):
+    """Columns have no role."""
+
+    #: Whether the job seems to name one of them, but spells it otherwise.
+    misspelt = False
+
+
 def undecided_error(
     columns: Sequence[str], seen: Sequence[str] = (), where: str | None = None, absent: Sequence[str] = ()
-) -> JobError:
+) -> UndecidedError:
     """The error about columns that have no role; `seen` says what each of the first ones looks like.
 
     Columns of the job that the data do not have (`absent`) may be misspelt.
@@ -61,13 +68,19 @@ def undecided_error(
     shown = columns[:_MOST_SHOWN]
     looks = [f"{name}: {words}" for name, words in zip(shown, seen, strict=False)]
     looks += [f"The job names '{c}', which the data do not have{did_you_mean(c, columns)}." for c in absent[:3]]
-    return JobError(
+    meant = next(((c, name) for c in absent if (name := closest(c, columns)) is not None), None)
+    hint: str | Fix = say("Add  {}   (or the role it has).", role(columns[0], "drop"))
+    if meant is not None:
+        hint = f"Write  {meant[1]}  in place of  {meant[0]}"
+    error = UndecidedError(
         "E101",
         f"{n} column{'s have' if n > 1 else ' has'} no role: {', '.join(shown)}" + (" …" if n > len(shown) else ""),
         where=where,
         details=[*looks, f"Every column needs one of: {', '.join(r for r in ROLES if r != 'undecided')}."],
-        hint=say("Add  {}   (or the role it has).", role(columns[0], "drop")),
+        hint=hint,
     )
+    error.misspelt = meant is not None
+    return error
 
 
 @dataclass(frozen=True)
@@ -111,6 +124,13 @@ class Column:
                 details=["It is recorded and printed in the reports, for those who ask why the column was published."],
                 hint=f'{self.name}: {{role: {self.role}, because: "ward codes are internal, reviewed by A. Meyer"}}',
             )
+        for key, level in (("min_level", self.min_level), ("max_level", self.max_level)):
+            if level is not None and (type(level) is not int or level < 0):
+                raise JobError(
+                    "E110",
+                    f"'{key}' of '{self.name}' must be a whole number of at least 0, got {level!r}",
+                    hint=Fix(f"{self.name}: {{{key}: 1}}", f'{key}={{"{self.name}": 1}}'),
+                )
         if (self.min_level or self.max_level is not None) and self.role != "quasi":
             raise JobError(
                 "E110",
@@ -161,7 +181,7 @@ class Schema:
         object.__setattr__(self, "_by_name", {c.name: c for c in self.columns})
         if len(self._by_name) < len(self.columns):
             raise JobError("E104", "a column stands twice in the schema")
-        if not self.quasi:
+        if not self.quasi and not self.with_role("undecided"):  # those may still become some
             raise JobError(
                 "E106",
                 "no column is a quasi-identifier, so there is nothing to protect",

@@ -19,6 +19,9 @@ _MOST_COORDINATES, _SHARED = 64, 32
 #: The share of a column's variance that a coordinate must have; less is rounding.
 _LEAST_SHARE = 1e-12
 
+#: Numbers that differ by a smaller part of themselves lose the digits that tell them apart.
+_LAST_DIGITS = 1e-6
+
 
 @dataclass(frozen=True, eq=False)
 class Block(ABC):
@@ -68,11 +71,19 @@ class Line(Block):
     """Numbers or ranks lie on a line; a missing value lies off it, at the mean of the others."""
 
     @cached_property
+    def _start(self) -> float:
+        """Where numbers are measured from: the first of them if they differ in their last digits only, else zero."""
+        place = self.domain.positions[self.domain.known]
+        if not len(place) or float(np.ptp(place)) > _LAST_DIGITS * float(np.abs(place).max()):
+            return 0.0
+        return float(place[0])
+
+    @cached_property
     def _scale(self) -> tuple[float, float, float]:
         """The largest number, and the mean and standard deviation of all in units of it: so no square overflows."""
         known = self.counts * self.domain.known
         n_known = max(int(known.sum()), 1)
-        place = np.nan_to_num(self.domain.positions)
+        place = np.nan_to_num(self.domain.positions - self._start)
         largest = float(np.abs(place).max(initial=0.0)) or 1.0
         origin = float((place / largest) @ known / n_known)
         unit = float(np.sqrt((place / largest - origin) ** 2 @ known / n_known)) or 1.0
@@ -80,7 +91,7 @@ class Line(Block):
 
     def _standardised(self, value: Floats) -> Floats:
         largest, origin, unit = self._scale
-        return (value / largest - origin) / unit
+        return ((value - self._start) / largest - origin) / unit
 
     @cached_property
     def _raw(self) -> Floats:

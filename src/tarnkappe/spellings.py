@@ -1,24 +1,35 @@
-"""Values that are one to a person and several to a program: "HIV", "HIV " and "hiv"."""
+"""Values that are one to a person and several to a program: "HIV", "HIV " and "hiv", or "0", "0.0" and "-0"."""
 
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
 
+from tarnkappe.arrays import Codes
 from tarnkappe.errors import Notice
+from tarnkappe.plan import Plan
 from tarnkappe.tally import Domain, Tally
 
+#: Signs of a number that a float surely tells from any other of as many signs.
+_TOLD_APART = 15
 
-def notices_about_spellings(tally: Tally) -> tuple[Notice, ...]:
-    """Say which sensitive columns have values that differ only in how they are written.
+
+def notices_about_spellings(tally: Tally, plan: Plan | None = None) -> tuple[Notice, ...]:
+    """Say which sensitive columns have values that differ only in how they are written; with a plan, in its release.
 
     A group whose records have nothing but such values looks diverse and is not. No value is named.
     """
-    found = {d.name: _alike(d) for d in tally.sensitive_domains if not d.aside and d.values is None}
+    cells = slice(None) if plan is None else plan.grouping.cell[plan.grouping.group >= 0]
+    found = {
+        d.name: _alike(d, np.unique(tally.sensitive[cells, j]))
+        for j, d in enumerate(tally.sensitive_domains)
+        if not d.aside and d.values is None
+    }
     return tuple(
         Notice(
             "W615",
-            f"'{name}' has {n} value{'s' if n > 1 else ''} more than it has words: some differ only in capitals or "
-            "blanks, and count as different",
+            f"'{name}' has {n} value{'s' if n > 1 else ''} more than it has words: some differ only in capitals, "
+            "blanks or the digits of the same number, and count as different",
             hint=f"Write the values of '{name}' alike first, or a group may look more diverse than it is.",
         )
         for name, n in found.items()
@@ -26,10 +37,15 @@ def notices_about_spellings(tally: Tally) -> tuple[Notice, ...]:
     )
 
 
-def _alike(domain: Domain) -> int:
-    """How many values there are more than words, if capitals, blanks and the encoding of signs do not matter."""
-    leaves = enumerate(domain.taxonomy.leaves)
-    texts = pl.Series([text for code, text in leaves if code != domain.missing], dtype=pl.String)
+def _alike(domain: Domain, codes: Codes) -> int:
+    """How many values there are more than words, if capitals, blanks and the encoding of signs do not matter.
+
+    Nor does it matter how many digits a number is written with, up to as many as a float tells apart.
+    """
+    leaves = domain.taxonomy.leaves
+    texts = pl.Series([leaves[code] for code in codes if code != domain.missing], dtype=pl.String)
     blanks = r"[\s\u{200B}\u{FEFF}]+"
     words = texts.str.normalize("NFKC").str.to_lowercase().str.replace_all(blanks, " ").str.strip_chars()
-    return texts.len() - words.n_unique()
+    words = words.unique()
+    numbers = words.filter(words.str.len_chars() <= _TOLD_APART).cast(pl.Float64, strict=False).drop_nulls()
+    return texts.len() - words.len() + numbers.len() - (numbers + 0.0).n_unique()

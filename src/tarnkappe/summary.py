@@ -137,7 +137,7 @@ def roles(given: Iterable[str]) -> str:
 
 def _columns(release: Release) -> str:
     """How much of each quasi-identifier is left."""
-    parts = [f"{c.name} {percent(1 - c.loss)}" for c in release.columns if c.loss is not None]
+    parts = [f"{c.name} {percent(c.kept)}" for c in release.columns if c.kept is not None]
     return "by column: " + " · ".join(parts) if parts else ""
 
 

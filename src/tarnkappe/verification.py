@@ -29,10 +29,10 @@ from tarnkappe.schema import Column
 from tarnkappe.tally import Domain
 from tarnkappe.threads import map_threads
 from tarnkappe.truth import untrue_cells
-from tarnkappe.wording import plural
+from tarnkappe.wording import count, figure, plural
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Verification:
     """What was found in a published table."""
 
@@ -56,6 +56,19 @@ class Verification:
     def ok(self) -> bool:
         """Whether every criterion holds in every group, and all is as it was planned if there is a plan."""
         return all(v.ok for v in self.verdicts) and not self.untrue
+
+    def __str__(self) -> str:
+        smallest = f" · smallest {count(int(self.sizes.min()))}" if len(self.sizes) else ""
+        lines = [f"{plural(self.n_records, 'record')} in {plural(len(self.sizes), 'group')}{smallest}"]
+        for v in self.verdicts:
+            column = f" ({v.column})" if v.column else ""
+            lines.append(f"{'✓' if v.ok else '✗'} {v.asked}{column}: {figure(v.reached)}")
+        return "\n  ".join([*lines, *(f"✗ {what}" for what in self.untrue), *(f"✓ {what}" for what in self.proved)])
+
+    def __repr__(self) -> str:
+        kept = sum(v.ok for v in self.verdicts)
+        found = f"{plural(self.n_records, 'record')} in {plural(len(self.sizes), 'group')}"
+        return f"<Verification: {found}, {kept} of {len(self.verdicts)} criteria hold>"
 
 
 @dataclass(frozen=True, eq=False)

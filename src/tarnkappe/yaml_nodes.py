@@ -121,7 +121,10 @@ def _remedy(error: Any, text: str) -> str:
         return "Indent with spaces: YAML takes no tabs there."
     told = f"{error.context or ''} {error.problem or ''}"
     line = (error.context_mark or mark).line + 1 if error.context_mark or mark else 1
+    opened = lines[line - 1] if line <= len(lines) else ""
     for words, remedy in _REMEDIES:
+        if words == "flow mapping" and opened.count("{") == opened.count("}") > 0:
+            continue  # it is closed, so what stands in it is wrong
         if words in told:
             return remedy.format(line=line)
     return 'Put texts with special characters in quotes:  "a: b".'

@@ -61,7 +61,7 @@ class TestByHand:
         good, bad = numeric("good", [0, 1]), numeric("bad", [0, 1])
         labels = [0, 0, 0, 1, 1, 1, 1, 0]
         tally = table([(bad, [0, 1, 0, 1, 0, 1, 0, 1]), (good, [0, 0, 0, 0, 1, 1, 1, 1])], CLASSES, labels)
-        assert texts(tally, k(4)) == {("[0 1]", "0"), ("[0 1]", "1")}
+        assert texts(tally, k(4)) == {("0/1", "0"), ("0/1", "1")}
 
     def test_numbers_are_a_regression(self):
         """Squared deviations fall most between 2 and 90, far from the median."""

@@ -12,7 +12,7 @@ from tarnkappe.algorithms.fulldomain.datafly import Datafly
 from tarnkappe.algorithms.fulldomain.flash import Flash
 from tarnkappe.algorithms.local.iterated_local_recoding import IteratedLocalRecoding
 from tarnkappe.criteria.k_anonymity import KAnonymity
-from tarnkappe.errors import InfeasibleError, JobError
+from tarnkappe.errors import InfeasibleError, JobError, LimitError
 from tarnkappe.goal import Goal
 from tarnkappe.metrics.ncp import GlobalCertaintyPenalty
 from tarnkappe.plan import Plan
@@ -99,3 +99,18 @@ def test_loses_less_than_one_full_domain_optimum():
         score(Plan.of(tally, goal, a.decide(tally, goal, rng=rng))) for a in (Flash(), IteratedLocalRecoding())
     )
     assert again < 0.7 * once
+
+
+@pytest.mark.parametrize("inner", ["flash", "datafly"])
+def test_seventy_quasi_identifiers_are_recoded_or_refused(inner):
+    """More than bits in a word; a lattice that no memory holds is refused with the names of others."""
+    codes = [RNG.integers(0, 6, 60) for _ in range(70)]
+    tally = count_cells(codes, [], [CITY] * 70, [])[0]
+    goal, algorithm = Goal([KAnonymity(5)]), IteratedLocalRecoding(inner=inner)
+    if inner == "flash":
+        with pytest.raises(LimitError, match="lattice") as caught:
+            algorithm.decide(tally, goal, rng=RNG)
+        assert caught.value.code == "E704"
+    else:
+        plan = Plan.of(tally, goal, algorithm.decide(tally, goal, rng=RNG))
+        assert plan.sizes.min() >= 5

@@ -244,10 +244,10 @@ def test_a_numeric_column_without_a_taxonomy_is_refused():
 def test_columns_that_tell_of_other_records_are_refused(column: Column):
     schema = Schema([Column("x", "quasi", taxonomy=suppress()), column])
     with pytest.raises(JobError) as caught:
-        independent(schema, GOAL)
+        independent(schema, GOAL, {})
     assert caught.value.code == "E111"
 
 
 def test_a_missing_value_is_a_value_whether_one_occurs_or_not():
     schema = Schema([Column("z", "quasi", taxonomy=ordered("a", "b", groups=(2,)))])
-    assert independent(schema, GOAL).missing_rule == "own-value"
+    assert independent(schema, GOAL, {}).missing_rule == "own-value"

@@ -105,10 +105,10 @@ DATA = [
     Case(
         "unknown suffix",
         "E408",
-        "people.ods",
-        (".csv, .parquet",),
-        job=job(("people.csv", "people.ods")),
-        files={"people.ods": table()},
+        "people.docx",
+        (".csv, .ods, .parquet",),
+        job=job(("people.csv", "people.docx")),
+        files={"people.docx": table()},
     ),
     Case(
         "damaged Parquet file",

@@ -118,7 +118,7 @@ COMMANDS = [
     _command("job file is a folder", "E107", "HERE", "run HERE", "Is a directory"),
     _command("inspect nothing", "E401", "none.txt", "inspect none.txt", "does not exist"),
     _command("explain nothing", "E108", None, "explain k-anonimity", "did you mean 'k-anonymity'?"),
-    _command("verify with nothing to check", "E108", None, "verify people.csv", "--criterion k-anonymity:k=5"),
+    _command("verify with nothing to check", "E108", None, "verify people.csv", "--quasi", "--k 5"),
     _command(
         "verify a missing column", "E410", "people.csv", "verify people.csv --qi agee --criterion k-anonymity:k=2"
     ),
@@ -128,7 +128,7 @@ COMMANDS = [
             f"manifest changed by hand: {text}",
             "E110",
             "manifest.json",
-            ("does not say what the file promises", "--criterion"),
+            ("does not say what the file promises", "--quasi"),
             files={"manifest.json": '{"tarnkappe": "0", "file": "people.csv", ' + text + "}"},
             words=("verify", "people.csv"),
         )

@@ -66,6 +66,13 @@ def test_a_reader_who_goes_away_is_no_error(folder: Path) -> None:
     assert "criteria" in done.stdout
 
 
+def test_a_reader_of_the_progress_who_goes_away_does_not_stop_a_run(folder: Path) -> None:
+    command = f"{sys.executable} -m tarnkappe run job.yaml --overwrite 2>&1 | true; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert done.returncode == 0
+    assert list(folder.glob("*/public/manifest.json"))
+
+
 def test_piped_output_has_no_colours_and_no_color_is_honoured(folder: Path) -> None:
     command = [sys.executable, "-m", "tarnkappe", "explain", "k-anonymity"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -162,8 +169,28 @@ def test_a_misspelt_column_is_named_beside_the_one_without_a_role(cli) -> None:
     result = cli("check", "a.yaml")
     assert "1 column has no role: age" in result.stderr
     assert "'agee', which the data do not have (did you mean 'age'?)" in result.stderr
+    assert "Fix:  Write  age  in place of  agee" in result.stderr
+
+
+def test_columns_that_are_undecided_are_named_although_none_is_a_quasi_identifier_yet(cli) -> None:
+    Path("a.csv").write_text("".join(f"{i % 9},{'mf'[i % 2]}\n" for i in range(60)))
+    assert cli("init", "a.csv").exit_code == 0
+    for command in ("check", "run"):
+        result = cli(command, "a.yaml")
+        assert "E101" in result.stderr
+        assert "Choose a role for every column that is undecided" in result.stderr
 
 
 def test_a_role_written_out_is_understood_as_meant(cli) -> None:
     Path("a.yaml").write_text("columns: {age: {role: quasi-identifier}}\ncriteria: [k-anonymity: {k: 2}]\n")
     assert "did you mean 'quasi'" in cli("check", "a.yaml").stderr
+    assert "Fix:  role: quasi " in cli("check", "a.yaml").stderr
+
+
+def test_what_is_wrong_inside_braces_that_are_closed_is_not_that_they_are_open(cli) -> None:
+    Path("a.yaml").write_text('columns:\n  age: {role: drop, because: it is "odd": yes}\n')
+    shown = cli("check", "a.yaml").stderr
+    assert "Close the" not in shown
+    assert "in quotes" in shown
+    Path("a.yaml").write_text("columns:\n  age: {role: drop\n  sex: {role: drop}\n")
+    assert "Close the  {  of line 2" in cli("check", "a.yaml").stderr

@@ -125,3 +125,16 @@ def test_a_release_verifies_itself(folder: Path):
     table = folder / "saved/public/release.parquet"
     pl.read_parquet(table).head(7).write_parquet(table)
     assert not saved.verify().ok
+
+
+def test_one_group_violates(cli, foreign: Path):
+    assert "1 group violates it" in cli(*words("--k", "3")).stdout
+
+
+def test_what_to_type_names_columns_of_the_file_and_quotes_it(cli, folder: Path):
+    TABLE.write_csv("my foreign.csv")
+    asked = cli("verify", "my foreign.csv").stderr
+    assert "tarnkappe verify 'my foreign.csv' --quasi age,sex --k 5" in asked
+    TABLE.select("stay", "illness").write_csv("other.csv")
+    assert "tarnkappe verify other.csv --quasi stay,illness --k 5" in cli("verify", "other.csv").stderr
+    assert "--quasi stay,illness" in cli("verify", "other.csv", "--k", "5").stderr

@@ -6,6 +6,7 @@ import pytest
 import representatives
 from goals import GOALS, SOME_GOALS
 
+from grids import grid
 from tarnkappe.algorithms import all_algorithms
 from tarnkappe.algorithms.base import Algorithm
 from tarnkappe.goal import Goal
@@ -25,14 +26,12 @@ def test_every_registered_algorithm_is_checked():
     assert len(all_algorithms()) >= 2
 
 
-@pytest.mark.parametrize("goal", GOALS.values(), ids=GOALS)
-@pytest.mark.parametrize("algorithm", recoding(USUAL), ids=str)
+@pytest.mark.parametrize(("algorithm", "goal"), grid(recoding(USUAL), GOALS.values(), list(GOALS)))
 def test_laws(algorithm: Algorithm, goal: Goal):
     check_algorithm(algorithm, goal, tables=10)
 
 
-@pytest.mark.parametrize("goal", SOME_GOALS)
-@pytest.mark.parametrize("algorithm", recoding(CHANGED), ids=str)
+@pytest.mark.parametrize(("algorithm", "goal"), grid(recoding(CHANGED), SOME_GOALS, every=len(SOME_GOALS)))
 def test_laws_with_other_parameters(algorithm: Algorithm, goal: str):
     check_algorithm(algorithm, GOALS[goal], tables=3)
 

@@ -10,6 +10,7 @@ import pytest
 import representatives
 from goals import GOALS, SOME_GOALS
 
+from grids import grid
 from tarnkappe.algorithms.base import Algorithm
 from tarnkappe.testing import check_algorithm
 
@@ -22,14 +23,15 @@ FEW_GOALS = (*SOME_GOALS, "k=1", "k=40", "two columns", "t, others known", "LKC"
 
 @pytest.mark.parametrize(
     ("algorithm", "goal"),
-    [(a, goal) for a in USUAL for goal in (GOALS if a.name in WITH_ALL_GOALS else FEW_GOALS)],
-    ids=str,
+    [
+        *grid([a for a in USUAL if a.name in WITH_ALL_GOALS], GOALS),
+        *grid([a for a in USUAL if a.name not in WITH_ALL_GOALS], FEW_GOALS, every=2),
+    ],
 )
 def test_laws(algorithm: Algorithm, goal: str):
     check_algorithm(algorithm, GOALS[goal], tables=6)
 
 
-@pytest.mark.parametrize("goal", SOME_GOALS)
-@pytest.mark.parametrize("algorithm", CHANGED, ids=str)
+@pytest.mark.parametrize(("algorithm", "goal"), grid(CHANGED, SOME_GOALS, every=len(SOME_GOALS)))
 def test_laws_with_other_parameters(algorithm: Algorithm, goal: str):
     check_algorithm(algorithm, GOALS[goal], tables=2)

@@ -16,6 +16,7 @@ from tarnkappe import (
     FrequencyLDiversity,
     RecursiveCLDiversity,
     TCloseness,
+    XYLinkability,
 )
 from tarnkappe.criteria.base import Criterion
 from tarnkappe.groups import GroupStats
@@ -40,6 +41,7 @@ SCALED = [
     EntropyLDiversity("illness", 2),
     FrequencyLDiversity("illness", 2),
     RecursiveCLDiversity("illness", 2, 2),
+    XYLinkability("illness", 0.5),
 ]
 
 

@@ -143,6 +143,7 @@ def test_a_late_line_break_invents_no_record(engine: str, tmp_path: Path):
     job = tk.Job(
         quasi={"age": tk.numeric(), "sex": tk.suppress()},
         sensitive=["illness"],
+        because={"illness": "texts of a test, nobody's"},
         criteria=[tk.KAnonymity(2)],
         engine=EngineSettings(engine, "local[2]" if engine == "spark" else None),
     )

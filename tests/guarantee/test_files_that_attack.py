@@ -46,6 +46,14 @@ def test_deep_nesting_is_refused_before_it_takes_long(text: str):
         job_from_text(text)
 
 
+@pytest.mark.parametrize("digits", [310, 5_000, 1_000_000])
+def test_a_number_of_thousands_of_digits_is_refused(digits: int):
+    with pytest.raises(JobError, match="'k' must be a whole number"):
+        job_from_text(
+            f"columns: {{age: {{role: quasi, type: numeric}}}}\ncriteria: [k-anonymity: {{k: {'9' * digits}}}]"
+        )
+
+
 @posix
 @pytest.mark.parametrize("path", ["/dev/zero", "/dev/random", "pipe"])
 def test_a_device_or_pipe_is_no_taxonomy_and_no_job(path: str, tmp_path: Path):

@@ -9,6 +9,7 @@ import pytest
 from checker import run_and_check
 from whole_jobs import GROUP_CRITERIA, algorithm_variants, guarded_hospital, usual_algorithms
 
+from grids import grid
 from tarnkappe import KAnonymity, LDiversity, Mondrian, run_job
 from tarnkappe.algorithms import Algorithm
 from tarnkappe.criteria.base import Criterion
@@ -20,8 +21,7 @@ USUAL = usual_algorithms(target="note")
 NON_MONOTONE = {name: c for name, c in GROUP_CRITERIA.items() if not c.is_monotone}
 
 
-@pytest.mark.parametrize("name", GROUP_CRITERIA)
-@pytest.mark.parametrize("algorithm", USUAL, ids=str)
+@pytest.mark.parametrize(("algorithm", "name"), grid(USUAL, GROUP_CRITERIA))
 def test_written_release_keeps_it(algorithm: Algorithm, name: str):
     """Or the algorithm refuses it: `run_and_check` expects that of those that cannot do it."""
     case = guarded_hospital((GROUP_CRITERIA[name],), algorithm, limit=0.1)

@@ -123,7 +123,10 @@ def seen(folder: Path, file: Path, engine: str, format_: str, job: Callable[...,
         for verdict in facts["verdicts"]:
             assert verdict.pop("reached") >= release.job.goal.criteria[0].k
     name = f"people.{format_}"
-    out = {"files": sorted(p.name for p in public.iterdir()), "manifest": manifest, "told": told}
+    codebook = (public / "codebook.csv").read_text("utf-8")
+    files = sorted(p.name for p in public.iterdir())
+    assert not [f for f in files if f not in (name, "codebook.csv", "manifest.json")], "a file that is not compared"
+    out = {"files": files, "manifest": manifest, "told": told, "codebook": codebook}
     if format_ == "csv":
         text = (public / name).read_text("utf-8")
         return {**out, "rows": sorted(set(text.splitlines())), "header": text.split("\n", 1)[0]}
@@ -272,3 +275,18 @@ def test_categories_of_a_parquet_file_do_not_tell_in_which_order_the_input_had_t
         written = pq.read_table(tmp_path / "out" / "public" / "release.parquet", read_dictionary=["illness"])
         orders.append(written["illness"].combine_chunks().dictionary.to_pylist())
     assert orders[0] == orders[1] == sorted(secrets)
+
+
+@pytest.mark.parametrize("odd", [None, 2.5])
+@pytest.mark.parametrize("kind", ["frame", "parquet"])
+def test_one_fraction_does_not_make_floats_of_everybody(odd: float | None, kind: str, tmp_path: Path):
+    """Whoever counted 1 was published as 1.0 if somebody had 2.5: now nothing is published then."""
+    counted = pl.DataFrame({"sex": ["f"] * 301, "visits": [1] * 300 + [1 if odd is None else odd]}, strict=False)
+    data = tmp_path / "people.parquet" if kind == "parquet" else counted
+    counted.write_parquet(tmp_path / "people.parquet")
+    asked = job(quasi={"sex": tk.suppress()}, sensitive=["visits"], levels={"sex": 0})
+    if odd is None:
+        assert tk.run_job(asked, data, tmp_path / "out", seed=1).n_groups == 1
+        return
+    with pytest.raises(JobError, match=r"E111 .*cannot publish 'visits' as floats"):
+        tk.run_job(asked, data, tmp_path / "out", seed=1)

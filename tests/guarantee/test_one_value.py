@@ -109,3 +109,12 @@ def test_values_that_differ_only_in_how_they_are_written_are_noticed():
     assert "hiv" not in (found[0].message + str(found[0].hint)).lower(), "a message names a person's value"
     clean = table.with_columns(level=pl.Series(["HIV", "flu", "cold"] * 2))
     assert not [n for n in job().anonymize(clean).notices if n.code == "W615"]
+
+
+def test_one_number_written_in_several_ways_is_noticed():
+    """A group in which everybody has nothing was 2-diverse with 0, 0.0 and -0, and nobody said so."""
+    table = pl.DataFrame({"town": ["a"] * 6, "level": ["0", "-0", "0.0", "00", "x", "7"]})
+    (found,) = [n for n in job().anonymize(table).notices if n.code == "W615"]
+    assert "'level' has 3 values more than it has words" in found.message
+    long = table.with_columns(level=pl.Series([f"1234567890123456{i}" for i in range(6)]))
+    assert not [n for n in job().anonymize(long).notices if n.code == "W615"]

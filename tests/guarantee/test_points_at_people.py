@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tarnkappe import Job, KAnonymity, intervals, numeric, prefix, suppress
+from tarnkappe import Job, KAnonymity, intervals, numeric, ordered, prefix, suppress, value_set
 from tarnkappe.criteria.xy_anonymity import XYAnonymity
 from tarnkappe.errors import JobError, RefusedError
 from tarnkappe.guards.people import people_per_group
@@ -65,6 +65,32 @@ def test_a_column_that_points_at_people_is_refused_whatever_role_publishes_it(wh
     assert caught.value.hint
     assert not any(str(v) in str(caught.value) for v in values if isinstance(v, str) and len(v) > 3)
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("taxonomy", [suppress(), value_set(), ordered()], ids=lambda t: t.kind)
+@pytest.mark.parametrize("what", ["names", "record numbers", "insurance numbers", "mail", "free text", "visits"])
+def test_a_quasi_identifier_that_names_people_is_refused_if_it_is_only_pooled(what: str, taxonomy: Any):
+    """Two records of one person share the number of that person, so it was published as it is."""
+    visits = ("mrn", [i // 10 for i in range(N)])
+    name, values = {**POINTING, "visits": visits}[what]
+    data = people(**{name: [values[i // 10 * 10] for i in range(N)] if what == "free text" else values})
+    with pytest.raises(RefusedError, match="E604"):
+        check(job(Column(name, "quasi", taxonomy=taxonomy)), data)
+
+
+def test_a_quasi_identifier_that_somebody_has_looked_at_may_be_called_anything():
+    data = people(mrn=[f"{i // 10:02d}" for i in range(N)])
+    assert check(job(Column("mrn", "quasi", taxonomy=prefix(1))), data)
+    answers = ["did not finish any school", "finished school with a degree", "finished school without a degree"]
+    data = people(school=[answers[i % 3] for i in range(N)])[:20]
+    assert check(job(Column("school", "quasi", taxonomy=value_set(*answers))), data)
+
+
+def test_long_labels_of_a_release_are_no_free_text():
+    states = ["never married", "widowed long ago", "divorced again", "lives in a partnership"]
+    data = people(state=[states[i % 4] for i in range(N)])[:24]
+    asked = Job(quasi={"age": numeric(), "state": value_set()}, drop=["sex", "illness"], criteria=[KAnonymity(6)])
+    assert max(len(str(label)) for label in anonymize(asked, data, seed=1).table["state"]) > 40
 
 
 def test_a_reason_is_recorded_and_is_an_alert_in_both_reports(tmp_path: Path):
@@ -167,6 +193,13 @@ def test_several_records_per_person_are_said_however_many_they_are(times: int):
     assert f"{sum(m < 2 for m in men)} of {len(men)} groups have fewer than 2 people" in said[0].message
     assert said[0].hint == "nr: {role: subject}   and under 'criteria':  - xy-anonymity: {y: nr, k: 2}"
     assert "W604" in [n.code for n in check(asked, data).notices]
+
+
+def test_a_key_of_people_that_is_dropped_still_says_that_they_have_several_records():
+    data = PANEL.with_columns(ward=pl.col("nr") // 10)
+    asked = Job(quasi={"age": numeric()}, drop=["nr", "wage", "ward"], criteria=[KAnonymity(2)])
+    (said,) = [n.message for n in anonymize(asked, data, seed=1).notices if n.code == "W604"]
+    assert "700 of 800 rows repeat an earlier value of 'nr'" in said
 
 
 def test_people_are_counted_whatever_the_columns_are_coarsened_by():

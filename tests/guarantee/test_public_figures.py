@@ -18,6 +18,7 @@ import pytest
 
 import tarnkappe as tk
 from tarnkappe.algorithms import Algorithm
+from tarnkappe.schema import Column
 
 AGES = range(18, 60)
 
@@ -122,3 +123,59 @@ def test_how_many_cells_were_missing_is_not_told(tmp_path: Path):
     release = asked.anonymize(people, seed=1)
     assert "W607" in {n.code for n in release.notices}
     assert "W607" not in {n["code"] for n in release.as_dict()["notices"]}
+
+
+def both(tmp_path: Path, one: str, other: str, **asked: object) -> list[tuple[str, str, str]]:
+    """What is published about people of whom the last is one or the other; the rest are five of 20 and four of 30."""
+    told = []
+    tmp_path.mkdir(exist_ok=True)
+    for i, last in enumerate((one, other)):
+        known = [f"{20 + 10 * (n > 4)};{'flu' if n % 2 else 'cold'};{'a' if n % 3 else 'b'};p{n}" for n in range(9)]
+        (tmp_path / "people.csv").write_text("\n".join(["age;illness;wave;who", *known, last, ""]))
+        job = tk.Job(
+            **{"quasi": {"age": tk.suppress()}, "sensitive": ["illness"], "criteria": [tk.KAnonymity(3)]} | asked
+        )
+        tk.run_job(job, tmp_path / "people.csv", tmp_path / f"{i}", seed=1)
+        told.append(published(tmp_path / f"{i}"))
+    return told
+
+
+@pytest.mark.parametrize(
+    "gone",
+    ["99;=cmd();a;p", "99;FLU;a;p", "99;flu;=cmd();p", "99;flu;ann@example.org;p", "99,5;flu;a;p", "99;1,5;a;p"],
+    ids=["formula", "spelling", "formula kept", "e-mail kept", "decimal comma", "decimal comma sensitive"],
+)
+@pytest.mark.parametrize("algorithm", [tk.Flash(), tk.MuArgus()], ids=lambda a: a.name)
+def test_a_suppressed_record_leaves_no_trace(gone: str, algorithm: Algorithm, tmp_path: Path):
+    asked = {"keep": ["wave"], "drop": ["who"], "because": {"wave": "the wave of a survey, known to all"}}
+    one, other = both(tmp_path, gone, "99;flu;a;p", algorithm=algorithm, max_suppressed=0.1, **asked)
+    assert one == other
+
+
+def test_a_decimal_comma_that_shows_is_told(tmp_path: Path):
+    for i, last in enumerate(("20;1,5;a;p", "20,5;flu;a;p")):
+        for _, manifest, page in both(tmp_path / str(i), last, last, drop=["wave", "who"], quasi={"age": tk.numeric()}):
+            assert json.loads(manifest)["csv"]["decimal"] == ","
+            assert "decimal=&quot;,&quot;" in page
+
+
+@pytest.mark.parametrize("criterion", [tk.XYAnonymity("who", 3), tk.XYPrivacy("who", 2, "illness", 0.9)], ids=str)
+def test_people_whose_key_is_removed_are_not_counted_in_public(criterion: tk.Criterion, tmp_path: Path):
+    people = {"columns": [Column("who", "subject"), Column("wave", "drop")], "criteria": [tk.KAnonymity(3), criterion]}
+    one, other = both(tmp_path, "30;flu;a;p8", "30;flu;a;p99", algorithm=tk.Flash(), **people)
+    assert one == other
+    verdicts = json.loads(one[1])["verdicts"]
+    assert [(v["reached"], v["ok"]) for v in verdicts] == [(5, True), (None, True)]
+    assert "not told" in one[2]
+
+
+def test_the_order_of_the_codebook_follows_from_the_labels(tmp_path: Path):
+    jobs = ["baker"] * 4 + ["clerk"] * 4
+    told = []
+    for last in ("baker", "clerk"):
+        people = pl.DataFrame({"job": [*jobs, last], "age": [*[20] * 8, 99]})
+        quasi = {"job": tk.frequency(0.1), "age": tk.suppress()}
+        job = tk.Job(quasi=quasi, criteria=[tk.KAnonymity(3)], algorithm=tk.Flash(), max_suppressed=0.2)
+        release = job.anonymize(people, seed=1)
+        told.append((sorted(release.table.rows()), release.codebook))
+    assert told[0] == told[1]

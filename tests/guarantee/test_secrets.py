@@ -70,7 +70,14 @@ def job(algorithm: Algorithm, output: str, limit: float) -> Job:
     )
 
 
-@pytest.fixture(params=[(a, f) for a in ALGORITHMS for f in FORMATS], ids=str, scope="module")
+@pytest.fixture(
+    params=[  # every algorithm in one of the formats; the others in the full suite
+        pytest.param((a, f), id=f"{a}-{f}", marks=[] if i % 2 == j else [pytest.mark.full])
+        for i, a in enumerate(ALGORITHMS)
+        for j, f in enumerate(FORMATS)
+    ],
+    scope="module",
+)
 def release(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A release made from a file of these people."""
     algorithm, output = request.param

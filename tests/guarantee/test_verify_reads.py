@@ -44,6 +44,7 @@ def test_every_release_is_read(delimiter: str, name: str, tmp_path: Path):
         "encoding": "utf-8",
         "quote": '"',
         "decimal": told["csv"]["decimal"],
+        "header": True,
         "missing": [""],
     }
     table = made / "public/data.csv"

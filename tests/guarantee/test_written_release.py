@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from whole_jobs import BEYOND_GROUPS, GROUP_CRITERIA, ROW, Case, algorithm_variants, cases, hospital, usual_algorithms
 
 import tarnkappe as tk
+from grids import grid
 from tarnkappe import (
     EntropyLDiversity,
     FrequencyLDiversity,
@@ -105,8 +106,7 @@ def test_any_job_many_times(algorithm: Algorithm):
 SOME_TOGETHER = [*combinations(CRITERIA, 1), *(("k", name) for name in CRITERIA if name != "k")]
 
 
-@pytest.mark.parametrize("names", SOME_TOGETHER, ids="+".join)
-@pytest.mark.parametrize("algorithm", USUAL, ids=str)
+@pytest.mark.parametrize(("algorithm", "names"), grid(USUAL, SOME_TOGETHER, ["+".join(n) for n in SOME_TOGETHER]))
 def test_criteria_together(algorithm: Algorithm, names: tuple[str, ...]):
     case = hospital(tuple(CRITERIA[name] for name in names), algorithm, limit=0.1)
     written = run_and_check(case)
@@ -115,8 +115,7 @@ def test_criteria_together(algorithm: Algorithm, names: tuple[str, ...]):
         assert n_groups(case, written) > 1
 
 
-@pytest.mark.parametrize("name", OTHERS_KNOWN)
-@pytest.mark.parametrize("algorithm", USUAL, ids=str)
+@pytest.mark.parametrize(("algorithm", "name"), grid(USUAL, OTHERS_KNOWN))
 def test_others_known(algorithm: Algorithm, name: str):
     case = hospital((KAnonymity(3), OTHERS_KNOWN[name]), algorithm, n=300, limit=0.1)
     written = run_and_check(case)

@@ -98,6 +98,7 @@ REFUSED = {
     "column without name": (b"a,b,\n1,2,3\n", "E405", "column 3"),
     "name that is a pattern": (b"a,*\n1,2\n", "E405", "pattern"),
     "name that is a regular expression": (b"a,^a$\n1,2\n", "E405", "pattern"),
+    "mark before a name": ("\ufeff\ufeffa,b\n1,2\n".encode(), "E405", "column 1"),
     "blank name": (b"a, ,b\n1,2,3\n", "E405", "column 2"),
     "zip": (b"PK\x03\x04\x14\x00\x06\x00", "E408", "zip"),
     "parquet": (b"PAR1\x15\x04", "E408", "Parquet"),

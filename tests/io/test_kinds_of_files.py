@@ -75,6 +75,17 @@ def test_columns_of_a_file_without_header_are_called_by_number(tmp_path: Path):
     assert (tmp_path / "out" / "public" / "c.csv").read_text().startswith("1,2,3\n")
 
 
+def test_a_job_file_names_columns_by_number_without_quotes(tmp_path: Path):
+    (tmp_path / "c.csv").write_text(BODY)
+    (tmp_path / "c.yaml").write_text(
+        "data: {path: c.csv, header: false}\n"
+        "columns: {1: {role: quasi, type: numeric}, 2: {role: quasi, taxonomy: suppress}, 3: sensitive}\n"
+        "criteria: [l-diversity: {column: 3, l: 2}]\n"
+    )
+    job = tk.Job.from_yaml(tmp_path / "c.yaml")
+    assert job.anonymize(tmp_path / "c.csv").verdicts[0].column == "3"
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -16,8 +16,11 @@ import pytest
 from tarnkappe.errors import LimitError, RefusedError
 from tarnkappe.io import Staging, staged, translate_os_error
 from tarnkappe.io import staging as staging_module
-from tarnkappe.io.folders import MANIFEST, MANIFEST_KEY
+from tarnkappe.io.folders import MANIFEST_KEY, ReleaseFolder
 from tarnkappe.io.leftovers import temporary_tag
+
+#: Where a release has its manifest.
+MANIFEST = ReleaseFolder(Path()).manifest.as_posix()
 
 posix = pytest.mark.skipif(os.name == "nt", reason="needs POSIX file modes and processes")
 
@@ -275,7 +278,7 @@ KILLER = textwrap.dedent("""
 
     def publish(folder, text):
         with Staging(folder, overwrite=True) as stage:
-            for name in ("release.csv", module.MANIFEST, "report.html"):
+            for name in ("release.csv", "public/manifest.json", "report.html"):
                 stage.path(name).write_text(json.dumps({"tarnkappe": text}))
             stage.path("do-not-share/key.json", private=True).write_text(json.dumps({"tarnkappe": text}))
 

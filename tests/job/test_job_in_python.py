@@ -115,6 +115,47 @@ def test_columns_called_by_a_number_work():
     frame.columns = range(4)
     made = tk.Job(quasi={0: tk.numeric(), 1: tk.prefix(3)}, sensitive=[2], drop=[3], criteria=tk.KAnonymity(3))  # type: ignore[dict-item, list-item]
     assert list(made.anonymize(frame).table.columns) == ["0", "1", "2"]
+    assert tk.LDiversity(2, 3) == tk.LDiversity("2", 3)  # type: ignore[arg-type]
+
+
+def test_levels_are_bounded_by_column():
+    made = job(min_level={"zip": 1, "age": 1}, max_level={"zip": 2})
+    assert {c.name: (c.min_level, c.max_level) for c in made.columns if c.role == "quasi"} == {
+        "age": (1, None),
+        "zip": (1, 2),
+    }
+    written = job_from_text(made.to_yaml(), "job.yaml")
+    assert written.columns == made.columns
+    assert all(label.endswith("*") for label in made.anonymize(PEOPLE).table["zip"])
+
+
+def test_names_that_fixes_use_can_be_imported_from_the_front():
+    assert tk.Column is Column
+    assert tk.DataSettings(missing=("", "x")).missing == ("", "x")
+
+
+def test_a_verification_prints_short():
+    found = job().anonymize(PEOPLE).verify()
+    assert "✓ k-anonymity ≥ 3: " in str(found)
+    assert len(str(found).splitlines()) < 6
+    assert repr(found).startswith("<Verification: 12 records in ")
+
+
+def test_a_folder_that_exists_is_replaced_by_an_argument(tmp_path: Path):
+    release = job().anonymize(PEOPLE)
+    release.save(tmp_path / "out")
+    with pytest.raises(RefusedError, match="overwrite=True") as caught:
+        release.save(tmp_path / "out")
+    assert "--overwrite" in str(caught.value.hint), "on the command line"
+    assert "--overwrite" not in str(caught.value)
+    release.save(tmp_path / "out", overwrite=True)
+
+
+def test_moments_declared_as_numbers_are_told_to_be_dates():
+    frame = pl.DataFrame({"seen": pl.datetime_range(pl.date(2020, 1, 1), pl.date(2020, 1, 12), eager=True)})
+    with pytest.raises(TarnkappeError, match=r'quasi=\{"seen": dates\(\)\}'):
+        tk.Job(quasi={"seen": tk.numeric()}, criteria=tk.KAnonymity(3)).anonymize(frame)
+    assert tk.Job(quasi={"seen": tk.dates()}, criteria=tk.KAnonymity(3)).anonymize(frame).n_published == 12
 
 
 WRONG: list[tuple[dict[str, Any], str]] = [
@@ -130,6 +171,10 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"criteria": "k-anonymity"}, "criteria=[KAnonymity(5)]"),
     ({"criteria": [tk.KAnonymity]}, "criteria=[KAnonymity(5)]"),
     ({"criteria": None}, "criteria=[KAnonymity(5)]"),
+    ({"criteria": []}, "criteria=[KAnonymity(5)]"),
+    ({"min_level": {"age": "1"}}, 'min_level={"age": 1}'),
+    ({"max_level": 2}, 'max_level={"age": 1}'),
+    ({"max_level": {"aeg": 2}}, "columns=["),
     ({"algorithm": tk.Mondrian}, 'algorithm="mondrian"'),
     ({"algorithm": 5}, "algorithm="),
     ({"max_suppressed": "much"}, "max_suppressed=0.02"),

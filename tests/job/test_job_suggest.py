@@ -81,7 +81,7 @@ def test_other_names_tell_nothing(name: str) -> None:
         ("remark", [f"free words {i} that go on for quite a while" for i in range(ROWS)], "drop", "free text"),
         ("diagnosis", [f"text {i}" for i in range(ROWS)], "identifier", "all of its values are different"),
         ("ward", [None] * ROWS, "drop", "no values"),
-        ("ward", ["A"] * ROWS, "keep", "same in every row"),
+        ("ward", ["A"] * ROWS, "drop", "same in every row"),
         ("ward", ["A", "B"] * 30, "undecided", "nothing tells who knows it"),
         ("visits", [i % 7 for i in range(ROWS)], "undecided", "nothing tells"),
         ("pressure", [100 + i * 0.37 for i in range(ROWS)], "drop", "all of its values are different"),

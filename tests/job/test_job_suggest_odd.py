@@ -108,6 +108,17 @@ def test_open_ends_of_a_scale_keep_its_order(end: str) -> None:
     assert release.n_groups > 3
 
 
+def test_a_scale_with_an_open_end_is_no_scale_of_texts() -> None:
+    """A child of 5 was published as [49 50], since "5" as a text lies between "49" and "50"."""
+    ages = [str(5 + i % 85) for i in range(N)] + ["90+"] * 5
+    frame = pl.DataFrame({"age": ages})
+    release = anonymize(job_from_text(job_text(frame)), frame, seed=1)
+    bounds = {label.strip("[]").replace("+", "") for label in release.table["age"]}
+    ends = [[int(end) for end in label.split()] for label in bounds]
+    assert all(label == sorted(label) for label in ends)
+    assert all(sum(low <= age <= high for low, *_, high in ([*e, *e] for e in ends)) == 1 for age in range(5, 90))
+
+
 def test_few_but_free_texts_are_dropped() -> None:
     remarks = ["called her daughter about it", "wants to move to Bremen soon", "asked for Dr Meyer again"]
     s = found(info=[None] * (N - 12) + remarks * 4)["info"]
@@ -178,3 +189,10 @@ def test_three_hundred_columns_take_little_time_and_little_screen() -> None:
         anonymize(job_from_text(text), frame)
     assert len(caught.value.message) < 120
     assert len(caught.value.details) < 12
+
+
+@pytest.mark.parametrize("value", ["Anna Schmidt", "DE89370400440532013000", "Anna came back from Spain last week"])
+def test_what_stands_in_every_row_is_not_published_without_a_reason_of_somebody(value: str) -> None:
+    """It was kept, with a reason that no person had given and that kept the guard silent."""
+    s = found(x=[value] * N)["x"]
+    assert (s.role, "because" in job_text(pl.DataFrame({"x": [value] * N})).split("columns:")[1]) == ("drop", False)

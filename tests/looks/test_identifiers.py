@@ -112,6 +112,13 @@ LAST = ["Schmidt", "Weber", "Nowak", "Rossi", "Garcia", "Jones", "Zyxwv", "Abcde
         ("photograph", [f"scans/p{i}.JPG" for i in range(N)]),
         ("coordinates", [f"52.{5000 + i}, 13.{4000 + i}" for i in range(N)]),
         ("coordinates", [f"POINT(13.{i} 52.{i})" for i in range(N)]),
+        ("coordinates", [f"N52.{5000 + i} E13.{4000 + i}" for i in range(N)]),
+        ("coordinates", [f"52,{5000 + i} / 13,{4000 + i}" for i in range(N)]),
+        ("telephone", [f"0170123{4000 + i}" for i in range(N)]),
+        ("date", [f"{1 + i % 28}. Mai 19{50 + i % 40}" for i in range(N)]),
+        ("date", [f"May {1 + i % 28}, 19{50 + i % 40}" for i in range(N)]),
+        ("date", [19500300 + 10000 * (i % 40) + 1 + i % 28 for i in range(N)]),
+        ("personal-name", [FIRST[i % 8].lower() for i in range(N)]),
         ("address", [f"Hauptstraße {i}" for i in range(N)]),
         ("address", [f"{i} Oak Tree Lane" for i in range(N)]),
         ("personal-name", [FIRST[i % 10] for i in range(N)]),
@@ -168,6 +175,8 @@ def test_coordinates_are_numbers_under_the_name_of_an_axis() -> None:
     numbers = [48.1 + 0.013 * (i % 17) for i in range(N)]
     assert "coordinates" in kinds("lat", numbers)
     assert "coordinates" not in kinds("score", numbers)
+    assert "coordinates" in kinds("easting", [691607 + 3 * (i % 17) for i in range(N)])  # metres
+    assert "coordinates" in kinds("latitude", [48 + 0.5 * (i % 17) for i in range(N)])
 
 
 def test_all_eighteen_identifiers_of_the_privacy_rule_have_a_detector() -> None:
@@ -193,6 +202,9 @@ def test_all_eighteen_identifiers_of_the_privacy_rule_have_a_detector() -> None:
         ("state", ["Virginia", "Georgia", "Texas", "Ohio", "Maine", "Utah", "Iowa", "Idaho"] * 8),
         ("id", [1, 2, 3] * 20),
         ("weight", [60 + i % 20 for i in range(N)]),
+        ("colour", ["white", "black", "brown", "green", "grey", "red", "rose", "violet", "blue"] * 6),
+        ("long", [3, 4, 5] * 20),
+        ("arrived", [f"{i % 24:02}:30:00" for i in range(N)]),
     ],
 )
 def test_ordinary_columns_are_left_alone(name: str, values: list[object]) -> None:

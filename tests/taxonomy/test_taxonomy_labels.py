@@ -66,3 +66,21 @@ def test_numbers_sort_as_numbers_and_texts_as_texts():
     texts = ["10", "9", "1e1", "-3.5"]
     assert [texts[i] for i in labels.natural_order(texts)] == ["-3.5", "9", "10", "1e1"]
     assert labels.natural_order(["b", "10", "9"]) == [1, 2, 0]
+
+
+@pytest.mark.parametrize(
+    "scale",
+    [
+        ["<5", "5", "9", "10", "89", "90+"],
+        ["under 18", "18-24", "25-34", "100-109", ">109"],
+        ["5", "10", "≥ 90", "unknown"],
+        ["2 kg", "2.5 kg", "10 kg", "1,000 kg", "1,000,000 kg"],
+        ["-10 °C", "-9 °C", "0 °C", "3 °C"],
+        ["A", "A2", "A10", "B1"],
+        ["2020-02-01", "2020-10-01", "2021-01-01"],
+        ["high", "low", "middle"],
+    ],
+)
+def test_a_scale_is_sorted_by_the_numbers_in_its_texts(scale: list[str]) -> None:
+    mixed = sorted(scale, key=lambda text: text[::-1])
+    assert [mixed[i] for i in labels.scale_order(mixed)] == scale

@@ -45,15 +45,17 @@ def job_for(path: Path, data: str | None, settings: Iterable[str] | None) -> Job
 @contextmanager
 def fixes_for(path: Path, job: Job) -> Iterator[None]:
     """Let errors that know no place name the job file, and those about columns without a role what to do about them."""
+    from tarnkappe.schema import UndecidedError
+
     try:
         yield
     except TarnkappeError as error:
         error.where = error.where or str(path)
-        if error.code == "E101" and job.data.path:
+        if isinstance(error, UndecidedError) and job.data.path:
             error.where = str(path)
             if any(column.role == "undecided" for column in job.columns):
                 error.hint = f"Choose a role for every column that is undecided in {path}."
-            else:
+            elif not error.misspelt:
                 command = shlex.join(["tarnkappe", "init", job.data.path, "--update", str(path)])
                 error.hint = f"{command}   adds them with suggestions"
         raise

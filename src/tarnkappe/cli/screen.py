@@ -54,19 +54,26 @@ def stdout() -> Console:
     """Where results go; whoever reads them may stop at any time, as ``head`` does, and that is no failure."""
     from rich.console import Console
 
-    class Results(Console):
-        def on_broken_pipe(self) -> None:
-            self.quiet = True
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-    return Results(highlight=False, markup=False, emoji=False)
+    return _patient(Console)(highlight=False, markup=False, emoji=False)
 
 
 def stderr() -> Console:
-    """Where progress, warnings and errors go."""
+    """Where progress, warnings and errors go; that nobody reads them is no reason to stop, as for results."""
     from rich.console import Console
 
-    return Console(stderr=True, highlight=False, markup=False, emoji=False)
+    return _patient(Console)(stderr=True, highlight=False, markup=False, emoji=False)
+
+
+def _patient(console: type[Console]) -> type[Console]:
+    """A console whose reader may go away."""
+
+    class Patient(console):  # type: ignore[valid-type, misc]
+        def on_broken_pipe(self) -> None:
+            self.quiet = True
+            stream = sys.stderr if self.stderr else sys.stdout
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+    return Patient
 
 
 def clean(text: str) -> str:

@@ -174,7 +174,7 @@ def _rows(found: Audit, show: int | None) -> list[tuple[str, str]]:
     rows.append(("Criteria", f"from {found.origin}"))
     for v in counted.verdicts:
         on = f" ({v.column})" if v.column else ""
-        broken = "" if v.ok else f" · {screen.plural(v.violating_groups, 'group')} violate it"
+        broken = "" if v.ok else f" · {screen.plural(v.violating_groups, 'group violates', 'groups violate')} it"
         rows.append(("", f"{'✓' if v.ok else '✗'} {v.asked}{on} · reached {screen.figure(v.reached)}{broken}"))
     rows += [("", f"? {c.asked} · cannot be checked without {what}") for c, what in found.unchecked]
     rows += _violating(found, show)

@@ -17,6 +17,7 @@ from tarnkappe.kernels.histograms import reduce_groups
 from tarnkappe.params import Declared, param, referring
 from tarnkappe.publish.form import Secret
 from tarnkappe.tally import Domain
+from tarnkappe.wording import count
 
 Scope = Literal["group", "projection", "table", "mechanism"]
 
@@ -210,7 +211,8 @@ class Criterion(Declared, ABC):
     def asked(self) -> str:
         """The promise in short, such as ``k >= 5``."""
         sign = {"at least": "≥", "at most": "≤", "below": "<"}[self.compared]
-        return f"{self.name} {sign} {self.threshold:g}"
+        whole = float(self.threshold).is_integer()
+        return f"{self.name} {sign} {count(int(self.threshold)) if whole else format(self.threshold, 'g')}"
 
     def verdict(self, stats: GroupStats) -> Verdict:
         """Compare every group with the threshold."""

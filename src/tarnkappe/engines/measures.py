@@ -67,10 +67,12 @@ def _measured(column: Column, criterion: Criterion, source: Source) -> Column:
         return column
     if _holds_numbers(source, column.name):
         return replace(column, kind="numeric")
-    if criterion.measured_by == "numbers" or column.taxonomy is not None:
+    if criterion.measured_by == "numbers" or isinstance(source.types([column.name])[column.name], _ORDERED):
         return column
-    if isinstance(source.types([column.name])[column.name], _ORDERED):
-        return column
+    if column.taxonomy is not None:
+        if _hold_numbers(source, column.name):
+            return column
+        raise _without_order(criterion, column, "its taxonomy lists no values, and not all of them hold a number")
     raise _without_order(criterion, column, "nothing says it, and not all of its values are numbers")
 
 
@@ -82,6 +84,12 @@ def _holds_numbers(source: Source, column: str) -> bool:
     except DataError:
         return False
     return True
+
+
+def _hold_numbers(source: Source, column: str) -> bool:
+    """Whether there is a number in every text of a column, such as 90+, by which an order without values sorts."""
+    texts = source.cells([column]).values[0].drop_nulls().cast(pl.String)
+    return bool(texts.str.contains("[0-9]").all())
 
 
 def _without_order(criterion: Criterion, column: Column, why: str) -> JobError:

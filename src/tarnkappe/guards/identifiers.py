@@ -11,7 +11,9 @@ from tarnkappe.fixes import role
 from tarnkappe.io import Source, is_text
 from tarnkappe.looks import SAMPLE, Finding, Sight, findings
 from tarnkappe.looks.base import FEWEST
+from tarnkappe.looks.identifiers.free_text import FreeText
 from tarnkappe.schema import Column, Schema
+from tarnkappe.taxonomy.builders import Frequency, Order, Suppress
 
 #: The role that a column ought to have, and how it is coarsened.
 _ROLES: dict[str, tuple[str, str | None]] = {
@@ -20,6 +22,9 @@ _ROLES: dict[str, tuple[str, str | None]] = {
     "known": ("quasi", "suppress"),
 }
 
+#: Taxonomies that say nothing about the values of a column; an order or a set does if it lists them.
+_MERELY_POOLING = (Suppress, Frequency)
+
 _WHAT = {
     "who": "seems to identify people",
     "which": "tells records apart",
@@ -27,16 +32,20 @@ _WHAT = {
 }
 
 
-def refuse_identifiers(source: Source, schema: Schema, *, coarsened: bool = True) -> None:
+def refuse_identifiers(source: Source, schema: Schema, *, coarsened: bool = True, labelled: bool = False) -> None:
     """Stop before a column that points at people is published, unless the job says why it may be.
 
     What is published unchanged must not name people, tell records apart, or repeat what others know. A
-    quasi-identifier is coarsened until people share it, so only names of people matter there; if it has a taxonomy,
-    somebody has looked at it, and only what its values show counts. Where quasi-identifiers are published as they are
-    (`coarsened` is false), they must not tell records apart either. Columns that a table does not have are left out.
+    quasi-identifier is coarsened until people share it, so only what names them matters there, free text among it: a
+    person with several records shares a value with nobody else. If its taxonomy says more than that values may be
+    pooled, somebody has looked at them, and only what they show counts. Where quasi-identifiers are published as they
+    are (`coarsened` is false), they must not tell records apart either. A table that is `labelled` has sets and ranges
+    there, which may be as long as free text. Columns that a table does not have are left out.
     """
     columns = [c for c in schema.columns if not c.because and c.name in source.columns]
     for column, found in _found(source, columns, coarsened=coarsened):
+        if labelled and column.role == "quasi" and found.kind == FreeText.name:
+            continue
         unchanged = "" if column.role == "quasi" and coarsened else " unchanged"
         raise RefusedError(
             "E604",
@@ -54,6 +63,7 @@ def refuse_identifiers(source: Source, schema: Schema, *, coarsened: bool = True
 
 def notices_about_reasons(source: Source, schema: Schema, *, coarsened: bool = True) -> tuple[Notice, ...]:
     """Alerts about columns that point at people and are published for a reason that the job states."""
+    columns = [c for c in schema.columns if c.because and c.name in source.columns]
     return tuple(
         Notice(
             "W609",
@@ -61,7 +71,9 @@ def notices_about_reasons(source: Source, schema: Schema, *, coarsened: bool = T
             f"{column.because}",
             hint=str(role(column.name, *_ROLES[found.tells])),
         )
-        for column, found in _found(source, (c for c in schema.columns if c.because), coarsened=coarsened)
+        for column, found in _found(
+            source, (c for c in schema.columns if c.because and c.name in source.columns), coarsened=coarsened
+        )
     )
 
 
@@ -82,7 +94,12 @@ def _matters(found: Finding, column: Column, *, coarsened: bool) -> bool:
         return True
     if not coarsened:
         return found.tells != "known"  # that others know it is what the role says
-    return found.tells == "who" and (found.by_content or column.taxonomy is None)
+    looked_at = column.taxonomy is not None and not isinstance(column.taxonomy, _MERELY_POOLING)
+    if isinstance(column.taxonomy, Order):
+        looked_at = column.taxonomy.values is not None
+    if found.kind == FreeText.name:
+        return not looked_at
+    return found.tells == "who" and (found.by_content or not looked_at)
 
 
 def _findings(source: Source, column: Column, sample: pl.Series) -> tuple[Finding, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tarnkappe.errors import Notice
 from tarnkappe.goal import Goal
+from tarnkappe.guards.identifiers import notices_about_reasons
 from tarnkappe.guards.outcome import (
     notices_about_deal,
     notices_about_formulas,
@@ -16,24 +17,35 @@ from tarnkappe.io import Format, Source
 from tarnkappe.job import Job
 from tarnkappe.plan import AnyPlan, DealtPlan
 from tarnkappe.schema import Schema
+from tarnkappe.spellings import notices_about_spellings
+from tarnkappe.tally import Tally
 
 
-def foreseen(source: Source, schema: Schema, goal: Goal) -> tuple[Notice, ...]:
+def foreseen(source: Source, schema: Schema, goal: Goal, tally: Tally) -> tuple[Notice, ...]:
     """What can be said before anything is decided."""
-    return notices_about_people(source, schema, goal) + notices_about_kept(source, schema, goal)
+    told = notices_about_people(source, schema, goal) + notices_about_kept(source, schema, goal)
+    if not goal.is_mechanism:  # whatever is said may depend on one record
+        told += notices_about_reasons(source, schema) + notices_about_spellings(tally)
+    return told
 
 
 def said_aloud(
     job: Job, schema: Schema, plan: AnyPlan, source: Source, written: Source, format_: Format | None = None
 ) -> tuple[Notice, ...]:
-    """What follows from the groups formed and from the table written, also about the file if there is one."""
+    """What follows from the groups formed and from the table written, also about the file if there is one.
+
+    Readers are told too, so it is about the release: a record that was suppressed leaves no trace in it.
+    """
+    risky = format_ == "csv" and not job.output.spreadsheet_safe
     if isinstance(plan, DealtPlan):
         told = notices_about_deal(job, plan, schema)
-        risky = format_ == "csv" and not job.output.spreadsheet_safe
-        return told + (notices_about_formulas(plan, schema, source) if risky else ())
+        told += notices_about_reasons(written, schema, coarsened=plan.form.coarsens)
+        return told + (notices_about_formulas(plan, schema, written) if risky else ())
     told = notices_about_people(source, schema, job.goal, plan)
+    if not job.goal.is_mechanism:
+        told += notices_about_reasons(written, schema) + notices_about_spellings(plan.tally, plan)
     told += notices_about_plan(job, plan, schema)
     told += notices_about_release(written, schema, job.goal)
-    if format_ == "csv" and not job.output.spreadsheet_safe:
-        told += notices_about_formulas(plan, schema, source)
+    if risky:
+        told += notices_about_formulas(plan, schema, written)
     return told

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from tarnkappe.errors import DataError, Notice
@@ -152,15 +154,14 @@ def _singled_out(table: Source, known: list[str], kept: list[str], goal: Goal, w
     )
 
 
-def notices_about_formulas(plan: AnyPlan, schema: Schema, source: Source) -> tuple[Notice, ...]:
+def notices_about_formulas(plan: AnyPlan, schema: Schema, written: Source) -> tuple[Notice, ...]:
     """A warning about texts that a spreadsheet would run when somebody opens the released CSV file with it."""
+    here = [c.name for c in schema.columns if c.name in written.columns]
+    texts: dict[str, Sequence[str]] = {}
     if isinstance(plan, Plan):
         texts = {d.name: x.texts for d, x in zip(plan.tally.quasi_domains, plan.labels, strict=True)}
-    else:
-        texts = {d.name: d.taxonomy.leaves for d in plan.tally.quasi_domains}
-    texts |= {d.name: d.taxonomy.leaves for d in plan.tally.sensitive_domains if d.name in schema.published}
     risky = [name for name, known in texts.items() if any_formula(known)]
-    risky += source.with_formulas([c.name for c in schema.with_role("keep")])
+    risky += written.with_formulas([name for name in here if name not in texts])
     named = [name for name in schema.published if any_formula([name])]
     if not risky and not named:
         return ()

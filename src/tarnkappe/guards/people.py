@@ -17,6 +17,8 @@ from tarnkappe.io import Source
 from tarnkappe.job import Job
 from tarnkappe.job.words import meaning_of
 from tarnkappe.looks import SAMPLE, Sight
+from tarnkappe.looks.identifiers.record_number import is_key_of_people
+from tarnkappe.looks.words import words_of
 from tarnkappe.plan import Plan
 from tarnkappe.schema import Column, Schema
 
@@ -46,6 +48,8 @@ def notices_about_people(source: Source, schema: Schema, goal: Goal, plan: Plan 
     if goal.is_mechanism:
         return ()
     keys = [c for c in schema.with_role("identifier", "subject") if c.name not in goal.columns]
+    # A key that is dropped is a key still: people have as many records as it says.
+    keys += [c for c in schema.with_role("drop") if is_key_of_people(words_of(c.name))]
     sample = source.sample([c.name for c in keys], SAMPLE) if keys else pl.DataFrame()
     keys = [c for c in keys if c.role == "subject" or _may_be_a_key(sample[c.name])]
     different = source.n_distinct([c.name for c in keys]) if keys else {}

@@ -14,7 +14,7 @@ import polars.selectors as cs
 
 from tarnkappe.errors import DataError, did_you_mean
 from tarnkappe.io.cells import BATCH, Cells, Counted, Step, count_rows
-from tarnkappe.io.formulas import meant, runs_in_spreadsheet
+from tarnkappe.io.formulas import HARMLESS, RUNS, meant
 from tarnkappe.io.kept import one_of_a_kind, restored, together, words
 from tarnkappe.io.numbers import as_numbers
 from tarnkappe.wording import plural
@@ -172,11 +172,22 @@ class Source(ABC):
 
     def with_formulas(self, columns: Sequence[str]) -> list[str]:
         """Which of these columns have texts that a spreadsheet would run as formulas."""
+        return self.with_texts(columns, RUNS, HARMLESS)
+
+    def with_texts(self, columns: Sequence[str], like: str, unlike: str | None = None) -> list[str]:
+        """Which of these columns have texts that match a pattern, and not another one.
+
+        >>> from tarnkappe.io import open_source
+        >>> open_source(pl.DataFrame({"a": ["1,5"], "b": ["x, y"], "c": [1.5]})).with_texts(["a", "b", "c"], ",[0-9]")
+        ['a']
+        """
         texts = [name for name, t in self.types(columns).items() if is_text(t)]
         if not texts:
             return []
-        found = self.scan(texts).select(runs_in_spreadsheet(pl.col(name)).any() for name in texts)
-        return [name for name, risky in found.collect(engine="streaming").row(0, named=True).items() if risky]
+        given = [cs.by_name(name).str for name in texts]  # whatever signs are in the name
+        matched = [g.contains(like) if unlike is None else g.contains(like) & ~g.contains(unlike) for g in given]
+        found = self.scan(texts).select(m.any() for m in matched).collect(engine="streaming")
+        return [name for name, any_of_them in found.row(0, named=True).items() if any_of_them]
 
     def types(self, columns: Sequence[str]) -> dict[str, pl.DataType]:
         """The types of the columns; categories are text."""
@@ -285,6 +296,14 @@ def check_columns(columns: Sequence[str], name: str) -> None:
             f"column {empty[0]} of '{name}' has no name",
             where=name,
             hint="Name it in the header. Row numbers written by pandas go away with  df.to_csv(path, index=False).",
+        )
+    marked = [i for i, column in enumerate(columns, start=1) if column.startswith("\ufeff")]
+    if marked:
+        raise DataError(
+            "E405",
+            f"the name of column {marked[0]} of '{name}' begins with a byte order mark (U+FEFF), which no reader shows",
+            where=name,
+            hint="Rename the column.",
         )
     pattern = next((column for column in columns if _looks_like_pattern(column)), None)
     if pattern is not None:

@@ -6,10 +6,9 @@ from collections.abc import Callable
 
 import polars as pl
 
+from tarnkappe.arrays import LARGEST, SMALLEST
 from tarnkappe.errors import DataError
-
-#: Numbers are squared and summed over up to 10¹² records: what is larger or smaller would become infinite or nothing.
-_LARGEST, _SMALLEST = 1e140, 1e-140
+from tarnkappe.fixes import role
 
 _MAX_EXAMPLES = 3
 _MAX_EXAMPLE_LENGTH = 20
@@ -22,12 +21,15 @@ def as_numbers(
     where: str = "data",
     line_of: Callable[[int], int | None] | None = None,
     rows_with: Callable[[list[str]], tuple[int, int]] | None = None,
+    *,
+    in_order: bool = True,
 ) -> pl.Series:
     """The column as whole numbers if all its values are, else as floats; missing values stay missing.
 
     Spaces around a number do not matter. What is not a finite number is an error that names the first row, counted
     from 1, and its line if `line_of` knows it. `where` names the table in the message. If the series has only the
-    distinct values of a column, `rows_with` says how many rows have some of them, and which is the first.
+    distinct values of a column, `rows_with` says how many rows have some of them, and which is the first. Where rows
+    are not `in_order`, none is named.
 
     >>> as_numbers(pl.Series(["007", " 12", None]), "age").to_list()
     [7, 12, None]
@@ -49,16 +51,20 @@ def as_numbers(
         floats = _floats(text, decimal)
         bad = ~floats.is_finite().fill_null(False) & series.is_not_null()
     else:
+        moments = isinstance(dtype, (pl.Date, pl.Datetime))
+        what = "dates" if moments else f"values of type {dtype}"
+        hint = role(column, "quasi", "dates") if moments else "Convert the column to numbers first, or drop it."
         raise DataError(
             "E406",
-            f"column '{column}' was declared numeric but holds values of type {dtype}",
+            f"column '{column}' was declared numeric but holds {what}",
             where=where,
-            hint=f"{column}: {{type: categorical}}   or convert the column to numbers first.",
+            hint=hint,
         )
     if bad.any():
         texts = series.filter(bad).cast(pl.String).unique(maintain_order=True).to_list()
         n_bad, row = (int(bad.sum()), int(bad.arg_max() or 0) + 1) if rows_with is None else rows_with(texts)
-        raise _not_numbers(texts[:_MAX_EXAMPLES], n_bad, row, column, decimal, where, line_of)
+        first = row if in_order else None
+        raise _not_numbers(texts[:_MAX_EXAMPLES], n_bad, first, column, decimal, where, line_of)
     _refuse_extreme(floats, column, where)
     return floats
 
@@ -66,9 +72,9 @@ def as_numbers(
 def _refuse_extreme(floats: pl.Series, column: str, where: str) -> None:
     """Refuse numbers whose squares, summed over many records, floating-point numbers cannot hold."""
     size = floats.abs()
-    extreme = (size > _LARGEST) | ((size < _SMALLEST) & (size > 0))
+    extreme = (size > LARGEST) | ((size < SMALLEST) & (size > 0))
     if extreme.any():
-        what = "larger than 1e140" if (size > _LARGEST).any() else "nearer to zero than 1e-140"
+        what = "larger than 1e140" if (size > LARGEST).any() else "nearer to zero than 1e-140"
         raise DataError(
             "E406",
             f"column '{column}' has numbers {what}, beyond what can be computed with",
@@ -90,15 +96,15 @@ def _floats(text: pl.Series, decimal: str) -> pl.Series:
 def _not_numbers(
     values: list[str],
     n_bad: int,
-    row: int,
+    row: int | None,
     column: str,
     decimal: str,
     where: str,
     line_of: Callable[[int], int | None] | None,
 ) -> DataError:
     """The error that says how many values are not numbers, where the first one stands, and shows a few."""
-    line = line_of(row) if line_of else None
-    at = f"row {row}" + (f", line {line}" if line else "")
+    line = line_of(row) if line_of and row is not None else None
+    first = "" if row is None else f", the first in row {row}" + (f", line {line}" if line else "")
     shown = ", ".join(repr(_short(value)) for value in values)
     other = "." if decimal == "," else ","
     if all(other in value and _is_number(value.replace(other, decimal), decimal) for value in values):
@@ -110,7 +116,7 @@ def _not_numbers(
     return DataError(
         "E406",
         f"column '{column}' has {n_bad} value{'s' if n_bad > 1 else ''} that "
-        f"{'are' if n_bad > 1 else 'is'} not a number, the first in {at}",
+        f"{'are' if n_bad > 1 else 'is'} not a number{first}",
         where=f"{where}:{line}" if line else where,
         details=[f"For example: {shown}"],
         hint=hint,

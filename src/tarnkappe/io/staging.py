@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import Self
 
 from tarnkappe.errors import RefusedError, TarnkappeError
+from tarnkappe.fixes import OVERWRITE, Fix, say
 from tarnkappe.io.failures import is_disk_full, translate_os_error
 from tarnkappe.io.folders import ReleaseFolder, read_manifest
 from tarnkappe.io.leftovers import abandoned, temporary_tag
@@ -155,6 +156,7 @@ class Staging:
             return
         here = Path.cwd()
         unused = self.target.with_name(f"{self.target.name}-2")
+        hint: str | Fix
         if not self.target.is_dir():
             reason, hint = "is a file", f"Write to another folder:  {unused}"
         elif self.target in (here, *here.parents):
@@ -165,7 +167,8 @@ class Staging:
             reason = "exists and is not an earlier release, so it is not replaced"
             hint = f"Write to another folder:  {unused}"
         elif not self.overwrite:
-            reason, hint = "exists already", f"Replace it with  --overwrite  or write to another folder:  {unused}"
+            reason = "exists already"
+            hint = say("Replace it with  {}  or write to another folder:  {}", OVERWRITE, Fix(str(unused), str(unused)))
         else:
             return
         raise RefusedError("E601", f"'{self.target.name}' {reason}", where=str(self.target), hint=hint)
@@ -270,7 +273,7 @@ def _refuse_existing_file(target: Path, overwrite: bool) -> None:
             "E601",
             f"'{target.name}' {'is a folder' if folder else 'exists already'}",
             where=str(target),
-            hint="Give another name." if folder else "Replace it with  --overwrite  or give another name.",
+            hint="Give another name." if folder else say("Replace it with  {}  or give another name.", OVERWRITE),
         )
 
 

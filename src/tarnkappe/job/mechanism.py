@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+import polars as pl
+
 from tarnkappe.errors import JobError
 from tarnkappe.goal import Goal
 from tarnkappe.schema import Column, Schema
 
 
-def independent(schema: Schema, goal: Goal) -> Schema:
+def independent(schema: Schema, goal: Goal, types: Mapping[str, pl.DataType]) -> Schema:
     """The schema as such a release needs it; columns through which the data reach it past the mechanism are refused.
 
     A column that is kept is published without being counted. A taxonomy that leaves a setting to the data lets one
     record change how others look. A person with several records is in the release several times, but the promise is
-    about one record. A missing value is always a value of its own, whether one occurs or not.
+    about one record. A missing value is always a value of its own, whether one occurs or not. `types` are those of the
+    columns that are published unchanged: one record with a fraction makes whole numbers floats for all.
     """
     names = ", ".join(c.name for c in goal.criteria if c.scope == "mechanism")
     for column in schema.with_role("subject"):
@@ -28,6 +33,14 @@ def independent(schema: Schema, goal: Goal) -> Schema:
             f"{names} cannot cover '{column.name}', which is published as it is",
             hint=f"{column.name}: {{role: sensitive}}   or  {{role: drop}}",
         )
+    for column in schema.sensitive:
+        if types[column.name].is_float():
+            raise JobError(
+                "E111",
+                f"{names} cannot publish '{column.name}' as floats: one record with a fraction would turn the whole "
+                "numbers of all others into floats, and show",
+                hint=f"Give '{column.name}' as texts, as in a CSV file, or as whole numbers.",
+            )
     for column in schema.quasi:
         _require_fixed(column, names)
         if column.min_level:

@@ -131,6 +131,8 @@ class Job:
         effort: str | float | None = None,
         missing_rule: MissingRule | None = None,
         weights: Mapping[str, float] | None = None,
+        min_level: Mapping[str, int] | None = None,
+        max_level: Mapping[str, int] | None = None,
         because: Mapping[str, str] | None = None,
         columns: Iterable[Column] = (),
         seed: int | None = None,
@@ -147,7 +149,8 @@ class Job:
         for the roles of columns; those that point at people are published only with one. `subject` is the key of a
         person who may have several records. `population` is a public table, as a file or a data frame, that the people
         in the data come from; it has the quasi-identifiers under the same names. `engine` is where records are
-        counted and rewritten: auto, memory, streaming or spark. `effort` is how much work an algorithm that improves
+        counted and rewritten: auto, memory, streaming or spark. `min_level` and `max_level` bound the levels of
+        quasi-identifiers, by column, whatever the algorithm. `effort` is how much work an algorithm that improves
         its groups puts into lower loss: quick, normal, best, or a multiple of the normal work. `time_limit`, such as
         ``"10min"``, stops a search with the best release so far; what it finds then depends on the machine.
         """
@@ -171,6 +174,11 @@ class Job:
                 rest = other
             else:
                 made.extend(Column(name, other) for name in names_of(names, other))
+        for key, levels in (("min_level", min_level), ("max_level", max_level)):
+            bounds = by_name(levels or {}, key, '"age": 1')
+            made = [replace(c, **{key: bounds.pop(c.name)}) if c.name in bounds else c for c in made]
+            if bounds:
+                raise refused(f"'{key}' names '{next(iter(bounds))}', which has no role", _COLUMNS)
         reasons = by_name(because or {}, "because", '"ward": "an internal code, reviewed by the board"')
         made = [replace(c, because=reasons.pop(c.name)) if c.name in reasons else c for c in made]
         if reasons:

@@ -10,7 +10,7 @@ from tarnkappe.io import Source
 from tarnkappe.job.words import AGE, BIRTH, Meaning, meaning_of
 from tarnkappe.looks.base import FEWEST
 from tarnkappe.looks.facts import ColumnFacts, column_facts
-from tarnkappe.looks.identifiers.record_number import is_key
+from tarnkappe.looks.identifiers.record_number import is_key, is_key_of_people
 from tarnkappe.looks.words import says, words_of
 from tarnkappe.schema import Kind, Role
 from tarnkappe.taxonomy.builders import MOST_IN_A_SET
@@ -27,9 +27,6 @@ _MANY_QUASI = 15
 
 #: Names that programs give to a column of row numbers which has none.
 _INDEX = ("unnamed 0", "rownames", "row names", "rownum", "=x", "=index", "level 0", "=rn", "=1")
-
-#: Names of keys of people; other keys may be those of hospitals, schools or regions.
-_PERSON_KEYS = ("=id", "=nr", "=no", "=pid", "=idcode", "=case", "=caseid", "=person", "=patient", "=subject", "=key")
 
 SUGGESTED_K = 5
 SUGGESTED_L = 2
@@ -131,7 +128,7 @@ def _role(facts: ColumnFacts, meaning: Meaning | None) -> tuple[Role, str]:
     if facts.diagnoses:
         return "sensitive", "codes of diagnoses say something about a person's health"
     if facts.distinct == 1 and not facts.missing:
-        return "keep", "the same in every row, so it tells nobody apart"
+        return "drop", "the same in every row: it tells nobody apart, but may say whom or what the table is about"
     if is_key(words):
         return "undecided", "a key that repeats: subject if it is that of people, quasi if of a place or an institution"
     return "undecided", "nothing tells who knows it"
@@ -139,7 +136,7 @@ def _role(facts: ColumnFacts, meaning: Meaning | None) -> tuple[Role, str]:
 
 def _is_key_of_people(facts: ColumnFacts, words: list[str]) -> bool:
     """Whether a column is the key of people with several records: called so, and its values repeat."""
-    named = says(words, _PERSON_KEYS) or facts.finding("record-number") is not None
+    named = is_key_of_people(words) or facts.finding("record-number") is not None
     plain = facts.whole or (facts.kind == "text" and not facts.open_ended)
     repeats = facts.finding("all-different") is None and FEWEST <= facts.distinct < facts.known
     return named and plain and repeats and not facts.is_answer
@@ -260,8 +257,10 @@ def column_lines(suggestions: Sequence[Suggestion]) -> list[str]:
 def _column_line(suggestion: Suggestion, entry: str) -> str:
     """An entry of the section ``columns`` with its reason."""
     facts = suggestion.facts
-    notes = [_comment(suggestion.reason), f"{facts.distinct} value{'s' if facts.distinct != 1 else ''}"]
-    if facts.missing:
+    notes = [_comment(suggestion.reason)]
+    if not facts.odd:  # such values are not looked at
+        notes.append(f"{facts.distinct} value{'s' if facts.distinct != 1 else ''}")
+    if facts.missing and not facts.odd:
         notes.append(f"{facts.missing} missing")
     if not suggestion.is_decided:
         notes[0] = f"DECIDE: {notes[0]}"
@@ -277,8 +276,6 @@ def _body(suggestion: Suggestion) -> dict[str, Any]:
         body["type"] = "numeric"
     if suggestion.taxonomy is not None:
         body["taxonomy"] = suggestion.taxonomy
-    if suggestion.role == "keep":
-        body["because"] = suggestion.reason
     return body
 
 

@@ -11,7 +11,8 @@ from tarnkappe.errors import JobError, TarnkappeError, did_you_mean
 from tarnkappe.small_files import read_small
 from tarnkappe.yaml_nodes import Node, parse_yaml
 
-_INTEGER = re.compile(r"[-+]?(0|[1-9][0-9]*)")
+#: A whole number; one with more digits is no number of anything, and Python refuses to read thousands of them.
+_INTEGER = re.compile(r"[-+]?(0|[1-9][0-9]{0,299})")
 _NUMBER = re.compile(r"[-+]?([0-9]+\.[0-9]*|\.?[0-9]+)([eE][-+]?[0-9]+)?")
 
 #: Under these keys every scalar is a value or a name of the data and stays the text that is written.

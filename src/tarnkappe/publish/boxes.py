@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -17,8 +18,7 @@ from tarnkappe.publish.reading import covers
 from tarnkappe.schema import Column
 from tarnkappe.tally import Domain
 
-#: Values that an explanation lists.
-_MOST_LISTED = 30
+_UNCHANGED = "published unchanged: no group needed to coarsen it"
 
 
 class BoxForm(Labelled):
@@ -36,28 +36,44 @@ class BoxForm(Labelled):
         """The labels of the boxes."""
         return publish_boxes(boxes, tuple(domains), missing)
 
-    def done(self, j: int, domain: Domain, boxes: Boxes) -> str:
-        """How far a column was coarsened: not at all, to a level, or as each group needed it."""
+    def done(self, j: int, column: Column, domain: Domain, boxes: Boxes, labels: Labels) -> str:
+        """How far a column was coarsened: not at all, to a level, or as each group needed it.
+
+        Where the values of others decide which levels there are, nothing is said about levels.
+        """
+        if column.taxonomy is None or column.taxonomy.follows_data:
+            return self._as_labels_tell(j, domain, boxes, labels)
         lo, hi, node = (values[:, j] for values in (boxes.lo, boxes.hi, boxes.node))
         tree = domain.taxonomy
         if np.all((lo > hi) | (node == tree.leaf_nodes[np.minimum(lo, domain.size - 1)])):
             return (
                 f"generalised to its lowest level, {domain.floor} of {domain.floor + tree.height}, for everybody"
                 if domain.floor
-                else "published unchanged: no group needed to coarsen it"
+                else _UNCHANGED
             )
         return self._coarsened(j, domain, boxes)
 
-    def _coarsened(self, j: int, domain: Domain, boxes: Boxes) -> str:
-        raise NotImplementedError
+    def _as_labels_tell(self, j: int, domain: Domain, boxes: Boxes, labels: Labels) -> str:
+        """How a column was coarsened whose taxonomy depends on the data, as far as its labels tell."""
+        if not domain.floor and set(labels.texts) <= set(domain.taxonomy.leaves):
+            return _UNCHANGED
+        return self._by_labels(j, domain, boxes)
+
+    @abstractmethod
+    def _coarsened(self, j: int, domain: Domain, boxes: Boxes) -> str: ...
+
+    @abstractmethod
+    def _by_labels(self, j: int, domain: Domain, boxes: Boxes) -> str: ...
 
     def meanings(self, j: int, column: Column, domain: Domain, boxes: Boxes, labels: Labels) -> Iterator[Meaning]:
-        """The labels in the order of the values they stand for."""
+        """The labels in the order of the values they stand for; of their texts, if records decide about that order."""
         _, first = np.unique(labels.code, return_index=True)
         spread = boxes.publishes_range(j, domain)
         tree, node = domain.taxonomy, boxes.node[:, j]
         low, high = np.where(spread, boxes.lo[:, j], tree.lo[node]), np.where(spread, boxes.hi[:, j], tree.hi[node])
         order = np.lexsort((-high[first], low[first]))
+        if column.taxonomy is not None and column.taxonomy.follows_data and not column.taxonomy.ordered:
+            order = np.array(sorted(range(len(first)), key=lambda i: _text_of(labels, int(first[i]))), np.int64)
         for group in first[order]:
             if labels.code[group] < 0:
                 yield None, "Missing in the data."
@@ -93,6 +109,9 @@ class TightBoxes(BoxForm):
             return "0/1 where a group has both"
         return "intervals [min max] per group" if domain.is_range.any() else "lowest common category per group"
 
+    def _by_labels(self, j: int, domain: Domain, boxes: Boxes) -> str:
+        return self._coarsened(j, domain, boxes)
+
 
 #: What groups publish unless something else was decided.
 TIGHT = TightBoxes()
@@ -126,6 +145,17 @@ class FixedBoxes(BoxForm):
             return f"{how}, alike for everybody"
         return "generalised as far as each group needed it"
 
+    def _by_labels(self, j: int, domain: Domain, boxes: Boxes) -> str:
+        if domain.is_range.any() and not domain.sets and _is_alike(j, boxes):
+            return "cut into intervals, alike for everybody"
+        return "generalised as far as needed"
+
+
+def _text_of(labels: Labels, group: int) -> tuple[bool, str]:
+    """What a group publishes, for sorting; a gap comes last."""
+    code = labels.code[group]
+    return bool(code < 0), "" if code < 0 else labels.texts[code]
+
 
 def _is_alike(j: int, boxes: Boxes) -> bool:
     """Whether no two labels of a column share a value, so that every value is published in the same way everywhere."""
@@ -138,7 +168,7 @@ def _meaning(label: str, group: int, boxes: Boxes, j: int, domain: Domain, colum
     if spread and label == EITHER:
         return "0 or 1."
     if spread and domain.sets:
-        return f"One of: {', '.join(set_values(label) or ())}."
+        return f"One of: {_enumerated(set_values(label) or ())}."
     if spread:
         ends = f"{tree.leaves[boxes.lo[group, j]]} to {tree.leaves[boxes.hi[group, j]]}, both included"
         return f"{ends}." if domain.values is not None else f"{ends}, in the order of the column."
@@ -149,7 +179,14 @@ def _meaning(label: str, group: int, boxes: Boxes, j: int, domain: Domain, colum
     said = None if column.taxonomy is None else column.taxonomy.meaning(label)
     if said is not None:
         return said
-    if domain.floor or column.taxonomy is None or not column.taxonomy.declares_values:
-        return "A group of values in the taxonomy of the column."
-    below = tree.leaves[tree.lo[node] : tree.hi[node] + 1]
-    return f"One of: {', '.join(below[:_MOST_LISTED])}{'.' if len(below) <= _MOST_LISTED else ' and others.'}"
+    # Which values lie below it is not said: some of them may belong to few people, or to nobody who is published.
+    return "A group of values in the taxonomy of the column."
+
+
+def _enumerated(values: Sequence[str]) -> str:
+    """Values with commas between them; one that holds a comma stands in quotes.
+
+    >>> print(_enumerated(["red", "white, matt"]))
+    red, "white, matt"
+    """
+    return ", ".join(f'"{value}"' if "," in value else value for value in values)

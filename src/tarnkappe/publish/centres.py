@@ -69,7 +69,7 @@ class Centres(Labelled):
         """Numbers stay numbers, codes become their texts."""
         return publish_centres(self, domains, missing)
 
-    def done(self, j: int, domain: Domain, boxes: Boxes) -> str:
+    def done(self, j: int, column: Column, domain: Domain, boxes: Boxes, labels: Labels) -> str:
         """Which centre it is."""
         return f"replaced by the {self.operators[j]} of each group"
 

@@ -60,8 +60,8 @@ class Labelled(Form):
         """What the groups publish in each quasi-identifier; `missing` are texts that read like a missing value."""
 
     @abstractmethod
-    def done(self, j: int, domain: Domain, boxes: Boxes) -> str:
-        """How quasi-identifier `j` was coarsened, in words."""
+    def done(self, j: int, column: Column, domain: Domain, boxes: Boxes, labels: Labels) -> str:
+        """How quasi-identifier `j` was coarsened, in words; readers are told too."""
 
     @abstractmethod
     def meanings(self, j: int, column: Column, domain: Domain, boxes: Boxes, labels: Labels) -> Iterator[Meaning]:

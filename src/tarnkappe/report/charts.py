@@ -187,7 +187,7 @@ def _histogram_svg(bins: tuple[Bin, ...]) -> Html:
 
 def kept_bars(columns: Iterable[ColumnSummary]) -> Html:
     """The detail kept per quasi-identifier, the most coarsened first, with a table behind it."""
-    kept = sorted(((c.name, 1 - c.loss) for c in columns if c.loss is not None), key=lambda pair: pair[1])
+    kept = sorted(((c.name, c.kept) for c in columns if c.kept is not None), key=lambda pair: pair[1])
     if not kept:
         return el("p", "No column was coarsened.")
     rows = ((value(name), percent(share)) for name, share in kept)

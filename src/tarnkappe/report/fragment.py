@@ -85,7 +85,7 @@ def _columns(columns: tuple[ColumnSummary, ...]) -> Html:
     removed = [c.name for c in columns if c.role in REMOVED]
     shown = published[:_MOST_ROWS]
     rows = (
-        (shorten(c.name, 48), ROLE_NAMES.get(c.role, c.role), c.done, "" if c.loss is None else percent(1 - c.loss))
+        (shorten(c.name, 48), ROLE_NAMES.get(c.role, c.role), c.done, "" if c.kept is None else percent(c.kept))
         for c in shown
     )
     notes = []

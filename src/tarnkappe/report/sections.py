@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import isnan
 
 from tarnkappe.columns import ColumnSummary
 from tarnkappe.criteria import Verdict, all_criteria
@@ -71,7 +72,7 @@ def criteria_table(release: Release) -> Html:
                 [criterion_title(v.criterion), el("span", "on ", value(v.column), class_="small") if v.column else None]
             ),
             asked(v),
-            figure(v.reached),
+            "not told" if isnan(v.reached) else figure(v.reached),
             mark(v.ok),
         )
         for v in release.verdicts

@@ -18,6 +18,7 @@ from tarnkappe.taxonomy.files import read_taxonomy
 from tarnkappe.taxonomy.labels import (
     natural_order,
     scalar_text,
+    scale_order,
     scaled_integers,
     scaled_text,
     value_texts,
@@ -192,7 +193,9 @@ class Order(TaxonomyBuilder):
     name: ClassVar[str] = kind
     ordered: ClassVar[bool] = True
 
-    values: tuple[Any, ...] | None = param(None, doc="The values in their order; sorted if not given.")
+    values: tuple[Any, ...] | None = param(
+        None, doc="The values in their order; sorted if not given, by the numbers in them where there are any."
+    )
     groups: tuple[int, ...] = param((), doc="Group sizes per level: values, then groups of the level below.", ge=2)
 
     def __post_init__(self) -> None:
@@ -223,7 +226,7 @@ class Order(TaxonomyBuilder):
     ) -> Taxonomy:
         """The values in their order; with `values` given it may hold some that the column lacks."""
         texts = texts_of(values, column)
-        order = [texts[i] for i in natural_order(texts)] if self.values is None else list(self.values)
+        order = [texts[i] for i in scale_order(texts)] if self.values is None else list(self.values)
         ranked = set(order)
         unknown = [i for i, text in enumerate(texts) if text not in ranked]
         if unknown:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import re
 from collections.abc import Iterable, Sequence
 from decimal import Decimal, InvalidOperation, localcontext
 from typing import Any
@@ -18,6 +19,12 @@ LONGEST_EXAMPLE = 24
 
 #: Numbers of more digits than this, before or after the point, are not taken for numbers.
 _MOST_DIGITS = 400
+
+#: A number inside a text, perhaps with separators of thousands.
+_NUMBER = re.compile(r"[1-9][0-9]{0,2}(?:[,.'’ ][0-9]{3})+(?![0-9])|[0-9]+(?:[.,][0-9]+)?")
+
+#: What stands before the number that ends a scale below; what ends it above stands after its number anyway.
+_BELOW = re.compile(r"[<≤]|(?:under|below|less|up to|unter|bis|weniger)\b", re.IGNORECASE)
 
 #: Digits in which arithmetic with such numbers is exact.
 _EXACT_DIGITS = 3 * _MOST_DIGITS
@@ -168,3 +175,40 @@ def natural_order(texts: Sequence[str]) -> list[int]:
     if any(number is None for number in numbers):
         return sorted(range(len(texts)), key=lambda i: texts[i])
     return sorted(range(len(texts)), key=lambda i: (numbers[i], texts[i]))
+
+
+def scale_order(texts: Sequence[str]) -> list[int]:
+    """Positions that sort the texts of a scale by the numbers in them: 5 comes before 10, and 90+ after 89.
+
+    What stands before the number comes first, as in A2, A10, B1; texts without a number stand as they are spelled.
+
+    >>> [["10", "90+", "9", "<5"][i] for i in scale_order(["10", "90+", "9", "<5"])]
+    ['<5', '9', '10', '90+']
+    >>> [["1,000 €", "300 €"][i] for i in scale_order(["1,000 €", "300 €"])]
+    ['300 €', '1,000 €']
+    """
+    return sorted(range(len(texts)), key=lambda i: _on_scale(texts[i]))
+
+
+def _on_scale(text: str) -> tuple[str, Decimal, int, list[Decimal], str]:
+    """What stands before the first number, the number, on which side of it the text is, further numbers, the text."""
+    number = as_decimal(text)
+    if number is not None:
+        return "", number, 0, [], text
+    found = list(_NUMBER.finditer(text))
+    if not found:
+        return text, Decimal(0), 0, [], text
+    before = text[: found[0].start()].strip()
+    first, *further = [_read_number(match.group()) for match in found]
+    if before in ("-", "−"):
+        return "", -first, 0, further, text
+    if _BELOW.match(before):
+        return "", first, -1, further, text
+    return before.strip("<>≤≥= "), first, int(before.startswith(">")), further, text
+
+
+def _read_number(text: str) -> Decimal:
+    """A number as `_NUMBER` finds it: groups of three digits are thousands, any other comma is a decimal one."""
+    if re.fullmatch(r"[1-9][0-9]{0,2}(?:[,.'’ ][0-9]{3})+", text):
+        return Decimal(re.sub(r"[^0-9]", "", text))
+    return Decimal(text.replace(",", "."))

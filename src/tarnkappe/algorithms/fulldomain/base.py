@@ -22,7 +22,7 @@ from tarnkappe.metrics.classification import Classification
 from tarnkappe.params import param
 from tarnkappe.registry import registered
 from tarnkappe.tally import Tally
-from tarnkappe.wording import plural
+from tarnkappe.wording import plural, size
 
 #: Grids over the lattice may take so many bytes together.
 _MOST_BYTES = 2 << 30
@@ -84,8 +84,8 @@ class FullDomainSearch(Algorithm):
             others = [name for name, cls in _searches().items() if not cls.keeps_all_nodes]
             raise LimitError(
                 "E704",
-                f"{self.name} remembers every node of the lattice, and {lattice.n_nodes:.3g} nodes of "
-                f"{len(lattice.low)} columns take {lattice.bytes_of_grids / 1e9:.3g} GB",
+                f"{self.name} remembers every node of the lattice, and {plural(lattice.n_nodes, 'node')} of "
+                f"{len(lattice.low)} columns take {size(lattice.bytes_of_grids)}",
                 details=[f"These search lattices of any size: {', '.join(others)}."],
                 hint=say("{}   or fewer levels and quasi-identifiers", algorithm("best-first")),
             )

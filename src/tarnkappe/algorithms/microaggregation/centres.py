@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from tarnkappe.arrays import Codes, Counts, Floats
+from tarnkappe.arrays import SMALLEST, Codes, Counts, Floats
 from tarnkappe.groups import SUPPRESSED, Grouping
 from tarnkappe.kernels.points import round_evenly
 from tarnkappe.publish.centres import Centres
@@ -66,6 +66,12 @@ def _means(
     total = np.bincount(group, quota * (domain.positions[code] - origin), n_groups)
     with np.errstate(invalid="ignore"):
         mean: Floats = total / size + origin
+    low, high = np.full(n_groups, domain.size - 1), np.zeros(n_groups, np.int64)
+    np.minimum.at(low, group, code)
+    np.maximum.at(high, group, code)
+    # Beside very large numbers small ones are lost in a sum; no mean lies outside of what it is the mean of.
+    mean = np.clip(mean, domain.positions[low], domain.positions[high])
+    mean[np.abs(mean) < SMALLEST] = 0.0  # as nobody could read it back
     if whole:
         rounded: Floats = round_evenly(mean, size)
         return rounded

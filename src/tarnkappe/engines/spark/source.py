@@ -26,7 +26,7 @@ from tarnkappe.io.base import check_columns, index_named, is_text
 from tarnkappe.io.cells import Step
 from tarnkappe.io.csvfile import CsvSource
 from tarnkappe.io.dialect import SAMPLE_BYTES
-from tarnkappe.io.formulas import ESCAPED, HARMLESS, RUNS, each, meant
+from tarnkappe.io.formulas import ESCAPED, HARMLESS, each, meant
 from tarnkappe.io.parts import PartsSource, digest_of_parts
 from tarnkappe.io.source import ParquetSource
 
@@ -131,8 +131,8 @@ class SparkSource(Source):
             return fingerprint_of_files(self.files)
         return digest_of_parts(digests)
 
-    def with_formulas(self, columns: Sequence[str]) -> list[str]:
-        """Which of these columns have texts that a spreadsheet would run as formulas."""
+    def with_texts(self, columns: Sequence[str], like: str, unlike: str | None = None) -> list[str]:
+        """Which of these columns have texts that match a pattern, and not another one."""
         from pyspark.sql import functions
 
         texts = [name for name, t in self.types(columns).items() if is_text(t)]
@@ -140,8 +140,9 @@ class SparkSource(Source):
             return []
         asked = [functions.col(self.inner(name)) for name in texts]
         with translated(self.name):
-            found = self.frame.select(*(functions.max(c.rlike(RUNS) & ~c.rlike(HARMLESS)) for c in asked)).collect()
-        return [name for name, risky in zip(texts, found[0], strict=True) if risky]
+            matched = [c.rlike(like) if unlike is None else c.rlike(like) & ~c.rlike(unlike) for c in asked]
+            found = self.frame.select(*map(functions.max, matched)).collect()
+        return [name for name, any_of_them in zip(texts, found[0], strict=True) if any_of_them]
 
     def types(self, columns: Sequence[str]) -> dict[str, pl.DataType]:
         """The types of the columns; nothing is read."""
@@ -253,12 +254,8 @@ class SparkSource(Source):
             with translated(self.name):
                 return self.selected([name]).where(functions.col(self.inner(name)).isin(values)).count(), 1
 
-        try:
-            return as_numbers(series, name, self.decimal, self.name, None, rows_with if distinct else None)
-        except DataError as error:
-            error.message = error.message.split(", the first in row")[0]
-            error.args = (error.message,)
-            raise
+        counted = rows_with if distinct else None
+        return as_numbers(series, name, self.decimal, self.name, None, counted, in_order=False)
 
 
 def open_frame(frame: DataFrame, missing: tuple[str, ...]) -> SparkSource:

@@ -11,6 +11,7 @@ from typing import Self
 from tarnkappe.engines.spark.files import FileSystem
 from tarnkappe.engines.spark.session import session, translated
 from tarnkappe.errors import RefusedError
+from tarnkappe.fixes import OVERWRITE, Fix, say
 from tarnkappe.io.folders import MANIFEST, MANIFEST_KEY, PUBLIC
 from tarnkappe.io.leftovers import temporary_tag
 
@@ -80,9 +81,13 @@ class RemoteStaging:
         if ours and self.overwrite:
             return
         reason = "exists already" if ours else "exists and is not an earlier release, so it is not replaced"
-        hint = "Replace it with  --overwrite  or write" if ours else "Write"
+        other = Fix(f"{self.target}-2", f"{self.target}-2")
+        hint = say("Replace it with  {}  or write to another folder:  {}", OVERWRITE, other) if ours else None
         raise RefusedError(
-            "E601", f"'{name}' {reason}", where=self.target, hint=f"{hint} to another folder: {self.target}-2"
+            "E601",
+            f"'{name}' {reason}",
+            where=self.target,
+            hint=hint or f"Write to another folder:  {other}",
         )
 
     def _publish(self) -> None:

@@ -7,13 +7,13 @@ from typing import ClassVar
 from tarnkappe.looks.base import Detector, Sight
 from tarnkappe.looks.words import says
 
-_PAIR = r"[(\[]?\s*[+-]?[0-9]{1,3}\.[0-9]{2,}\s*[,; ]\s*[+-]?[0-9]{1,3}\.[0-9]{2,}\s*[)\]]?"
+_AXIS = r"[NSEWOnsewo]?\s*[+-]?[0-9]{1,3}(?:\.[0-9]{2,}|,[0-9]{3,})\s*°?\s*[NSEWOnsewo]?"
+_PAIR = rf"[(\[]?\s*{_AXIS}\s*[,;/ ]\s*{_AXIS}\s*[)\]]?"
 _SIXTY = r"[0-9]{1,3} ?° ?[0-9]{1,2} ?['′].*[NSEWOnsewo]"
 _POINT = r"(?i)(?:srid=[0-9]+;)?point ?\(.*\)"
-_HINTS = (
-    *("lat", "lon", "lng", "long", "latitude", "longitude", "breitengrad", "laengengrad", "northing", "easting"),
-    *("gps", "geo", "utm", "coord", "coords", "x coord", "y coord", "xcoord", "ycoord"),
-)
+#: Names of an axis and nothing else, and names that may mean something else too.
+_AXES = ("latitude", "longitude", "breitengrad", "laengengrad", "northing", "easting", "hochwert", "rechtswert", "utm")
+_HINTS = ("lat", "lon", "lng", "long", "gps", "geo", "coord", "coords", "x coord", "y coord", "xcoord", "ycoord")
 
 
 class Coordinates(Detector):
@@ -31,13 +31,14 @@ class Coordinates(Detector):
         return sight.share(f"{_PAIR}|{_SIXTY}|{_POINT}") if sight.numbers is None else 0.0
 
     def is_named(self, sight: Sight) -> bool:
-        """Numbers with places after the point, in a column called like an axis; or a name that says it all."""
+        """Numbers in a column called like an axis, where that is no other word; or a name that says it all."""
         if super().is_named(sight):
             return True
         numbers = sight.numbers
-        return (
-            numbers is not None
-            and says(sight.words, _HINTS)
+        if numbers is None or sight.is_answer:
+            return False
+        return says(sight.words, _AXES) or (
+            says(sight.words, _HINTS)
             and bool((numbers.abs() <= 180).all())  # degrees
             and bool((numbers != numbers.round(1)).any())
         )

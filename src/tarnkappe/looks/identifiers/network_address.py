@@ -8,7 +8,9 @@ from tarnkappe.looks.base import Detector, Sight
 
 _BYTE = "(?:25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])"
 _V4 = rf"(?:{_BYTE}\.){{3}}{_BYTE}(?:[:/][0-9]{{1,5}})?"
-_V6 = r"(?:[0-9A-Fa-f]{1,4}:){7}[0-9A-Fa-f]{1,4}|(?:[0-9A-Fa-f]{0,4}:){2,7}:?[0-9A-Fa-f]{0,4}"
+_WORD = "[0-9A-Fa-f]{1,4}"
+#: All eight words, or fewer around a double colon; without one, fewer words are times such as 12:30:00.
+_V6 = rf"(?:{_WORD}:){{7}}{_WORD}|(?:{_WORD}(?::{_WORD}){{0,6}})?::(?:{_WORD}(?::{_WORD}){{0,6}})?"
 
 
 class NetworkAddress(Detector):

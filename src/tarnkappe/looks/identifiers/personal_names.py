@@ -15,6 +15,9 @@ from tarnkappe.looks.words import says
 _WHOSE = "full first last middle given family maiden birth patient person customer client employee user student member"
 _WHOSE += " father mother spouse partner husband wife child contact doctor physician legal display nick own"
 
+#: The share of names among values in small letters.
+_ENOUGH_SMALL = 0.75
+
 
 class PersonalNames(Detector):
     """First names and family names, by short lists of the commonest ones: a rare name is not recognised by itself."""
@@ -22,9 +25,8 @@ class PersonalNames(Detector):
     name: ClassVar = "personal-name"
     title: ClassVar = "names of people"
     evidence: ClassVar = (
-        "a quarter of the different values, and at least five, hold a common name; lists are for "
-        + ", ".join(LANGUAGES)
-        + "; or the name of the column"
+        "a quarter of the different values, and at least five, hold a common name, in small letters three quarters; "
+        "lists are for " + ", ".join(LANGUAGES) + "; or the name of the column"
     )
     hipaa: ClassVar = (1,)
     phrases: ClassVar = (
@@ -47,8 +49,12 @@ class PersonalNames(Detector):
         """Values of up to four words, one of which is a common name; places are called after people, so not theirs."""
         if sight.numbers is not None or says(sight.words, Place.phrases):
             return 0.0
-        texts = sight.texts
-        short = texts.filter(texts.str.contains(r"^\p{Lu}[\p{L}.'’-]*(?:,? [\p{L}.'’-]+){0,3}$"))
+        small = self._having_names(sight.texts, r"\p{Ll}")  # brown, rose and may are words too
+        return max(self._having_names(sight.texts, r"\p{Lu}"), small if small >= _ENOUGH_SMALL else 0.0)
+
+    def _having_names(self, texts: pl.Series, first: str) -> float:
+        """The share of the texts that begin with such a letter and hold a common name."""
+        short = texts.filter(texts.str.contains(rf"^{first}[\p{{L}}.'’-]*(?:,? [\p{{L}}.'’-]+){{0,3}}$"))
         words = pl.DataFrame({"row": range(len(short)), "word": short.str.to_lowercase()}).with_columns(
             pl.col("word").str.extract_all(r"[\p{L}]{2,}")
         )

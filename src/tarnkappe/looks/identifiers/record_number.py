@@ -28,6 +28,9 @@ _KEYS = (
     *("idx", "identifier", "serial", "case", "caseid", "subjid", "subject", "person", "patient", "=x", "unnamed 0"),
 )
 
+#: Names of keys of people; other keys may be those of hospitals, schools or regions.
+_PEOPLE = ("=id", "=nr", "=no", "=pid", "=idcode", "=case", "=caseid", "=person", "=patient", "=subject", "=key")
+
 
 class RecordNumber(Detector):
     """Numbers of patients, customers, cases, licences and certificates."""
@@ -73,3 +76,12 @@ def is_key(words: list[str]) -> bool:
     (True, True, False)
     """
     return says(words[-1:], _KEYS) or says(words, _KEYS[-1:])
+
+
+def is_key_of_people(words: list[str]) -> bool:
+    """Whether a name is that of a key of people.
+
+    >>> is_key_of_people(["nr"]), is_key_of_people(["patient", "id"]), is_key_of_people(["household", "id"])
+    (True, True, False)
+    """
+    return says(words, _PEOPLE) or says(words, RecordNumber.phrases)

@@ -8,6 +8,7 @@ from tarnkappe.looks.base import Detector, Sight
 
 _INTERNATIONAL = r"(?:\+|00)[1-9][0-9]{0,2}[ ./()-]*(?:[0-9][ ./()-]*){6,12}"
 _WITH_AREA = r"\(?0[1-9][0-9]{0,5}\)?[ /-]{1,3}[0-9][0-9 -]{4,10}[0-9]"
+_UNBROKEN = r"0[1-9][0-9]{8,10}"
 _AMERICAN = r"(?:1[ .-])?(?:\([2-9][0-9]{2}\) ?|[2-9][0-9]{2}[ .-])[0-9]{3}[ .-][0-9]{4}(?: ?(?:x|ext\.?) ?[0-9]{1,5})?"
 
 
@@ -26,5 +27,5 @@ class Telephone(Detector):
     fewest: ClassVar = 10
 
     def share(self, sight: Sight) -> float:
-        """Values written like a telephone number; digits alone could be anything."""
-        return sight.share(f"{_INTERNATIONAL}|{_WITH_AREA}|{_AMERICAN}")
+        """Values written like a telephone number; digits alone could be anything, unless they begin with a zero."""
+        return sight.share(f"{_INTERNATIONAL}|{_WITH_AREA}|{_UNBROKEN}|{_AMERICAN}")
