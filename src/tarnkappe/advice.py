@@ -59,6 +59,6 @@ ADVICE: dict[str, str] = {
     "W607": "Nothing: it was asked for.  missing_rule: own-value  leaves missing cells empty.",
     "W615": "Write them alike before you run the job, unless they mean different things.",
     "W616": "Allow more time with  limits: {time: 1h}, or choose a quicker algorithm.",
-    "W621": "algorithm: mondrian  hides who a record is about, too.",
     "W620": "output: {spreadsheet_safe: true}  puts an apostrophe before them.",
+    "W621": "algorithm: mondrian  hides who a record is about, too.",
 }

@@ -306,6 +306,7 @@ def describe(
             "tarnkappe": __version__,
             "made": made,
             **private,
+            "verdicts": [asdict(v) for v in verdicts],
             "loss": {s.name: s.value for s in scores},
         },
         remarks=summarise_remarks(plan),

@@ -178,8 +178,10 @@ def check_release(case: Case, folder: Path) -> Written:
 
 
 def _check_verdicts(case: Case, written: Written) -> None:
-    """The published verdicts tell the truth."""
-    verdicts = written.public["verdicts"]
+    """The verdicts tell the truth; what was reached in columns that are not published only the publisher is told."""
+    verdicts = written.private["verdicts"]
+    told = [{**v, "reached": None} for v in written.public["verdicts"]]
+    assert told == [{**v, "reached": None} for v in verdicts]
     assert isinstance(verdicts, list)
     assert len(verdicts) == len(case.criteria)
     for verdict, criterion in zip(verdicts, case.criteria, strict=True):

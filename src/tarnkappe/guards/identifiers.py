@@ -71,9 +71,7 @@ def notices_about_reasons(source: Source, schema: Schema, *, coarsened: bool = T
             f"{column.because}",
             hint=str(role(column.name, *_ROLES[found.tells])),
         )
-        for column, found in _found(
-            source, (c for c in schema.columns if c.because and c.name in source.columns), coarsened=coarsened
-        )
+        for column, found in _found(source, columns, coarsened=coarsened)
     )
 
 

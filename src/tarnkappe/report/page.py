@@ -8,6 +8,7 @@ from tarnkappe.report import sections
 from tarnkappe.report.codebook import codebook_section
 from tarnkappe.report.facts import fact
 from tarnkappe.report.markup import Html, el
+from tarnkappe.report.sheets import tables
 from tarnkappe.report.style import STYLE
 
 AUDIENCES = ("public", "internal")
@@ -52,7 +53,7 @@ def render_report(release: Release, audience: str = "public") -> str:
             el(
                 "main",
                 sections.verdict(release),
-                sections.tables(release),
+                tables(release),
                 sections.alerts(release, advice=internal),
                 sections.what_was_done(release, internal=internal),
                 sections.group_sizes(release),

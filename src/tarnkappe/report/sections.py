@@ -138,33 +138,6 @@ def verdict(release: Release) -> Html:
     )
 
 
-def tables(release: Release) -> Html | None:
-    """Which tables there are, what joins them, and what may not be concluded; nothing where there is only one."""
-    if release.number is None:
-        return None
-    told = release.public_manifest["tables"]
-    rows = (
-        (
-            value(t.get("file") or t["name"] or "people"),
-            join((value(name) for name in t["columns"]), ", "),
-            t["about"],
-        )
-        for t in told
-    )
-    words = (
-        f"The release has {counted(len(told), 'table')}. Rows with the same number in "
-        if len(told) > 1
-        else "Rows with the same number in "
-    )
-    return section(
-        "tables",
-        "The tables, and how they belong together",
-        el("p", words, value(release.number), " belong to one group of people; numbers were drawn by lot."),
-        table("Tables of the release", ("Table", "Columns", "What a row is"), rows),
-        el("p", el("strong", "What may not be concluded: "), release.public_manifest["caution"]),
-    )
-
-
 def _see_alerts(n: int) -> str:
     return "⚠ Read the alert first." if n == 1 else f"⚠ Read the {count(n)} alerts first."
 
