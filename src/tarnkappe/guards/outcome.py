@@ -157,7 +157,7 @@ def notices_about_formulas(plan: AnyPlan, schema: Schema, source: Source) -> tup
     if isinstance(plan, Plan):
         texts = {d.name: x.texts for d, x in zip(plan.tally.quasi_domains, plan.labels, strict=True)}
     else:
-        texts = {d.name: d.taxonomy.leaves for d in plan.tally.quasi_domains}
+        texts = {d.name: d.taxonomy.labels for d in plan.tally.quasi_domains}
     texts |= {d.name: d.taxonomy.leaves for d in plan.tally.sensitive_domains if d.name in schema.published}
     risky = [name for name, known in texts.items() if any_formula(known)]
     risky += source.with_formulas([c.name for c in schema.with_role("keep")])
