@@ -30,7 +30,11 @@ def codebook(plan: AnyPlan, schema: Schema, missing: str = "") -> tuple[Entry, .
     """
     if isinstance(plan, DealtPlan):
         number = Entry(plan.form.number(schema), "", "", f"The number of a group, drawn by lot. {plan.form.caution}")
-        said = (Entry(n, schema[n].role, "", _sentence(plan.form.done(schema[n]))) for n in schema.published)
+        said = (
+            Entry(name, schema[name].role, missing if label is None else label, words)
+            for name in schema.published
+            for label, words in plan.form.meanings(schema[name])
+        )
         return (*said, number)
     places = {domain.name: j for j, domain in enumerate(plan.tally.quasi_domains)}
     out: list[Entry] = []
@@ -43,10 +47,6 @@ def codebook(plan: AnyPlan, schema: Schema, missing: str = "") -> tuple[Entry, .
         says = plan.form.meanings(j, column, plan.tally.quasi_domains[j], plan.boxes, plan.labels[j])
         out.extend(Entry(name, column.role, missing if label is None else label, words) for label, words in says)
     return tuple(out)
-
-
-def _sentence(words: str) -> str:
-    return f"{words[:1].upper()}{words[1:]}."
 
 
 def as_table(entries: Iterable[Entry]) -> pl.DataFrame:

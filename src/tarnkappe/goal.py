@@ -118,6 +118,10 @@ class Goal:
         """Whether people of a public table who are not in the data count too; then nothing can be suppressed."""
         return any(c.judges_empty_groups for c in self.criteria)
 
+    def about(self, criteria: Iterable[Criterion]) -> Goal:
+        """The same with some of the criteria only."""
+        return Goal(criteria, self.max_suppressed, self.pause)
+
     def budget(self, n_records: int) -> int:
         """How many of `n_records` may be suppressed.
 

@@ -590,6 +590,8 @@ def _reading(
         labels = zip((c.name for c in schema.quasi), run.plan.labels, strict=True)
         numbers |= {name for name, label in labels if label.numbers is not None}
     else:  # what is not of the data are numbers of groups and counts
-        numbers |= {c.name for c in schema.quasi if c.kind == "numeric"} | {*columns} - {*schema.published}
+        numbers |= {*columns} - {*schema.published}
+        if not run.plan.form.coarsens:
+            numbers |= {c.name for c in schema.quasi if c.kind == "numeric"}
     signs = {"delimiter": dialect.delimiter or ",", "quote": dialect.quote or '"', "decimal": dialect.decimal or "."}
     return reading_lines(file, **signs, missing=missing, texts=[n for n in columns if n not in numbers])

@@ -178,8 +178,13 @@ class DealtPlan:
             out[name] = np.bincount(self.tally.sensitive[:, s], self.published, minlength=size).astype(np.int64)
         return out
 
-    def stats(self, first: int, after: int, tables: Mapping[str, Counts] | None = None) -> GroupStats:
-        """The statistics of a run of groups, compared with these distributions or with what is published."""
+    def stats(
+        self, first: int, after: int, tables: Mapping[str, Counts] | None = None, beside: Codes | None = None
+    ) -> GroupStats:
+        """The statistics of a run of groups, compared with these distributions or with what is published.
+
+        Where what stands `beside` a secret (a code for every cell) narrows groups down, they are divided by it.
+        """
         deal, tally = self.deal, self.tally
         cells = deal.cell[deal.starts[first] : deal.starts[after]]
         sensitive = {}
@@ -190,13 +195,20 @@ class DealtPlan:
         if self.goal.joint:
             codes, values = tally.joint
             joint = (tally.sensitive_domains, codes[cells], values)
+        group = deal.groups_in(first, after) - first
+        if beside is not None:
+            group, _ = distinct_rows([group, beside[cells]], [after - first, int(beside.max(initial=0)) + 1])
         return GroupStats.from_cells(
-            deal.groups_in(first, after) - first,
+            group,
             np.ones(len(cells), np.int64),
             sensitive,
             joint=joint,
             tables=self.distributions if tables is None else tables,
         )
+
+    def stats_alike(self, look: Codes) -> GroupStats:
+        """The sizes of groups of those who look alike: a number for every cell, -1 if it is not published."""
+        return GroupStats.from_cells(look, self.published)
 
     def combinations(self, names: Sequence[str]) -> tuple[Codes, Codes]:
         """The combination of sensitive values that each cell has, numbered in their order; and a cell that has each."""

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from tarnkappe.arrays import Codes, Counts
-from tarnkappe.criteria.base import Verdict
+from tarnkappe.criteria.base import Criterion, Verdict
 from tarnkappe.engines.encode import encode_again, encode_sensitive, read_kind
 from tarnkappe.engines.ledger import pair_words
 from tarnkappe.engines.measures import measured
@@ -24,10 +24,11 @@ from tarnkappe.groups import GroupStats
 from tarnkappe.io import Source
 from tarnkappe.io.kept import MODULUS, restored
 from tarnkappe.plan import DealtPlan
+from tarnkappe.publish.labels import Labels
 from tarnkappe.publish.sheets import MAIN, Reading, Strand
 from tarnkappe.schema import Column, Schema
 from tarnkappe.tally import Domain, distinct_rows
-from tarnkappe.verification import Verification
+from tarnkappe.verification import Verification, verify_table
 
 #: Columns of our own beside those of a table; a name that is blank is refused in tables.
 _PLACE, _COUNT = " ", "  "
@@ -76,21 +77,36 @@ def verify_sheets(
     if domains is None:
         needed = measured(needed, goal, secrets)
     found = _Secrets(secrets, reading, needed, domains, types or {})
-    verdicts: list[tuple[Verdict, ...]] = []
-    counted = []
-    for run in found.runs():
-        stats = found.stats(run, goal)
-        verdicts.append(goal.verdicts(stats))
-        counted.append(pl.DataFrame({_NUMBER: run.numbers, _SIZE: stats.size}))
+    verdicts: dict[int, Verdict] = {}
+    alike = [c for c in goal.criteria if reading.finds_alike(c)]
+    if alike:
+        looks = verify_table(tables[MAIN], reading.alike, (), goal.about(alike))
+        verdicts |= zip(map(id, alike), looks.verdicts, strict=True)
+    ways: dict[tuple[str, ...], list[Criterion]]
+    ways = {reading.known_beside(c): [] for c in goal.criteria if c not in alike} or {(): []}
+    for criterion in goal.criteria:
+        if criterion not in alike:
+            ways[reading.known_beside(criterion)].append(criterion)
+    for beside, criteria in ways.items():
+        asked = goal.about(criteria) if criteria else None
+        parts, counted = [], []
+        for run in found.runs(beside):
+            counted.append(found.sizes(run))
+            if asked is not None:
+                parts.append(asked.verdicts(found.stats(run, asked, beside)))
+        if asked is not None:
+            verdicts |= zip(map(id, criteria), asked.merged(parts), strict=True)
     sizes = _together(counted)
     untrue = []
-    if reading.secrets != MAIN:
-        people = _together([_sizes(run) for run in _runs(tables[MAIN], reading.number, ())])
-        if not people.equals(sizes):
+    for name, table in tables.items():
+        if name != reading.secrets and not _together([_sizes(r) for r in _runs(table, reading.number, ())]).equals(
+            sizes
+        ):
             untrue.append("the tables do not have the same numbers with as many records each")
     shown = tuple(column for source in tables.values() for column in source.columns)
     n_records = int(sizes[_SIZE].sum())
-    return Verification(shown, n_records, sizes[_SIZE].to_numpy(), goal.merged(verdicts), untrue=tuple(untrue))
+    judged = tuple(verdicts[id(c)] for c in goal.criteria) if counted else ()
+    return Verification(shown, n_records, sizes[_SIZE].to_numpy(), judged, untrue=tuple(dict.fromkeys(untrue)))
 
 
 def _together(parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
@@ -159,21 +175,38 @@ class _Secrets:
             self._distributions[name] = np.bincount(codes, counts, minlength=domain.size).astype(np.int64)
             self._code_of[name] = found.select(name).with_columns(pl.Series(_PLACE, codes.astype(np.int32)))
 
-    def runs(self) -> Iterator[_Run]:
-        """The rows of the table."""
-        return _runs(self._source, self._reading.number, [*self._names, *self._counts])
+    def runs(self, beside: Sequence[str] = ()) -> Iterator[_Run]:
+        """The rows of the table, with some of the columns that stand beside the sensitive ones."""
+        return _runs(self._source, self._reading.number, [*self._names, *self._counts, *beside])
 
-    def stats(self, run: _Run, goal: Goal) -> GroupStats:
-        """What is counted in the groups of a run."""
-        codes = {name: _looked_up(self._source.cleaned(run.rows[name]), known) for name, known in self._code_of.items()}
+    def sizes(self, run: _Run) -> pl.DataFrame:
+        """The records of each group of a run."""
+        size = np.bincount(run.group, self._records(run)).astype(np.int64)
+        return pl.DataFrame({_NUMBER: run.numbers, _SIZE: size})
+
+    def _records(self, run: _Run) -> Counts:
+        """How many records each row of a run stands for."""
         count = self._reading.count
-        records = np.ones(run.rows.height, np.int64) if count is None else run.rows[count].cast(pl.Int64).to_numpy()
+        return np.ones(run.rows.height, np.int64) if count is None else run.rows[count].cast(pl.Int64).to_numpy()
+
+    def stats(self, run: _Run, goal: Goal, beside: Sequence[str] = ()) -> GroupStats:
+        """What is counted in the groups of a run, narrowed down to the rows that are the same in some columns."""
+        codes = {name: _looked_up(self._source.cleaned(run.rows[name]), known) for name, known in self._code_of.items()}
+        records = self._records(run)
+        group = run.group if not beside else _alike(run.rows, [self._reading.number, *beside])
         sensitive = {name: (codes[name], self._domains[name]) for name in goal.columns}
         joint = None
         if goal.joint:
             distinct, code = np.unique(np.column_stack(list(codes.values())), axis=0, return_inverse=True)
             joint = tuple(self._domains.values()), code.reshape(-1).astype(np.int32), distinct.astype(np.int32)
-        return GroupStats.from_cells(run.group, records, sensitive, joint=joint, tables=self._distributions)
+        return GroupStats.from_cells(group, records, sensitive, joint=joint, tables=self._distributions)
+
+
+def _alike(rows: pl.DataFrame, columns: Sequence[str]) -> Codes:
+    """A number per row: the same where all of these columns are the same."""
+    found = rows.select(columns)
+    known = found.unique(maintain_order=True).with_columns(pl.int_range(pl.len(), dtype=pl.Int32).alias(_PLACE))
+    return found.join(known, on=list(columns), how="left", nulls_equal=True, maintain_order="left")[_PLACE].to_numpy()
 
 
 def _looked_up(values: pl.Series, known: pl.DataFrame) -> Codes:
@@ -193,7 +226,7 @@ def untrue_sheets(
     each number as records that have them were dealt to that group. Sums of one word per record tell.
     """
     reading = plan.form.reading(schema)
-    problems = []
+    problems = plan.form.untrue(plan, missing)
     for strand in plan.form.strands(schema):
         planned = _Planned(plan, strand, tables[strand.sheet], missing)
         found = 0
@@ -214,10 +247,9 @@ class _Planned:
 
     def __init__(self, plan: DealtPlan, strand: Strand, source: Source, missing: Sequence[str]) -> None:
         self._plan, self._source = plan, source
-        self._columns = {name: _Texts(_domain(plan, name), source, missing) for name in strand.columns}
-        codes = [self._columns[name].canonical[_codes(plan, name)] for name in strand.columns]
-        sizes = [len(column.canonical) + 1 for column in self._columns.values()]
-        self._of_cell, first = distinct_rows([c + 1 for c in codes], sizes)
+        self._columns = dict(zip(strand.columns, _shown(plan, strand, source, missing), strict=True))
+        codes = [column.of_cell for column in self._columns.values()]
+        self._of_cell, first = distinct_rows([c + 1 for c in codes], [int(c.max(initial=0)) + 2 for c in codes])
         known = {name: code[first] for name, code in zip(strand.columns, codes, strict=True)}
         self._known = pl.DataFrame(known).with_columns(pl.Series(_PLACE, np.arange(len(first), dtype=np.int32)))
 
@@ -247,13 +279,20 @@ def _codes(plan: DealtPlan, name: str) -> Codes:
     return plan.tally.sensitive[:, plan.tally.sensitive_index(name)]
 
 
+def _shown(plan: DealtPlan, strand: Strand, source: Source, missing: Sequence[str]) -> list[_Texts | _Labels]:
+    """How the columns of a strand stand in its table."""
+    if strand.recoded is not None:
+        return [_Labels(labels, strand.recoded.box) for labels in strand.recoded.labels(missing)]
+    return [_Texts(_domain(plan, name), _codes(plan, name), source, missing) for name in strand.of_data]
+
+
 class _Texts:
     """How the values of a column stand in a table, and which value of the input each of them is.
 
-    `canonical` is a code for every value; values that look alike in a table have the same.
+    `of_cell` is a code for every cell; values that look alike in a table have the same.
     """
 
-    def __init__(self, domain: Domain, source: Source, missing: Sequence[str]) -> None:
+    def __init__(self, domain: Domain, codes: Codes, source: Source, missing: Sequence[str]) -> None:
         self._source = source
         self._numbers = domain.values is not None and not domain.floor
         if self._numbers:
@@ -262,9 +301,23 @@ class _Texts:
             shown = pl.Series("value", leaf_texts(domain, missing), dtype=pl.String)
         places = pl.DataFrame([shown, pl.Series(_PLACE, np.arange(len(shown), dtype=np.int32))])
         self._known = places.group_by("value").agg(pl.col(_PLACE).min())
-        self.canonical: Codes = _looked_up(shown, self._known)
+        self.of_cell: Codes = _looked_up(shown, self._known)[codes]
 
     def read(self, values: pl.Series) -> Codes:
         """The code of every value; -1 if the input has none like it."""
         shown = self._source.numeric(values).cast(pl.Float64) + 0.0 if self._numbers else values.cast(pl.String)
         return _looked_up(shown, self._known)
+
+
+class _Labels:
+    """How the labels of a column stand in a table: `of_cell` is that of every cell, -1 for a missing one."""
+
+    def __init__(self, labels: Labels, box: Codes) -> None:
+        texts = pl.Series("value", labels.texts, dtype=pl.String)
+        self._known = pl.DataFrame([texts, pl.Series(_PLACE, np.arange(len(texts), dtype=np.int32))])
+        self.of_cell: Codes = labels.code[box]
+
+    def read(self, values: pl.Series) -> Codes:
+        """The label of every text, -1 for a missing one, -2 if there is none like it."""
+        code = _looked_up(values.cast(pl.String), self._known)
+        return np.where(values.is_null().to_numpy(), -1, np.where(code < 0, -2, code)).astype(np.int32)

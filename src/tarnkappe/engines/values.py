@@ -27,6 +27,7 @@ class CellValues:
         self, tally: Tally, schema: Schema, types: Mapping[str, pl.DataType], missing: Collection[str] = ()
     ) -> None:
         """Look up what every code of every column publishes."""
+        self.missing = missing
         self._codes: dict[str, Codes] = {}
         self._values: dict[str, pl.Series] = {}
         quasi = zip(tally.quasi_domains, tally.quasi.T, strict=True)

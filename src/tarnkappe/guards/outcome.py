@@ -160,6 +160,11 @@ def notices_about_formulas(plan: AnyPlan, schema: Schema, written: Source) -> tu
     texts: dict[str, Sequence[str]] = {}
     if isinstance(plan, Plan):
         texts = {d.name: x.texts for d, x in zip(plan.tally.quasi_domains, plan.labels, strict=True)}
+    else:  # the sensitive ones may stand in another table
+        for s, domain in enumerate(plan.tally.sensitive_domains):
+            if domain.name in schema.published and domain.name not in here:
+                codes = np.flatnonzero(np.bincount(plan.tally.sensitive[:, s], plan.published))
+                texts[domain.name] = [domain.taxonomy.leaves[code] for code in codes]
     risky = [name for name, known in texts.items() if any_formula(known)]
     risky += written.with_formulas([name for name in here if name not in texts])
     named = [name for name in schema.published if any_formula([name])]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from tarnkappe.arrays import Codes, Counts
-from tarnkappe.publish.form import Form
+from tarnkappe.publish.form import Form, Meaning
 from tarnkappe.publish.sheets import MAIN, Reading, Sheet, Strand, Values, free_name
 from tarnkappe.schema import Column, Schema
 
@@ -57,9 +57,18 @@ class Numbered(Form):
     def strands(self, schema: Schema) -> tuple[Strand, ...]:
         """Which columns stay together on a record, in which table."""
 
+    def untrue(self, plan: DealtPlan, missing: Collection[str] = ()) -> list[str]:
+        """What the groups say that is not true of their records, in words; values as they are cannot be untrue."""
+        return []
+
     @abstractmethod
     def done(self, column: Column) -> str:
         """What was done to a column that is published, in words."""
+
+    def meanings(self, column: Column) -> Iterator[Meaning]:
+        """What each label of a column means; an entry about all of them has the empty label."""
+        words = self.done(column)
+        yield "", f"{words[:1].upper()}{words[1:]}."
 
 
 def numbers_of(deal: Deal, first: int, after: int) -> Codes:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tarnkappe.arrays import Codes
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from tarnkappe.criteria.base import Criterion
+    from tarnkappe.publish.recoding import Recoding
 
 #: The name of the table that has a row for every person; further tables have names of their own.
 MAIN = ""
@@ -32,31 +35,63 @@ class Reading:
 
     Rows with the same `number` are one group, in every table. The sensitive values stand in the table called
     `secrets`, where a row stands for as many records as its column `count` says, or for one.
+
+    Where quasi-identifiers are coarsened, people are found by what looks alike in the columns `alike` of the first
+    table. Where other columns stand on the same row as a sensitive one (`beside`), whoever knows them narrows the group
+    down to the rows that have them, so that these rows are the group.
     """
 
     number: str
     secrets: str = MAIN
     count: str | None = None
+    alike: tuple[str, ...] = ()
+    beside: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @classmethod
+    def of_dict(cls, told: Mapping[str, Any]) -> Reading:
+        """As a manifest tells it; a `TypeError` or `AttributeError` if it tells something else."""
+        beside = {name: tuple(columns) for name, columns in told.get("beside", {}).items()}
+        return cls(**{**told, "alike": tuple(told.get("alike", ())), "beside": beside})
 
     def as_dict(self) -> dict[str, Any]:
         """As a manifest tells it."""
         return asdict(self)
+
+    def finds_alike(self, criterion: Criterion) -> bool:
+        """Whether a criterion is about those who look alike in the first table, and not about the numbers."""
+        return bool(self.alike) and criterion.protects == {"identity"}
+
+    def known_beside(self, criterion: Criterion) -> tuple[str, ...]:
+        """The columns that stand on the same row as the sensitive one that a criterion looks at."""
+        return self.beside.get(criterion.sensitive_column or "", ())
 
 
 @dataclass(frozen=True)
 class Strand:
     """Columns of a table that stay together on a record; different strands of a group are torn from each other.
 
-    Where rows are counted, `count` is the column that says how many records a row stands for.
+    Where rows are counted, `count` is the column that says how many records a row stands for. Where a table calls its
+    columns otherwise than the data do, `names` are those of the data. Where labels stand instead of the values,
+    `recoded` says which.
     """
 
     columns: tuple[str, ...]
     sheet: str = MAIN
     count: str | None = None
+    names: tuple[str, ...] = ()
+    recoded: Recoding | None = None
+
+    @property
+    def of_data(self) -> tuple[str, ...]:
+        """What the data call the columns."""
+        return self.names or self.columns
 
 
 class Values(Protocol):
     """The columns of cells as they are published where nothing is coarsened: every value as it is in the data."""
+
+    #: The texts that stand for a missing value in the data.
+    missing: Collection[str]
 
     def at(self, name: str, cells: Codes) -> pl.Series:
         """The values of records that have these cells."""

@@ -58,22 +58,8 @@ class Anatomize(Bucketization):
         """Groups of as many different values as the goal needs."""
         self.require_supported(tally, goal)
         column, l = self.one_column(goal), self._needed(goal)  # noqa: E741
-        secret = tally.sensitive[:, tally.sensitive_index(column)]
-        counts = np.bincount(secret, tally.count, minlength=int(secret.max(initial=-1)) + 1).astype(np.int64)
-        surplus = _surplus(counts, l)
-        if int(surplus.sum()) > goal.budget(tally.n_records) or not len(counts):
-            raise goal.infeasible(tally, int(surplus.sum()) if len(counts) else None)
-        rank = np.argsort(-(counts - surplus), kind="stable")
-        pool, begin = _in_random_order(tally, secret, rank, rng)
-        left = (counts - surplus)[rank]
-        dealt = np.empty(int(left.sum()), np.int32)
-        n_groups = int(deal_different(left, begin, pool, l, dealt))
-        if n_groups == 0:
-            raise goal.infeasible(tally)
-        assert left.max() <= 1, "no value is too common, so at most one record of each is left"
-        over = pool[begin[left > 0]]
-        cell, size = _with_leftovers(dealt[: n_groups * l], over, secret, l, rng)
-        return Deal(cell, size, Buckets(), {"left over": len(over)})
+        cell, size, left_over = different_values(tally, goal, column, l, rng)
+        return Deal(cell, size, Buckets(), {"left over": left_over})
 
     def _needed(self, goal: Goal) -> int:
         """How many different values a group needs so that every criterion holds."""
@@ -85,6 +71,34 @@ class Anatomize(Bucketization):
                 hint=say("Choose another algorithm:  {}", algorithm("angel")),
             )
         return max(2, *(c.enough_different or 1 for c in goal.criteria))
+
+
+def different_values(
+    tally: Tally,
+    goal: Goal,
+    column: str,
+    l: int,  # noqa: E741
+    rng: np.random.Generator,
+) -> tuple[Codes, Counts, int]:
+    """Groups of at least l records with different values of a column: their cells, their sizes, records left over.
+
+    The surplus of common values is left out; an `InfeasibleError` if the limit does not allow it.
+    """
+    secret = tally.sensitive[:, tally.sensitive_index(column)]
+    counts = np.bincount(secret, tally.count, minlength=int(secret.max(initial=-1)) + 1).astype(np.int64)
+    surplus = _surplus(counts, l)
+    if int(surplus.sum()) > goal.budget(tally.n_records) or not len(counts):
+        raise goal.infeasible(tally, int(surplus.sum()) if len(counts) else None)
+    rank = np.argsort(-(counts - surplus), kind="stable")
+    pool, begin = _in_random_order(tally, secret, rank, rng)
+    left = (counts - surplus)[rank]
+    dealt = np.empty(int(left.sum()), np.int32)
+    n_groups = int(deal_different(left, begin, pool, l, dealt))
+    if n_groups == 0:
+        raise goal.infeasible(tally)
+    assert left.max() <= 1, "no value is too common, so at most one record of each is left"
+    over = pool[begin[left > 0]]
+    return *_with_leftovers(dealt[: n_groups * l], over, secret, l, rng), len(over)
 
 
 def _surplus(counts: Counts, l: int) -> Counts:  # noqa: E741
