@@ -1,6 +1,8 @@
 # Written by tools/write_stub.py (make format) from the classes that are registered.
 
 from tarnkappe._version import __version__ as __version__
+from tarnkappe.algorithms.bucketization.anatomize import Anatomize as Anatomize
+from tarnkappe.algorithms.bucketization.k_e_permutation import KEPermutation as KEPermutation
 from tarnkappe.algorithms.fulldomain.best_first import BestFirst as BestFirst
 from tarnkappe.algorithms.fulldomain.datafly import Datafly as Datafly
 from tarnkappe.algorithms.fulldomain.flash import Flash as Flash

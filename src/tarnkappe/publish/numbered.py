@@ -61,6 +61,10 @@ class Numbered(Form):
     def done(self, column: Column) -> str:
         """What was done to a column that is published, in words."""
 
+    def meanings(self, schema: Schema) -> dict[str, str]:
+        """What the columns mean that are not of the data, in sentences."""
+        return {self.number(schema): f"The number of a group, drawn by lot. {self.caution}"}
+
 
 def numbers_of(deal: Deal, first: int, after: int) -> Codes:
     """The number of every record of a run of groups, from 1."""
