@@ -264,12 +264,13 @@ def _audit_of_sheets(
 def _sheets_told(manifest: dict[str, Any], file: Path) -> tuple[Numbers, dict[str, tuple[str, str]]]:
     """How a manifest says that its tables belong together; file and checksum of each. It may have been changed."""
     try:
-        belongs = Numbers.of_dict(manifest["reading"])
+        belongs = Numbers.told(manifest["reading"])
         files = {str(t["name"]): (str(t["file"]), str(t["sha256"])) for t in manifest["tables"]}
         outside = [name for name, _ in files.values() if Path(name).name != name]
-        if {MAIN, belongs.secrets} <= files.keys() and not outside:
+        needed = {MAIN, belongs.secrets, *(summary.sheet for summary in belongs.summaries)}
+        if needed <= files.keys() and not outside:
             return belongs, files
-    except (KeyError, TypeError, AttributeError):
+    except (AttributeError, KeyError, TypeError, ValueError):
         pass
     raise JobError(
         "E110",

@@ -29,13 +29,12 @@ def codebook(plan: AnyPlan, schema: Schema, missing: str = "") -> tuple[Entry, .
     whoever knows everybody else's could tell the last one from it.
     """
     if isinstance(plan, DealtPlan):
-        number = Entry(plan.form.number(schema), "", "", f"The number of a group, drawn by lot. {plan.form.caution}")
         said = (
             Entry(name, schema[name].role, missing if label is None else label, words)
             for name in schema.published
             for label, words in plan.form.meanings(schema[name])
         )
-        return (*said, number)
+        return (*said, *(Entry(name, "", "", words) for name, words in plan.form.further(schema).items()))
     places = {domain.name: j for j, domain in enumerate(plan.tally.quasi_domains)}
     out: list[Entry] = []
     for name in schema.published:

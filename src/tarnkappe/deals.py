@@ -106,6 +106,12 @@ class Deal:
             return mixed
         return replace(mixed, cell=self.cell[place], part=self.part[place])
 
+    def torn(self, rng: np.random.Generator) -> Codes:
+        """The cells of the same records once more, those of each group in a random order of their own."""
+        cells = self.cell.copy()
+        shuffle_in_groups(cells, self, rng)
+        return cells
+
 
 def shuffle_in_groups(values: Codes, deal: Deal, rng: np.random.Generator) -> None:
     """Put what belongs to the records of each group into random order, in place."""

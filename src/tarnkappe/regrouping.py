@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from tarnkappe.arrays import Codes, Counts
+from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.criteria.base import Criterion, Verdict
 from tarnkappe.engines.encode import encode_again, encode_sensitive, read_kind
 from tarnkappe.engines.ledger import pair_words
@@ -25,7 +25,7 @@ from tarnkappe.io import Source
 from tarnkappe.io.kept import MODULUS, restored
 from tarnkappe.plan import DealtPlan
 from tarnkappe.publish.labels import Labels
-from tarnkappe.publish.sheets import MAIN, Reading, Strand
+from tarnkappe.publish.sheets import MAIN, Figure, Reading, Strand, Summary
 from tarnkappe.schema import Column, Schema
 from tarnkappe.tally import Domain, distinct_rows
 from tarnkappe.verification import Verification, verify_table
@@ -35,6 +35,9 @@ _PLACE, _COUNT = " ", "  "
 
 #: What a number and its group's size are called.
 _NUMBER, _SIZE = "number", "size"
+
+#: By how much one sum of two numbers is rounded at most, as a share of it.
+_ROUNDING = float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,11 +101,14 @@ def verify_sheets(
             verdicts |= zip(map(id, criteria), asked.merged(parts), strict=True)
     sizes = _together(counted)
     untrue = []
+    summed = {summary.sheet for summary in reading.summaries}
     for name, table in tables.items():
-        if name != reading.secrets and not _together([_sizes(r) for r in _runs(table, reading.number, ())]).equals(
-            sizes
-        ):
+        if name == reading.secrets or name in summed:
+            continue
+        if not _together([_sizes(run) for run in _runs(table, reading.number, ())]).equals(sizes):
             untrue.append("the tables do not have the same numbers with as many records each")
+    for summary in reading.summaries:
+        untrue += _wrong_summary(tables, reading, summary)
     shown = tuple(column for source in tables.values() for column in source.columns)
     n_records = int(sizes[_SIZE].sum())
     judged = tuple(verdicts[id(c)] for c in goal.criteria) if counted else ()
@@ -115,6 +121,74 @@ def _together(parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
 
 def _sizes(run: _Run) -> pl.DataFrame:
     return pl.DataFrame({_NUMBER: run.numbers, _SIZE: np.bincount(run.group).astype(np.int64)})
+
+
+def _wrong_summary(tables: Mapping[str, Source], reading: Reading, summary: Summary) -> list[str]:
+    """What is wrong with a table that sums up groups, in words: it is computed anew from the table it sums up."""
+    told = _Rows(tables[summary.sheet], reading.number, [summary.records, *(f.column for f in summary.figures)])
+    counts = [] if reading.count is None else [reading.count]
+    wrong: dict[str, None] = {}
+    for run in _runs(tables[reading.secrets], reading.number, [*(f.of for f in summary.figures), *counts]):
+        shown = told.take(len(run.numbers))
+        if shown.height < len(run.numbers) or not np.array_equal(shown[reading.number].to_numpy(), run.numbers):
+            return [f"'{summary.sheet}' does not have the numbers of the groups"]
+        weight = np.ones(run.rows.height) if reading.count is None else run.rows[counts[0]].cast(pl.Float64).to_numpy()
+        if not np.array_equal(_numbers(told.source, shown[summary.records]), np.bincount(run.group, weight)):
+            wrong[summary.records] = None
+        for figure in summary.figures:
+            values = _numbers(tables[reading.secrets], run.rows[figure.of])
+            expected, slack = _figure(figure, values, weight, run.group, len(run.numbers))
+            if not _agree(_numbers(told.source, shown[figure.column]), expected, slack, told.source):
+                wrong[figure.column] = None
+    if told.take(1).height:
+        return [f"'{summary.sheet}' does not have the numbers of the groups"]
+    return [f"'{name}' in '{summary.sheet}' is not that of the groups" for name in wrong]
+
+
+def _figure(figure: Figure, values: Floats, weight: Floats, group: Codes, n_groups: int) -> tuple[Floats, Floats]:
+    """A figure of the known values of every group, and by how much adding up may have rounded it."""
+    known = ~np.isnan(values)
+    of, values, weight = group[known], values[known], weight[known]
+    records = np.bincount(of, weight, n_groups)
+    found, slack = np.zeros(n_groups, np.float64), np.zeros(n_groups, np.float64)
+    if figure.what in {"min", "max"}:
+        found[:] = np.inf if figure.what == "min" else -np.inf
+        (np.minimum if figure.what == "min" else np.maximum).at(found, of, values)
+    else:
+        by = np.maximum(records, 1) if figure.what == "mean" else np.ones(n_groups)
+        found[:] = np.bincount(of, values * weight, n_groups) / by
+        slack[:] = (records + 4) * _ROUNDING * np.bincount(of, np.abs(values) * weight, n_groups) / by
+    return np.where(records > 0, found, np.nan), slack
+
+
+def _agree(told: Floats, expected: Floats, slack: Floats, source: Source) -> bool:
+    """Whether a table tells what was expected; what happens to look like its marker of a missing value reads as one."""
+    markers = pl.Series(source.missing, dtype=pl.String).cast(pl.Float64, strict=False).drop_nulls().to_numpy()
+    unsaid = np.isnan(told) & (np.isnan(expected) | np.isin(expected, markers))
+    return bool(np.all((np.abs(told - expected) <= slack) | unsaid))
+
+
+def _numbers(source: Source, values: pl.Series) -> Floats:
+    """Values as numbers, NaN where they are missing."""
+    read = source.numeric(source.cleaned(values)).cast(pl.Float64).fill_null(float("nan"))
+    return read.to_numpy()
+
+
+class _Rows:
+    """The rows of a table, as many at a time as asked for."""
+
+    def __init__(self, source: Source, number: str, columns: Sequence[str]) -> None:
+        self.source = source
+        self._runs = _runs(source, number, columns)
+        self._rest: list[pl.DataFrame] = []
+
+    def take(self, n: int) -> pl.DataFrame:
+        """The next rows; fewer at the end of the table."""
+        while sum(part.height for part in self._rest) < n and (run := next(self._runs, None)) is not None:
+            self._rest.append(run.rows)
+        rows = pl.concat(self._rest, how="vertical_relaxed") if self._rest else pl.DataFrame()
+        self._rest = [rows[n:]] if rows.height > n else []
+        return rows[:n]
 
 
 def _runs(source: Source, number: str, columns: Sequence[str]) -> Iterator[_Run]:

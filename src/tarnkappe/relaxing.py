@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -66,7 +67,9 @@ def _weakest(criterion: Criterion, stats: GroupStats) -> Criterion | None:
 
 
 def _changed(criterion: Criterion, level: float) -> Criterion | None:
-    """The criterion with another threshold, rounded to its weak side."""
+    """The criterion with another threshold, rounded to its weak side; None if no threshold is as weak as the level."""
+    if not math.isfinite(level):
+        return None
     for p in parameters(type(criterion)):
         value = getattr(criterion, p.name)
         if isinstance(value, bool) or not isinstance(value, (int, float)) or float(value) != criterion.threshold:

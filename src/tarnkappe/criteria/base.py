@@ -110,6 +110,14 @@ class Criterion(Declared, ABC):
         return None
 
     @property
+    def enough_apart(self) -> tuple[int, float] | None:
+        """So many different numbers, spread over so wide a range, satisfy it; None if that does not decide.
+
+        Lets algorithms form groups along the numbers of the sensitive column that need not be asked about.
+        """
+        return None
+
+    @property
     def sampling(self) -> float:
         """With which probability a record may take part in the release at all; below 1 only for a mechanism."""
         return 1.0

@@ -63,6 +63,11 @@ class KEAnonymity(SensitiveCriterion):
         return max(self.k, 2 if self.e > 0 else 1)
 
     @property
+    def enough_apart(self) -> tuple[int, float]:
+        """Just what is asked for."""
+        return self.k, self.e
+
+    @property
     def asked(self) -> str:
         """The promise in short."""
         return f"range ≥ {self.e:g} with at least {self.k} different numbers"

@@ -54,6 +54,11 @@ class LDiversity(SensitiveCriterion):
         """The l values that are asked for."""
         return self.l
 
+    @property
+    def enough_apart(self) -> tuple[int, float]:
+        """So many different values, however close."""
+        return self.l, 0.0
+
     def level(self, stats: GroupStats) -> Floats:
         """The number of different values in each group."""
         return np.diff(stats.histograms[self.column].indptr).astype(np.float64)

@@ -102,7 +102,7 @@ class Batches(Numbered):
     def done(self, column: Column) -> str:
         """How far a column was coarsened, or where it stands."""
         if column.role == "quasi":
-            return self.people.done(column.name)
+            return self.people.done(column)
         return "published in a table of its own, counted by batch"
 
     def meanings(self, column: Column) -> Iterator[Meaning]:

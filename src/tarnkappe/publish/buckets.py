@@ -69,3 +69,9 @@ class Buckets(Numbered):
         if column.role == "quasi":
             return "published unchanged, apart from the sensitive values"
         return "published in a table of its own, counted by group"
+
+    def further(self, schema: Schema) -> dict[str, str]:
+        """Also the counts."""
+        count = self.reading(schema).count
+        assert count is not None, "sensitive values are counted"
+        return super().further(schema) | {count: "How many people of the group have these sensitive values."}

@@ -70,6 +70,10 @@ class Numbered(Form):
         words = self.done(column)
         yield "", f"{words[:1].upper()}{words[1:]}."
 
+    def further(self, schema: Schema) -> dict[str, str]:
+        """What the columns mean that are not of the data, in sentences."""
+        return {self.number(schema): f"The number of a group, drawn by lot. {self.caution}"}
+
 
 def numbers_of(deal: Deal, first: int, after: int) -> Codes:
     """The number of every record of a run of groups, from 1."""

@@ -43,10 +43,10 @@ class Recoding:
         look, _ = distinct_rows([x.code + 1 for x in labels], [len(x.texts) + 1 for x in labels])
         return np.append(look, np.int32(-1))[self.box].astype(np.int32)
 
-    def done(self, name: str) -> str:
+    def done(self, column: Column) -> str:
         """How a column was coarsened, in words."""
-        j = self.names.index(name)
-        return TIGHT.done(j, self.domains[j], self.boxes)
+        j = self.names.index(column.name)
+        return TIGHT.done(j, column, self.domains[j], self.boxes, self.labels()[j])
 
     def meanings(self, column: Column) -> Iterator[Meaning]:
         """What each label of a column means."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, get_args
 
 from tarnkappe.arrays import Codes
 
@@ -29,12 +29,47 @@ class Sheet:
     about: str
 
 
+#: What can be said about the numbers of a group.
+Statistic = Literal["min", "max", "sum", "mean"]
+STATISTICS: tuple[Statistic, ...] = get_args(Statistic)
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A column of a summary: a statistic of the known numbers that a group has in another column."""
+
+    column: str
+    what: Statistic
+    of: str
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A table with a row for every group that sums up the table with the sensitive values, and follows from it.
+
+    The column `records` says how many records the group has.
+    """
+
+    sheet: str
+    records: str
+    figures: tuple[Figure, ...] = ()
+
+    @classmethod
+    def told(cls, told: Mapping[str, Any]) -> Self:
+        """What a manifest tells; a `TypeError`, `KeyError` or `ValueError` if it makes no sense."""
+        figures = tuple(Figure(**figure) for figure in told["figures"])
+        if any(figure.what not in STATISTICS for figure in figures):
+            raise ValueError("no such statistic")
+        return cls(str(told["sheet"]), str(told["records"]), figures)
+
+
 @dataclass(frozen=True)
 class Reading:
     """How a stranger regroups the tables of a release whose groups have numbers.
 
     Rows with the same `number` are one group, in every table. The sensitive values stand in the table called
-    `secrets`, where a row stands for as many records as its column `count` says, or for one.
+    `secrets`, where a row stands for as many records as its column `count` says, or for one. Tables that only sum up
+    what stands there are `summaries`; whoever reads them can compute them anew.
 
     Where quasi-identifiers are coarsened, people are found by what looks alike in the columns `alike` of the first
     table. Where other columns stand on the same row as a sensitive one (`beside`), whoever knows them narrows the group
@@ -46,16 +81,18 @@ class Reading:
     count: str | None = None
     alike: tuple[str, ...] = ()
     beside: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-
-    @classmethod
-    def of_dict(cls, told: Mapping[str, Any]) -> Reading:
-        """As a manifest tells it; a `TypeError` or `AttributeError` if it tells something else."""
-        beside = {name: tuple(columns) for name, columns in told.get("beside", {}).items()}
-        return cls(**{**told, "alike": tuple(told.get("alike", ())), "beside": beside})
+    summaries: tuple[Summary, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """As a manifest tells it."""
         return asdict(self)
+
+    @classmethod
+    def told(cls, told: Mapping[str, Any]) -> Self:
+        """What a manifest tells; an `AttributeError`, `KeyError`, `TypeError` or `ValueError` if it makes no sense."""
+        beside = {name: tuple(columns) for name, columns in told.get("beside", {}).items()}
+        summaries = tuple(Summary.told(summary) for summary in told.get("summaries", ()))
+        return cls(**{**told, "alike": tuple(told.get("alike", ())), "beside": beside, "summaries": summaries})
 
     def finds_alike(self, criterion: Criterion) -> bool:
         """Whether a criterion is about those who look alike in the first table, and not about the numbers."""
