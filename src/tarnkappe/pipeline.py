@@ -8,7 +8,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -532,8 +532,9 @@ def _told(run: _Run, tables: Sequence[Table], facts: Mapping[str, Mapping[str, A
         ],
     }
     if isinstance(run.plan, DealtPlan):
-        reading = run.plan.form.reading(run.checked.schema)
-        out |= {"reading": reading.as_dict(), "caution": run.plan.form.caution}
+        form, schema = run.plan.form, run.checked.schema
+        strands = [asdict(strand) for strand in form.strands(schema)]
+        out |= {"reading": form.reading(schema).as_dict(), "strands": strands, "caution": form.caution}
     return out
 
 

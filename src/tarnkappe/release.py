@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,7 @@ from tarnkappe.wording import plural
 if TYPE_CHECKING:
     from tarnkappe.audit import Audit
     from tarnkappe.pipeline import Draft
+    from tarnkappe.query import Answer, Asked
     from tarnkappe.verification import Verification
 
 #: How suppressed records are counted everywhere, in one sentence.
@@ -197,6 +199,20 @@ class Release:
         if self.draft is None:
             return audit(str(self.folder))
         return self.draft.verify(self.tables)
+
+    def query(self, text: str) -> Answer:
+        """Answer a query such as ``count where age in 20..29 group by sex``: an estimate, and bounds that are certain.
+
+        It is answered from the published tables alone, so any reader of the release gets about the same.
+        """
+        return self._asked.ask(text)
+
+    @cached_property
+    def _asked(self) -> Asked:
+        """The tables, read once for all queries."""
+        from tarnkappe.query import open_release
+
+        return open_release(self)
 
     def __str__(self) -> str:
         from tarnkappe.summary import as_text, release_rows

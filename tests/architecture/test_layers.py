@@ -62,6 +62,7 @@ LAYERS = (
     "companions",
     "pipeline",
     "audit",
+    "query",
     "evaluate",
     "multirelational",
     "datasets",
@@ -77,6 +78,7 @@ DOORS = {
     ("job.model", "summary"),
     ("release", "audit"),
     ("release", "pipeline"),
+    ("release", "query"),
     ("release", "report"),
     ("release", "summary"),
 }

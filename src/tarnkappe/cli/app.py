@@ -14,6 +14,7 @@ from tarnkappe.cli.explain import explain
 from tarnkappe.cli.init import init
 from tarnkappe.cli.inspect import inspect
 from tarnkappe.cli.options import ANONYMISE, CONFIGURE, START, TOOLS, TRUST
+from tarnkappe.cli.query import query
 from tarnkappe.cli.root import EXIT_CODES, Root
 from tarnkappe.cli.run import run
 from tarnkappe.cli.schema import schema
@@ -59,5 +60,6 @@ app.add_typer(taxonomy.app, name="taxonomy", rich_help_panel=CONFIGURE)
 app.command(rich_help_panel=CONFIGURE)(check)
 app.command(rich_help_panel=ANONYMISE)(run)
 app.command(rich_help_panel=TRUST)(verify)
+app.command(rich_help_panel=TRUST)(query)
 app.command(rich_help_panel=TRUST)(explain)
 app.command(rich_help_panel=TOOLS)(schema)
