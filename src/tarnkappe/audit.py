@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, get_origin
 
-import numpy as np
 import polars as pl
 
+from tarnkappe.audited import Audit, Reading
 from tarnkappe.criteria import Criterion, criterion_class
 from tarnkappe.criteria.k_anonymity import KAnonymity
 from tarnkappe.criteria.l_diversity import LDiversity
@@ -18,7 +18,7 @@ from tarnkappe.criteria.t_closeness import TCloseness
 from tarnkappe.engines.measures import measured
 from tarnkappe.errors import JobError
 from tarnkappe.goal import Goal
-from tarnkappe.io import CsvDialect, Source, open_source
+from tarnkappe.io import Source, open_source
 from tarnkappe.io.folders import MANIFEST, POPULATION, PUBLIC, WITNESS, ReleaseFolder, dialect_told, manifest_of
 from tarnkappe.job import Job
 from tarnkappe.job.files import load_job
@@ -28,126 +28,10 @@ from tarnkappe.params import bind, parameters
 from tarnkappe.publish.sheets import MAIN, free_name
 from tarnkappe.publish.sheets import Reading as Numbers
 from tarnkappe.regrouping import verify_sheets
-from tarnkappe.schema import Column, MissingRule
+from tarnkappe.schema import Column
 from tarnkappe.taxonomy import suppress
 from tarnkappe.verification import Evidence, Verification, verify_table
 from tarnkappe.wording import command_to_verify, some_columns
-
-#: What stands in a cell that says nothing, here and in most other tools.
-STAR = "*"
-
-
-@dataclass(frozen=True)
-class Reading:
-    """How a table is to be read, and what its empty and suppressed cells mean; what is not said is detected."""
-
-    dialect: CsvDialect = field(default_factory=CsvDialect)
-    missing_rule: MissingRule = "own-value"
-    #: The text that stands in every quasi-identifier of a record that is suppressed but not removed.
-    suppressed: str | None = None
-
-
-@dataclass(frozen=True)
-class Violation:
-    """A group that breaks a criterion: how many records it has, what it reaches, and what it publishes."""
-
-    criterion: str
-    column: str | None
-    records: int
-    reached: float
-    labels: dict[str, str | None]
-
-
-@dataclass(frozen=True, eq=False)
-class Audit:
-    """What was asked about a table, and what was found."""
-
-    file: str
-    description: str
-    quasi: tuple[str, ...]
-    origin: str | None
-    goal: Goal
-    found: Verification
-    reading: Reading
-    #: Criteria that cannot be checked, and what that would need.
-    unchecked: tuple[tuple[Criterion, str], ...] = ()
-    sha256: str | None = None
-    same_as_manifest: bool | None = None
-
-    @property
-    def asks(self) -> bool:
-        """Whether anything was promised; otherwise the verdicts only say what is reached."""
-        return self.origin is not None
-
-    @property
-    def is_broken(self) -> bool:
-        """Whether something that was checked does not hold."""
-        return self.same_as_manifest is False or (self.asks and not self.found.ok)
-
-    @property
-    def ok(self) -> bool:
-        """Whether all that was promised was checked, and holds."""
-        return not self.is_broken and not self.unchecked
-
-    @property
-    def smallest_group(self) -> int:
-        """Records in the smallest group; none if all records are suppressed."""
-        return int(self.found.sizes.min()) if len(self.found.sizes) else 0
-
-    @property
-    def n_starred(self) -> int:
-        """Records with nothing but a star in every quasi-identifier, which count as a group like any other."""
-        stats, labels = self.found.stats, self.found.labels
-        if stats is None or labels is None:
-            return 0
-        stars = labels.select(pl.all_horizontal(pl.all().cast(pl.String) == STAR)).to_series().fill_null(value=False)
-        return int(stats.size[stars.to_numpy()].sum())
-
-    @property
-    def reached(self) -> dict[str, float]:
-        """What the worst group reaches, by the letter of the criterion and the column, if nothing was asked."""
-        letters = {KAnonymity.name: "k", LDiversity.name: "l", TCloseness.name: "t"}
-        out = {}
-        for criterion, verdict in zip(self.goal.criteria, self.found.verdicts, strict=True):
-            of = f" of {verdict.column}" if verdict.column else ""
-            by = " by order" if criterion.measured_by == "order" else ""
-            out[f"{letters.get(criterion.name, criterion.name)}{of}{by}"] = verdict.reached
-        return out
-
-    def violations(self, most: int) -> list[Violation]:
-        """The worst groups that break a criterion, at most so many of each, worst first."""
-        stats, labels = self.found.stats, self.found.labels
-        if stats is None or labels is None or not self.asks:
-            return []
-        out = []
-        for criterion in self.goal.criteria:
-            broken = np.flatnonzero(~criterion.satisfied(stats) & (stats.size > 0))
-            level = criterion.level(stats)[broken] if not criterion.others_known else np.zeros(len(broken))
-            worst = np.argsort(level if criterion.compared == "at least" else -level, kind="stable")[:most]
-            for at in worst.tolist():
-                texts = labels.select(pl.all().cast(pl.String)).row(int(broken[at]), named=True)
-                size = int(stats.size[broken[at]])
-                out.append(Violation(criterion.name, criterion.sensitive_column, size, float(level[at]), texts))
-        return out
-
-    def as_dict(self) -> dict[str, Any]:
-        """All of it as plain data, for ``--json``; without labels."""
-        return {
-            "ok": self.ok,
-            "file": self.file,
-            "criteria_from": self.origin,
-            "quasi_identifiers": list(self.quasi),
-            "records": self.found.n_records,
-            "suppressed": self.found.n_suppressed,
-            "missing_rule": self.reading.missing_rule,
-            "groups": len(self.found.sizes),
-            "smallest_group": self.smallest_group,
-            "reached": self.reached,
-            "verdicts": [asdict(v) for v in self.found.verdicts],
-            "unchecked": [{"criterion": c.name, "asked": c.asked, "needs": what} for c, what in self.unchecked],
-            "sha256": self.sha256,
-            "sha256_matches_manifest": self.same_as_manifest,
-        }
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,233 +6,56 @@ This is the only module that knows the order of things.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, nullcontext
-from dataclasses import asdict, dataclass, replace
-from functools import cached_property, partial
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import polars as pl
 
-from tarnkappe.algorithms.base import Algorithm
 from tarnkappe.algorithms.bucketization.base import Bucketization
 from tarnkappe.algorithms.ceilings import lost_to_ceilings
 from tarnkappe.algorithms.last_resort import dealt, planned
-from tarnkappe.algorithms.timed import STOPPED, decide_in_time
+from tarnkappe.algorithms.timed import decide_in_time
 from tarnkappe.algorithms.watch import Watch
-from tarnkappe.codebook import parquet_lines, reading_lines
 from tarnkappe.companions import (
-    file_name,
-    is_address,
-    population_table,
-    sheet_file,
     staging,
-    write_companions,
-    write_json,
 )
 from tarnkappe.engines import engine_for
-from tarnkappe.engines.base import Engine, Writer
+from tarnkappe.engines.base import Engine
 from tarnkappe.engines.measures import measured
-from tarnkappe.engines.values import CellValues
-from tarnkappe.errors import DataError, JobError, Notice
+from tarnkappe.errors import JobError
 from tarnkappe.estimate import Estimate, estimate
 from tarnkappe.fixes import Fix, setting
 from tarnkappe.goal import Goal
 from tarnkappe.guards import (
     admitted,
     foreseen,
-    refuse_identifiers,
     require_everybody,
-    said_aloud,
 )
-from tarnkappe.io import CsvDialect, Format, Source, Staging, like
+from tarnkappe.io import Source
 from tarnkappe.io.dialect import stated_dialect
-from tarnkappe.io.folders import CODEBOOK, MANIFEST, PRIVATE, PUBLIC, told_dialect
 from tarnkappe.io.source import is_csv
 from tarnkappe.job import Job
 from tarnkappe.job.given import number_of, one_of
 from tarnkappe.job.mechanism import independent
-from tarnkappe.job.model import replace_job
 from tarnkappe.phases import Phases, Progress
-from tarnkappe.plan import AnyPlan, DealtPlan, Plan
-from tarnkappe.publish.sheets import MAIN, Sheet
-from tarnkappe.regrouping import untrue_sheets, verify_sheets
-from tarnkappe.release import Release, describe
+from tarnkappe.plan import AnyPlan
+from tarnkappe.release import Release
 from tarnkappe.schema import Schema
 from tarnkappe.tally import Tally
 from tarnkappe.taxonomy.builders import File
-from tarnkappe.threads import Pending, in_background
-from tarnkappe.truth import untrue_labels, untrue_records
-from tarnkappe.verification import Evidence, Verification, require_release, unreadable, verify_table
+from tarnkappe.threads import in_background
+from tarnkappe.verification import Evidence
 
 if TYPE_CHECKING:
-    from tarnkappe.engines.spark.staging import RemoteStaging
+    pass
+
+from tarnkappe.publication import Draft, publish_in_memory, publish_to
+from tarnkappe.runs import Checked, Run, Table, WriteTo
 
 _SEED_BITS = 128
-
-#: Purposes of chance besides deciding, which takes the seed as it is. No two share a stream.
-_REWRITING, _NUMBERING = 1, 2
-
-
-def _chance(seed: int, purpose: int, copy: int) -> np.random.Generator:
-    return np.random.Generator(np.random.Philox(np.random.SeedSequence(seed, spawn_key=(purpose, copy))))
-
-
-@dataclass(frozen=True, eq=False)
-class Checked:
-    """What is known before anything is decided."""
-
-    source: Source
-    schema: Schema
-    tally: Tally
-    notices: tuple[Notice, ...]
-    population: Source | None = None
-
-
-class _Batches:
-    """A writer that keeps what it is given."""
-
-    dialect = CsvDialect()
-
-    def __init__(self) -> None:
-        self.written: list[pl.DataFrame] = []
-
-    def write(self, batch: pl.DataFrame) -> None:
-        self.written.append(batch)
-
-
-@dataclass(frozen=True)
-class Table:
-    """One table of a release: its name (the first has none), its columns, and what a row of it is."""
-
-    name: str
-    columns: tuple[str, ...]
-    about: str
-
-
-#: Opens a table of a release, by its name, for writing.
-WriteTo = Callable[[str], AbstractContextManager[Writer]]
-
-
-@dataclass(frozen=True, eq=False)
-class _Run:
-    """A decided job, ready to be rewritten."""
-
-    checked: Checked
-    engine: Engine
-    #: The algorithm that decided: the job's, or the one that it chose.
-    algorithm: Algorithm
-    why: str | None
-    plan: AnyPlan
-    seed: int
-    clock: Phases
-    #: The texts that stand for a missing value.
-    missing: tuple[str, ...]
-    #: The digest of the input, which takes a core of its own while groups are formed and written.
-    digest: Pending[str]
-    #: Which of the releases of this decision it is.
-    copy: int = 0
-
-    @cached_property
-    def chance(self) -> np.random.Generator:
-        """What decides by lot when records are rewritten: another stream than the one that groups were formed with."""
-        return _chance(self.seed, _REWRITING, self.copy)
-
-    def prepared(self, copy: int = 0) -> _Run:
-        """One of any number of releases of the same decision: numbers and order are drawn anew for each."""
-        run = replace(self, copy=copy)
-        if isinstance(run.plan, DealtPlan):
-            run = replace(run, plan=replace(run.plan, deal=run.plan.deal.mixed(_chance(run.seed, _NUMBERING, copy))))
-        return run
-
-    @cached_property
-    def sheets(self) -> tuple[Sheet, ...]:
-        """The tables that follow from the plan alone; none if records are rewritten one by one."""
-        plan = self.plan
-        if isinstance(plan, Plan):
-            return ()
-        source, schema = self.checked.source, self.checked.schema
-        values = CellValues(plan.tally, schema, source.types(schema.published), self.missing)
-        return plan.form.sheets(plan, schema, values, self.chance)
-
-    def rewrite(self, write_to: WriteTo) -> tuple[tuple[Table, ...], Evidence]:
-        """Write all tables; what verification needs besides them is handed over."""
-        self.clock.begin("write")
-        if isinstance(self.plan, Plan):
-            with write_to(MAIN) as writer:
-                done = self.engine.rewrite(self.plan, self.checked.schema, writer, self.chance)
-            witness = done.witness if done.witness.width else None
-            table = Table(MAIN, self.checked.schema.published, "One row for every person.")
-            return (table,), Evidence(witness, population_table(self.plan), done.ledger)
-        tables = []
-        for sheet in self.sheets:
-            with write_to(sheet.name) as writer:
-                self.engine.write(sheet, writer)
-            tables.append(Table(sheet.name, sheet.columns, sheet.about))
-        return tuple(tables), Evidence()
-
-    def verify(self, written: Mapping[str, Source], where: str, evidence: Evidence) -> Verification:
-        """Read back what was written; an exception unless it is what was promised."""
-        self.clock.begin("verify")
-        found = self.recount(written, evidence)
-        columns = self.checked.schema.published
-        if isinstance(self.plan, DealtPlan):
-            columns = tuple(column for sheet in self.sheets for column in sheet.columns)
-        require_release(found, columns, self.plan.sizes, where, self.checked.population)
-        coarsened = self.plan.form.coarsens
-        for source in written.values():
-            # Once more: in random order any sample shows all of it.
-            refuse_identifiers(source, self.checked.schema, coarsened=coarsened, labelled=coarsened)
-        return found
-
-    def recount(self, written: Mapping[str, Source], evidence: Evidence) -> Verification:
-        """What tables hold that should be those that were planned."""
-        schema, plan, goal = self.checked.schema, self.plan, self.plan.goal
-        domains = {d.name: d for d in plan.tally.sensitive_domains}
-        columns = [c for c in schema.columns if c.name in domains]
-        types = self.checked.source.types([c.name for c in schema.sensitive])
-        if isinstance(plan, DealtPlan):
-            found = verify_sheets(written, plan.form.reading(schema), columns, goal, domains, types)
-            lies = untrue_sheets(plan, schema, written, self.missing)
-            found = replace(found, untrue=(*found.untrue, *lies))
-            return replace(found, proved=tuple(_proved(found, schema, evidence)))
-        names = [c.name for c in schema.quasi]
-        step = self.clock.step
-        table = written[MAIN]
-        found = verify_table(table, names, columns, goal, domains, evidence, step, plan=plan, types=types)
-        if found.columns == schema.published:
-            lies = untrue_labels(plan, self.missing) + untrue_records(plan, table, evidence.ledger)
-            found = replace(found, untrue=(*found.untrue, *lies))
-        return replace(found, proved=tuple(_proved(found, schema, evidence)))
-
-
-def _proved(found: Verification, schema: Schema, evidence: Evidence) -> Iterator[str]:
-    """What a table was found to be beside keeping its criteria: said only if it was looked at."""
-    identifiers = {c.name for c in schema.columns if c.role in ("identifier", "subject")}
-    if identifiers and not identifiers & set(found.columns):
-        yield "no identifier columns"
-    if not found.untrue:
-        kept = "" if evidence.ledger is None else " and kept values"
-        yield f"labels{kept} true of every record"
-
-
-@dataclass(frozen=True, eq=False)
-class Draft:
-    """A release that is in memory only, with what it takes to write and to check it."""
-
-    run: _Run
-    job: Job
-    data: Any
-    tables: Mapping[str, pl.DataFrame]
-    described: tuple[Table, ...]
-    evidence: Evidence
-
-    def verify(self, tables: Mapping[str, Any]) -> Verification:
-        """Recount tables that should be these, as they are now."""
-        opened = {name: self.run.engine.open(table, missing=()) for name, table in tables.items()}
-        return self.run.recount(opened, self.evidence)
 
 
 def check(job: Job, data: Any) -> Checked:
@@ -252,34 +75,6 @@ def foresee(job: Job, checked: Checked) -> Estimate:
 def anonymize(job: Job, data: Any, *, seed: int | None = None, progress: Progress | None = None) -> Release:
     """Anonymise in memory: the release's `table` is of the kind of frame that was given."""
     return decide(job, data, seed=seed, progress=progress).publish()
-
-
-def _in_memory(run: _Run, job: Job, data: Any) -> Release:
-    """Write a decided release to frames, and check them."""
-    batches: dict[str, _Batches] = {}
-
-    def write_to(name: str) -> AbstractContextManager[Writer]:
-        batches[name] = _Batches()
-        return nullcontext(batches[name])
-
-    described, evidence = run.rewrite(write_to)
-    tables = {name: pl.concat(kept.written) for name, kept in batches.items()}
-    written = {name: run.engine.open(table, missing=()) for name, table in tables.items()}
-    found = run.verify(written, "the release", evidence)
-    draft = Draft(run, job, data, tables, described, evidence)
-    run.clock.begin(None)
-    return describe(
-        _as_carried_out(job, run),
-        run.plan,
-        run.checked.schema,
-        found.verdicts,
-        _notices(run, job, written[MAIN]),
-        public={"records": run.plan.n_published, **_told(run, described)},
-        private=_private(run),
-        proved=found.proved,
-        tables={name: like(data, table) for name, table in tables.items()},
-        draft=draft,
-    )
 
 
 def run_job(
@@ -311,7 +106,7 @@ def run_job(
             run.engine.forget()  # what follows needs the memory
             return done
 
-        return _publish(stage, run, job, data, target, rewrite)
+        return publish_to(stage, run, job, data, target, rewrite)
 
 
 @dataclass(frozen=True, eq=False)
@@ -323,7 +118,7 @@ class Decided:
 
     job: Job
     data: Any
-    _run: _Run
+    _run: Run
 
     @property
     def n_groups(self) -> int:
@@ -334,9 +129,9 @@ class Decided:
         """Write a release and check it: into a folder, or in memory if none is given."""
         run = self._run.prepared(copy)
         if folder is None:
-            return _in_memory(run, self.job, self.data)
+            return publish_in_memory(run, self.job, self.data)
         with staging(self.job, folder, overwrite, _read(self.job, self.data)) as stage:
-            return _publish(stage, run, self.job, self.data, folder, run.rewrite)
+            return publish_to(stage, run, self.job, self.data, folder, run.rewrite)
 
 
 def decide(job: Job, data: Any, *, seed: int | None = None, progress: Progress | None = None) -> Decided:
@@ -362,7 +157,7 @@ def save(draft: Draft, folder: str | Path, *, overwrite: bool = False) -> Releas
         return draft.described, draft.evidence
 
     with staging(draft.job, folder, overwrite, _read(draft.job, draft.data)) as stage:
-        return _publish(stage, draft.run, draft.job, draft.data, folder, rewrite)
+        return publish_to(stage, draft.run, draft.job, draft.data, folder, rewrite)
 
 
 def _read(job: Job, data: Any) -> list[str | Path]:
@@ -370,80 +165,6 @@ def _read(job: Job, data: Any) -> list[str | Path]:
     files = [c.taxonomy.path for c in job.columns if isinstance(c.taxonomy, File)]
     tables = [data, None if job.population is None else job.population.given]
     return [*files, *(table for table in tables if isinstance(table, (str, Path)))]
-
-
-def _publish(
-    stage: Staging | RemoteStaging,
-    run: _Run,
-    job: Job,
-    data: Any,
-    target: str | Path,
-    rewrite: Callable[[WriteTo], tuple[tuple[Table, ...], Evidence]],
-) -> Release:
-    """Write a decided release and all that goes with it, and check what was written."""
-    name, format_ = file_name(job, data)
-    # The release is written like its input, so that its numbers and gaps are read back as what they were.
-    missing = job.data.missing or ("",)
-    marker = "" if "" in missing else missing[0]
-    dialect = getattr(run.checked.source, "dialect", None) or CsvDialect()
-    dialect = replace(dialect, spreadsheet_safe=job.output.spreadsheet_safe)
-    paths: dict[str, Path | str] = {}
-
-    def write_to(sheet: str) -> AbstractContextManager[Writer]:
-        paths[sheet] = stage.table(f"{PUBLIC}/{sheet_file(name, sheet)}")
-        return run.engine.writer(paths[sheet], format_, dialect, marker)
-
-    described, evidence = rewrite(write_to)
-    dialect = dialect.released()
-    shown = f"{str(target).rstrip('/')}/{PUBLIC}/{name}"
-    try:
-        with ExitStack() as opened:
-            written = {
-                sheet: opened.enter_context(run.engine.open(path, dialect, missing)) for sheet, path in paths.items()
-            }
-            for source in written.values():
-                source.decimal = run.checked.source.decimal
-            hashing = in_background(lambda: {sheet: source.sha256 for sheet, source in written.items()})
-            found = run.verify(written, shown, evidence)
-            notices = _notices(run, job, written[MAIN], format_)
-            dialect = _as_it_shows(job, written[MAIN], dialect)
-            digests = hashing.result()
-            rows = {sheet: source.n_rows for sheet, source in written.items()}
-    except DataError as error:
-        raise unreadable(shown, error) from error
-    run.clock.begin("report")
-    files = {t.name: sheet_file(name, t.name) for t in described}
-    lines = {
-        t.name: _reading(run, files[t.name], t.columns, format_, dialect, missing)
-        if Path(paths[t.name]).is_file()
-        else None
-        for t in described
-    }
-    facts = {t: {"file": files[t], "sha256": digests[t], "rows": rows[t], "read": lines[t]} for t in files}
-    release = describe(
-        _as_carried_out(job, run),
-        run.plan,
-        run.checked.schema,
-        found.verdicts,
-        notices,
-        public={
-            "file": name,
-            "sha256": digests[MAIN],
-            "records": run.plan.n_published,
-            "codebook": CODEBOOK if name != CODEBOOK else f"labels-{CODEBOOK}",
-            **({"csv": told_dialect(dialect, missing)} if format_ == "csv" else {}),
-            "read": lines[MAIN],
-            **_told(run, described, facts),
-        },
-        private=_private(run),
-        proved=found.proved,
-        missing_text=marker,
-        folder=Path(target),
-    )
-    write_companions(stage, release, run.plan, evidence, None if is_address(target) else Path(target))
-    run.clock.begin(None)
-    write_json(stage.path(f"{PRIVATE}/{MANIFEST}", private=True), release.private_manifest)
-    return release
 
 
 def _count(job: Job, data: Any, clock: Phases) -> tuple[Checked, Engine]:
@@ -502,7 +223,7 @@ def _require_feasible(goal: Goal, tally: Tally) -> None:
         raise goal.infeasible(tally, lost)
 
 
-def _decide(job: Job, data: Any, seed: int | None, clock: Phases) -> _Run:
+def _decide(job: Job, data: Any, seed: int | None, clock: Phases) -> Run:
     checked, engine = _count(job, data, clock)
     digest = in_background(lambda: checked.source.sha256)
     clock.begin("decide")
@@ -519,80 +240,4 @@ def _decide(job: Job, data: Any, seed: int | None, clock: Phases) -> _Run:
     else:
         decide = partial(decide_in_time, algorithm, tally, goal, rng, watch)
         plan = planned(algorithm, tally, goal, decide, job.data.missing)
-    return _Run(checked, engine, algorithm, why, plan, seed, clock, job.data.missing, digest)
-
-
-def _told(run: _Run, tables: Sequence[Table], facts: Mapping[str, Mapping[str, Any]] | None = None) -> dict[str, Any]:
-    """What a manifest tells about the tables of a release, and about how their groups are found."""
-    out: dict[str, Any] = {
-        "form": run.plan.form.name,
-        "tables": [
-            {"name": t.name, "columns": list(t.columns), "about": t.about, **(facts or {}).get(t.name, {})}
-            for t in tables
-        ],
-    }
-    if isinstance(run.plan, DealtPlan):
-        form, schema = run.plan.form, run.checked.schema
-        strands = [asdict(strand) for strand in form.strands(schema)]
-        out |= {"reading": form.reading(schema).as_dict(), "strands": strands, "caution": form.caution}
-    return out
-
-
-def _private(run: _Run) -> dict[str, Any]:
-    """What only the data steward may know."""
-    run.digest.result()
-    return {
-        "seed": run.seed,
-        "input": _about(run.checked.source),
-        **({} if run.checked.population is None else {"population": _about(run.checked.population)}),
-        "seconds": run.clock.seconds,
-        "search": {**({} if run.why is None else {"chosen": run.why}), **run.plan.notes},
-    }
-
-
-def _notices(run: _Run, job: Job, written: Source, format_: Format | None = None) -> tuple[Notice, ...]:
-    """All warnings about a release."""
-    schema, source = run.checked.schema, run.checked.source
-    told = run.checked.notices + said_aloud(job, schema, run.plan, source, written, format_)
-    if STOPPED in run.plan.notes:
-        told += (Notice("W616", f"the search was stopped {run.plan.notes[STOPPED]}"),)
-    return told
-
-
-def _about(source: Source) -> dict[str, str]:
-    return {"name": source.name, "sha256": source.sha256, "description": source.description}
-
-
-def _as_carried_out(job: Job, run: _Run) -> Job:
-    """The job with every column by name, also what was only "the rest", all that was promised, and no choice left."""
-    schema = run.checked.schema
-    return replace_job(job, columns=schema.columns, rest=None, goal=run.plan.goal, algorithm=run.algorithm)
-
-
-def _as_it_shows(job: Job, written: Source, dialect: CsvDialect) -> CsvDialect:
-    """How the released file is written, as far as it shows or the job says it.
-
-    That numbers of the data have a decimal comma may be known from one record that is not in the release.
-    """
-    if dialect.decimal != "," or job.data.dialect.decimal == ",":
-        return dialect
-    return dialect if written.with_texts(written.columns, ",[0-9]") else replace(dialect, decimal=".")
-
-
-def _reading(
-    run: _Run, file: str, columns: Sequence[str], format_: Format, dialect: CsvDialect, missing: Sequence[str]
-) -> dict[str, str]:
-    """Lines of other languages that read a released table."""
-    if format_ == "parquet":
-        return parquet_lines(file)
-    schema = run.checked.schema
-    numbers = {c.name for c in schema.with_role("sensitive", "keep") if c.kind == "numeric"}
-    if isinstance(run.plan, Plan):
-        labels = zip((c.name for c in schema.quasi), run.plan.labels, strict=True)
-        numbers |= {name for name, label in labels if label.numbers is not None}
-    else:  # what is not of the data are numbers of groups and counts
-        numbers |= {*columns} - {*schema.published}
-        if not run.plan.form.coarsens:
-            numbers |= {c.name for c in schema.quasi if c.kind == "numeric"}
-    signs = {"delimiter": dialect.delimiter or ",", "quote": dialect.quote or '"', "decimal": dialect.decimal or "."}
-    return reading_lines(file, **signs, missing=missing, texts=[n for n in columns if n not in numbers])
+    return Run(checked, engine, algorithm, why, plan, seed, clock, job.data.missing, digest)

@@ -24,8 +24,8 @@ from tarnkappe.schema import Schema
 from tarnkappe.wording import plural
 
 if TYPE_CHECKING:
-    from tarnkappe.audit import Audit
-    from tarnkappe.pipeline import Draft
+    from tarnkappe.audited import Audit
+    from tarnkappe.publication import Draft
     from tarnkappe.query import Answer, Asked
     from tarnkappe.verification import Verification
 

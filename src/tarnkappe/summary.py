@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from tarnkappe.estimate import Estimate
     from tarnkappe.goal import Goal
     from tarnkappe.job import Job
-    from tarnkappe.pipeline import Checked
     from tarnkappe.release import Release
+    from tarnkappe.runs import Checked
     from tarnkappe.tally import Tally
 
 Rows = list[tuple[str, str]]

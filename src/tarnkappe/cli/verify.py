@@ -14,7 +14,7 @@ from tarnkappe.cli.options import AsJson, Debug, Quasi, Settings, complete_crite
 from tarnkappe.errors import JobError
 
 if TYPE_CHECKING:
-    from tarnkappe.audit import Audit
+    from tarnkappe.audited import Audit
     from tarnkappe.criteria import Criterion
 
 #: How many groups that break a criterion are listed if nobody says how many; their values are not shown then.
@@ -99,7 +99,8 @@ def verify(
 
     [bold]Example:[/bold]  tarnkappe verify census.csv --quasi age,sex --k 5 --l 3 --sensitive illness
     """
-    from tarnkappe.audit import Reading, audit, columns_of
+    from tarnkappe.audit import audit, columns_of
+    from tarnkappe.audited import Reading
     from tarnkappe.cli.progress import Working
     from tarnkappe.io import CsvDialect
     from tarnkappe.schema import MISSING_RULES
