@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -182,7 +182,7 @@ def _told(run: Run, tables: Sequence[Table], facts: Mapping[str, Mapping[str, An
     }
     if isinstance(run.plan, DealtPlan):
         form, schema = run.plan.form, run.checked.schema
-        strands = [asdict(strand) for strand in form.strands(schema)]
+        strands = [strand.as_dict() for strand in form.strands(schema)]
         out |= {"reading": form.reading(schema).as_dict(), "strands": strands, "caution": form.caution}
     return out
 

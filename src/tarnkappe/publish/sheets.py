@@ -118,6 +118,10 @@ class Strand:
     names: tuple[str, ...] = ()
     recoded: Recoding | None = None
 
+    def as_dict(self) -> dict[str, Any]:
+        """As a manifest tells it."""
+        return {"columns": list(self.columns), "sheet": self.sheet, "count": self.count, "names": list(self.names)}
+
     @property
     def of_data(self) -> tuple[str, ...]:
         """What the data call the columns."""

@@ -32,8 +32,8 @@ class KEPermutation(Bucketization):
     Every group has at least k different numbers over a range of at least e, and the ranges are as small as can be:
     quasi-identifiers and numbers of a group can be combined in any way, so its range is how wrong a guess may be.
 
-    .. math:: \min \sum_G \Big(\max_{s \in G} s - \min_{s \in G} s\Big) \quad\text{or}\quad
-              \min \max_G \Big(\max_{s \in G} s - \min_{s \in G} s\Big)
+    .. math:: \min \sum_G \bigl(\max_{s \in G} s - \min_{s \in G} s\bigr) \quad\text{or}\quad
+              \min \max_G \bigl(\max_{s \in G} s - \min_{s \in G} s\bigr)
 
     The sum is the whole range less the gaps between groups. So the best groups of the numbers up to one end follow from
     the best beginning of the last group: dynamic programming over the different numbers, O(m) for m of them after
