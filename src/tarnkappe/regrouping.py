@@ -6,7 +6,7 @@ was planned. Tables are sorted by number, so that a table of any size is gone th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -195,7 +195,11 @@ def _runs(source: Source, number: str, columns: Sequence[str]) -> Iterator[_Run]
     """The rows of a table in runs of whole groups; an error if its numbers are not in ascending order."""
     names = list(dict.fromkeys([number, *columns]))
     kept: pl.DataFrame | None = None
-    for batch in source.batches(names, {}, [pl.col(name) for name in names]):
+    batches: Iterable[pl.DataFrame] = source.batches(names, {}, [pl.col(name) for name in names])
+    if not source.in_order:
+        together = pl.concat(batches)
+        batches = [together[together[number].cast(pl.Int64, strict=False).arg_sort()]]
+    for batch in batches:
         numbers = batch[number].cast(pl.Int64, strict=False)
         rows = batch.with_columns(numbers.alias(number))
         rows = rows if kept is None else pl.concat([kept, rows], how="vertical_relaxed")

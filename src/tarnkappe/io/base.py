@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import polars as pl
 import polars.selectors as cs
@@ -34,6 +34,8 @@ class Source(ABC):
     n_rows: int
     #: Decimal sign of numbers written as text.
     decimal: str = "."
+    #: Whether rows come in the order in which they are stored.
+    in_order: ClassVar[bool] = True
     #: Whether texts that a spreadsheet would run are stored with an apostrophe before them.
     spreadsheet_safe: bool = False
 

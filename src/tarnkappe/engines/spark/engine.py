@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import polars as pl
+import polars.selectors as cs
 import pyarrow as pa
 
 from tarnkappe.arrays import Codes, Counts
@@ -24,6 +25,7 @@ from tarnkappe.groups import SUPPRESSED
 from tarnkappe.io import Cells, CsvDialect, Format, Source, open_source
 from tarnkappe.plan import Plan
 from tarnkappe.publish.labels import Labels
+from tarnkappe.publish.sheets import Sheet
 from tarnkappe.schema import Column, Schema
 from tarnkappe.tally import Tally, distinct_rows
 
@@ -133,6 +135,14 @@ class SparkEngine(Engine):
             assert isinstance(table, pl.DataFrame)
             writer.write(table)
         return Rewritten(pl.DataFrame(), ledger)
+
+    def write(self, sheet: Sheet, writer: Writer) -> None:
+        """Write a table that follows from the plan alone; it is made here, and Spark writes it in parts."""
+        if not isinstance(writer, FolderWriter):
+            super().write(sheet, writer)
+            return
+        table = pl.concat(sheet.batches(), how="vertical_relaxed")
+        writer.write(table.with_columns((cs.categorical() | cs.enum()).cast(pl.String)))
 
     def _refuse_hidden(self, plan: Plan, schema: Schema) -> None:
         hidden = [c.name for c in self._aside if c.name not in schema.published and c.name in plan.goal.columns]

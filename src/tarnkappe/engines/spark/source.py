@@ -9,7 +9,7 @@ import weakref
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import polars as pl
@@ -44,6 +44,8 @@ class SparkSource(Source):
 
     Inside Spark column ``j`` is called ``c<j>``, whatever its name, and missing markers are null.
     """
+
+    in_order: ClassVar = False
 
     def __init__(
         self,
