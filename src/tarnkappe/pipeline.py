@@ -66,7 +66,7 @@ from tarnkappe.spellings import notices_about_spellings
 from tarnkappe.tally import Tally
 from tarnkappe.taxonomy.builders import File
 from tarnkappe.threads import Pending, in_background
-from tarnkappe.truth import untrue_labels, untrue_records
+from tarnkappe.truth import untrue_figures, untrue_labels, untrue_records
 from tarnkappe.verification import Evidence, Verification, require_release, unreadable, verify_table
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ class _Run:
             with write_to(MAIN) as writer:
                 done = self.engine.rewrite(self.plan, self.checked.schema, writer, self.rng)
             witness = done.witness if done.witness.width else None
-            table = Table(MAIN, self.checked.schema.published, "One row for every person.")
+            table = Table(MAIN, self.plan.columns(self.checked.schema), "One row for every person.")
             return (table,), Evidence(witness, population_table(self.plan), done.ledger)
         tables = []
         for sheet in self.sheets:
@@ -159,9 +159,10 @@ class _Run:
         """Read back what was written; an exception unless it is what was promised."""
         self.clock.begin("verify")
         found = self.recount(written, evidence)
-        columns = self.checked.schema.published
         if isinstance(self.plan, DealtPlan):
             columns = tuple(column for sheet in self.sheets for column in sheet.columns)
+        else:
+            columns = self.plan.columns(self.checked.schema)
         require_release(found, columns, self.plan.sizes, where, self.checked.population)
         for source in written.values():
             # Once more: in random order any sample shows all of it.
@@ -183,8 +184,9 @@ class _Run:
         step = self.clock.step
         table = written[MAIN]
         found = verify_table(table, names, columns, goal, domains, evidence, step, plan=plan, types=types)
-        if found.columns == schema.published:
+        if found.columns == plan.columns(schema):
             lies = untrue_labels(plan, self.missing) + untrue_records(plan, table, evidence.ledger)
+            lies += untrue_figures(plan, schema, table)
             found = replace(found, untrue=(*found.untrue, *lies))
         return replace(found, proved=tuple(_proved(found, schema, evidence)))
 
@@ -513,8 +515,7 @@ def _reading(
     schema = run.checked.schema
     numbers = {c.name for c in schema.with_role("sensitive", "keep") if c.kind == "numeric"}
     if isinstance(run.plan, Plan):
-        labels = zip((c.name for c in schema.quasi), run.plan.labels, strict=True)
-        numbers |= {name for name, label in labels if label.numbers is not None}
+        numbers |= {name for name, label in run.plan.shown(schema).items() if label.numbers is not None}
     else:  # what is not of the data are numbers of groups and counts
         numbers |= {c.name for c in schema.quasi if c.kind == "numeric"} | {*columns} - {*schema.published}
     signs = {"delimiter": dialect.delimiter or ",", "quote": dialect.quote or '"', "decimal": dialect.decimal or "."}
