@@ -45,6 +45,8 @@ def codebook(plan: AnyPlan, schema: Schema, missing: str = "") -> tuple[Entry, .
         j = places[name]
         says = plan.form.meanings(j, column, plan.tally.quasi_domains[j], plan.boxes, plan.labels[j])
         out.extend(Entry(name, column.role, missing if label is None else label, words) for label, words in says)
+    names = plan.figure_names(schema)
+    out.extend(Entry(names[name], "", "", figure.meaning) for name, figure in plan.figures.items())
     return tuple(out)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -42,18 +42,14 @@ from tarnkappe.job.given import number_of, one_of
 from tarnkappe.job.mechanism import independent
 from tarnkappe.phases import Phases, Progress
 from tarnkappe.plan import AnyPlan
+from tarnkappe.publication import Draft, publish_in_memory, publish_to
 from tarnkappe.release import Release
+from tarnkappe.runs import Checked, Run, Table, WriteTo
 from tarnkappe.schema import Schema
 from tarnkappe.tally import Tally
 from tarnkappe.taxonomy.builders import File
 from tarnkappe.threads import in_background
 from tarnkappe.verification import Evidence
-
-if TYPE_CHECKING:
-    pass
-
-from tarnkappe.publication import Draft, publish_in_memory, publish_to
-from tarnkappe.runs import Checked, Run, Table, WriteTo
 
 _SEED_BITS = 128
 

@@ -13,9 +13,11 @@ from tarnkappe.boxes import Boxes
 from tarnkappe.deals import Deal
 from tarnkappe.goal import Goal
 from tarnkappe.groups import SUPPRESSED, AnyDraft, Grouping, GroupStats, Note
-from tarnkappe.publish.form import Labelled
-from tarnkappe.publish.labels import Labels
+from tarnkappe.publish.form import GroupFigure, Labelled
+from tarnkappe.publish.labels import Labels, labels_of_numbers
 from tarnkappe.publish.numbered import Numbered
+from tarnkappe.publish.sheets import free_name
+from tarnkappe.schema import Schema
 from tarnkappe.tally import Tally, distinct_rows
 
 
@@ -97,6 +99,25 @@ class Plan:
     def sizes(self) -> Counts:
         """Records per group."""
         return _sizes(self.grouping)
+
+    @cached_property
+    def figures(self) -> Mapping[str, GroupFigure]:
+        """Numbers about each group that stand beside its labels."""
+        return self.form.figures(self.tally, self.grouping)
+
+    def figure_names(self, schema: Schema) -> dict[str, str]:
+        """The column in which each figure stands: its name, unless the data have a column of that name."""
+        return {name: free_name(name, schema.published) for name in self.figures}
+
+    def shown(self, schema: Schema) -> dict[str, Labels]:
+        """What groups publish, by column: labels of the quasi-identifiers, then figures."""
+        labels = dict(zip((c.name for c in schema.quasi), self.labels, strict=True))
+        names = self.figure_names(schema)
+        return labels | {names[name]: labels_of_numbers(figure.values) for name, figure in self.figures.items()}
+
+    def columns(self, schema: Schema) -> tuple[str, ...]:
+        """All columns of the release, in their order."""
+        return (*schema.published, *self.figure_names(schema).values())
 
     @cached_property
     def stats(self) -> GroupStats:

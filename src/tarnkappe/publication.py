@@ -237,8 +237,7 @@ def _reading(
     schema = run.checked.schema
     numbers = {c.name for c in schema.with_role("sensitive", "keep") if c.kind == "numeric"}
     if isinstance(run.plan, Plan):
-        labels = zip((c.name for c in schema.quasi), run.plan.labels, strict=True)
-        numbers |= {name for name, label in labels if label.numbers is not None}
+        numbers |= {name for name, label in run.plan.shown(schema).items() if label.numbers is not None}
     else:  # what is not of the data are numbers of groups and counts
         numbers |= {*columns} - {*schema.published}
         if not run.plan.form.coarsens:

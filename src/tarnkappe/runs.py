@@ -28,7 +28,7 @@ from tarnkappe.regrouping import untrue_sheets, verify_sheets
 from tarnkappe.schema import Schema
 from tarnkappe.tally import Tally
 from tarnkappe.threads import Pending
-from tarnkappe.truth import untrue_labels, untrue_records
+from tarnkappe.truth import untrue_figures, untrue_labels, untrue_records
 from tarnkappe.verification import Evidence, Verification, require_release, verify_table
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ class Run:
             with write_to(MAIN) as writer:
                 done = self.engine.rewrite(self.plan, self.checked.schema, writer, self.chance)
             witness = done.witness if done.witness.width else None
-            table = Table(MAIN, self.checked.schema.published, "One row for every person.")
+            table = Table(MAIN, self.plan.columns(self.checked.schema), "One row for every person.")
             return (table,), Evidence(witness, population_table(self.plan), done.ledger)
         tables = []
         for sheet in self.sheets:
@@ -127,9 +127,10 @@ class Run:
         """Read back what was written; an exception unless it is what was promised."""
         self.clock.begin("verify")
         found = self.recount(written, evidence)
-        columns = self.checked.schema.published
         if isinstance(self.plan, DealtPlan):
             columns = tuple(column for sheet in self.sheets for column in sheet.columns)
+        else:
+            columns = self.plan.columns(self.checked.schema)
         require_release(found, columns, self.plan.sizes, where, self.checked.population)
         coarsened = self.plan.form.coarsens
         for source in written.values():
@@ -152,8 +153,9 @@ class Run:
         step = self.clock.step
         table = written[MAIN]
         found = verify_table(table, names, columns, goal, domains, evidence, step, plan=plan, types=types)
-        if found.columns == schema.published:
+        if found.columns == plan.columns(schema):
             lies = untrue_labels(plan, self.missing) + untrue_records(plan, table, evidence.ledger)
+            lies += untrue_figures(plan, schema, table)
             found = replace(found, untrue=(*found.untrue, *lies))
         return replace(found, proved=tuple(_proved(found, schema, evidence)))
 

@@ -17,6 +17,7 @@ from tarnkappe.groups import SUPPRESSED
 from tarnkappe.io import Source
 from tarnkappe.plan import Plan
 from tarnkappe.publish.labels import Labels
+from tarnkappe.schema import Schema
 from tarnkappe.wording import plural
 
 _GROUP, _RECORDS = "group", "records"
@@ -67,6 +68,33 @@ def untrue_cells(
     if _counted(found, [_GROUP, *secret]).equals(_counted(planned, [_GROUP, *secret])):
         return []
     return ["sensitive values do not stand with the labels of those who have them"]
+
+
+def untrue_figures(plan: Plan, schema: Schema, source: Source) -> list[str]:
+    """What is wrong with the figures of groups in a written table, in words; nothing if there are none.
+
+    Records with the same labels must have the same figures: whoever has others would form a group of their own.
+    """
+    names = plan.figure_names(schema)
+    if not names:
+        return []
+    domains = plan.tally.quasi_domains
+    cells = source.cells([*(d.name for d in domains), *names.values()])
+    frame = cells.frame()
+    codes = {f"q{j}": _label_codes(frame[d.name], plan.labels[j], source) for j, d in enumerate(domains)}
+    groups = pl.DataFrame({f"q{j}": x.code for j, x in enumerate(plan.labels)}).with_row_index(_GROUP)
+    found = pl.DataFrame(codes).join(groups, on=list(codes), how="left", maintain_order="left")[_GROUP]
+    if found.null_count() or not np.array_equal(np.sort(found.to_numpy()), np.arange(plan.n_groups)):
+        return ["groups do not have one figure each"]
+    order = np.argsort(found.to_numpy())
+    told = {}
+    for name, column in names.items():
+        planned = pl.Series(plan.figures[name].values)
+        read = source.numeric(frame[column]).cast(pl.Float64).gather(order)
+        # What happens to look like a marker of missing values reads as one.
+        marked = planned.is_in(pl.Series(source.missing, dtype=pl.String).cast(pl.Float64, strict=False).drop_nulls())
+        told[name] = pl.select(pl.when(read.is_null() & marked).then(planned).otherwise(read)).to_series().to_numpy()
+    return list(plan.form.untrue_figures(plan.tally, plan.grouping, told, cells.count[order]))
 
 
 def _counted(rows: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:

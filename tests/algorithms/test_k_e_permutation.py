@@ -221,3 +221,21 @@ def test_a_range_that_the_whole_table_lacks_is_refused_with_a_way_out():
             criteria=[tk.KEAnonymity("pay", 2, 10)],
             algorithm="k-e-permutation",
         ).anonymize(data)
+
+
+@pytest.mark.parametrize("role", ["keep", "sensitive", "drop"])
+def test_a_column_that_passes_through_is_refused_and_the_ways_out_work(role: str):
+    """It would be lost without a word: tables follow from the groups, which know nothing of it."""
+    data = pl.DataFrame({"age": [1, 2] * 6, "pay": [1, 2, 3, 4] * 3, "flag": ["a", "b", "c"] * 4})
+    made = {"keep": [], "drop": [], "sensitive": {"pay": tk.numeric()}}
+    made[role] = {**made[role], "flag": None} if role == "sensitive" else ["flag"]
+    job = tk.Job(
+        quasi={"age": tk.numeric()}, criteria=[tk.KEAnonymity("pay", 2, 1)], algorithm="k-e-permutation", **made
+    )
+    if role != "keep":
+        assert ("flag" in job.anonymize(data, seed=1).table.columns) == (role == "sensitive")
+        return
+    with pytest.raises(JobError, match="E111") as caught:
+        job.anonymize(data)
+    assert 'drop=["flag"]' in str(caught.value)
+    assert 'sensitive=["flag"]' in str(caught.value)

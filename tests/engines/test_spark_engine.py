@@ -306,3 +306,27 @@ def test_what_is_wrong_is_said(people: Path, tmp_path: Path):
     with pytest.raises(JobError, match="Spark Connect"):
         tk.run_job(replace_job(simple, engine=EngineSettings("spark", "sc://x")), bad, tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("kept", [[], ["sex"]])
+def test_sizes_and_radii_are_those_of_the_engine_in_memory(tmp_path: Path, kept: list[str]):
+    """Generated from the plan, and record by record; a column that is dropped has the name of a figure."""
+    data = census(300, seed=2).select("age", "hours-per-week", "occupation", "sex").with_columns(radius=pl.lit("r"))
+    data.write_csv(tmp_path / "people.csv")
+    found = []
+    for engine in ("memory", "spark"):
+        asked = tk.Job(
+            quasi={"age": tk.numeric(), "hours-per-week": tk.numeric()},
+            sensitive=["occupation"],
+            keep=kept,
+            drop="rest",
+            criteria=[tk.KAnonymity(3)],
+            algorithm="r-gather",
+            missing_rule="own-value",
+            engine=engine,
+        )
+        table = asked.anonymize(tmp_path / "people.csv", seed=1).table
+        rows = table if isinstance(table, pl.DataFrame) else pl.from_arrow(table.toArrow())
+        assert rows.columns[-2:] == ["group size", "radius"]
+        found.append(sorted(map(str, rows.rows())))
+    assert found[0] == found[1]

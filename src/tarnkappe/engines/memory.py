@@ -88,14 +88,14 @@ class MemoryEngine(Engine):
             keeper.enter(self._cell, group, self._carried)
             ledger = keeper.closed()
         order = rng.permutation(np.flatnonzero(group != SUPPRESSED))
-        labels = dict(zip((c.name for c in schema.quasi), plan.labels, strict=True))
+        labels = plan.shown(schema)
         for start in range(0, len(order), BATCH):
             at = order[start : start + BATCH]
             groups = group[at]
             batch = pl.DataFrame(
                 {
                     name: labels[name].at(groups) if name in labels else self._carried[name].gather(at)
-                    for name in schema.published
+                    for name in plan.columns(schema)
                 }
             )
             # Whether texts are kept as categories is decided by records that may not be published.

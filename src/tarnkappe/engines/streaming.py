@@ -81,7 +81,7 @@ class StreamingEngine(Engine):
         assert self._counter is not None, "count comes first"
         cells = self._counter.cells
         hidden = [name for name in self._hidden if name in plan.goal.columns]
-        labels = dict(zip((c.name for c in schema.quasi), plan.labels, strict=True))
+        labels, names = plan.shown(schema), plan.columns(schema)
         lots = {name: _lots(cells, name, rng) for name in hidden if schema[name].role == "subject"}
         kept = [c.name for c in schema.with_role("keep")]
         witness = []
@@ -89,7 +89,7 @@ class StreamingEngine(Engine):
         def published(records: pl.DataFrame) -> pl.DataFrame:
             group, row = records[_GROUP].to_numpy(), records[_ROW].to_numpy()
             columns = {}
-            for name in schema.published:
+            for name in names:
                 if name in labels:
                     columns[name] = labels[name].at(group)
                 else:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from tarnkappe.errors import JobError
+from tarnkappe.fixes import role, say
 from tarnkappe.guards.identifiers import refuse_identifiers
 from tarnkappe.guards.people import require_people_counted
 from tarnkappe.io import Source
 from tarnkappe.job import Job
 from tarnkappe.looks.facts import column_facts
+from tarnkappe.publish.numbered import Numbered
 from tarnkappe.schema import Schema, undecided_error
 
 #: Columns without a role that are looked at, to say what was seen.
@@ -22,5 +25,18 @@ def admitted(job: Job, source: Source) -> Schema:
         raise undecided_error(undecided, seen, source.name, absent)
     schema = job.schema(source.columns, source.name)
     require_people_counted(job, schema)
+    _refuse_kept(job, schema)
     refuse_identifiers(source, schema, coarsened=job.algorithm.publishes.coarsens)
     return schema
+
+
+def _refuse_kept(job: Job, schema: Schema) -> None:
+    """Refuse columns that pass through where tables follow from the groups alone, which know nothing of them."""
+    kept = schema.with_role("keep")
+    if kept and issubclass(job.algorithm.publishes, Numbered):
+        name = kept[0].name
+        raise JobError(
+            "E111",
+            f"'{name}' is to be kept, but {job.algorithm.name} publishes quasi-identifiers and sensitive columns only",
+            hint=say("{}   or  {}", role(name, "sensitive"), role(name, "drop")),
+        )

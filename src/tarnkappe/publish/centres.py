@@ -4,17 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import polars as pl
 
-from tarnkappe.arrays import Codes, Floats
+from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.boxes import Boxes, renamed
-from tarnkappe.publish.form import Labelled, Meaning
+from tarnkappe.publish.form import GroupFigure, Labelled, Meaning
 from tarnkappe.publish.labels import Labels
 from tarnkappe.schema import Column
-from tarnkappe.tally import Domain
+from tarnkappe.space import Block
+from tarnkappe.tally import Domain, Tally
+
+if TYPE_CHECKING:
+    from tarnkappe.groups import Grouping
+
+#: What sizes and radii are called; radii are rounded up to so many steps of a standard deviation.
+SIZE, RADIUS, _RADIUS_STEPS = "group size", "radius", 100
+
+#: What rounding may do to so many steps.
+_ROUNDING = 1e-6
 
 #: Whole numbers up to here are written as such; 64 bits hold no larger ones.
 _MOST_WHOLE = 2.0**63
@@ -40,6 +50,8 @@ class Centres(Labelled):
     #: Whether values were moved away from the centres on purpose, and may lie outside of their groups.
     shifted: bool = False
     fixed: Boxes | None = None
+    #: Whether groups publish their sizes and radii, too.
+    measured: bool = False
 
     @classmethod
     def joined(cls, parts: Sequence[Labelled]) -> Centres:
@@ -53,6 +65,7 @@ class Centres(Labelled):
             remarks,
             any(p.shifted for p in some),
             Boxes.joined(fixed) if fixed else None,
+            any(p.measured for p in some),
         )
 
     def relabel(self, new: Codes, n_groups: int) -> Centres:
@@ -68,6 +81,45 @@ class Centres(Labelled):
     def labels(self, boxes: Boxes, domains: Sequence[Domain], missing: Collection[str] = ()) -> tuple[Labels, ...]:
         """Numbers stay numbers, codes become their texts."""
         return publish_centres(self, domains, missing)
+
+    def figures(self, tally: Tally, grouping: Grouping) -> Mapping[str, GroupFigure]:
+        """The size of each group, and a radius within which all its records are."""
+        if not self.measured:
+            return {}
+        size = np.bincount(grouping.group[grouping.group >= 0], grouping.quota[grouping.group >= 0], grouping.n_groups)
+        radius = np.ceil(self.radii(tally, grouping) * _RADIUS_STEPS - _ROUNDING) / _RADIUS_STEPS
+        return {
+            SIZE: GroupFigure(size.astype(np.float64), "How many records have this centre."),
+            RADIUS: GroupFigure(
+                np.maximum(radius, 0.0),
+                "All records of the group are within this distance of its centre, rounded up: the root of the sum of "
+                "squares over all quasi-identifiers, each in units of its standard deviation in the data.",
+            ),
+        }
+
+    def untrue_figures(
+        self, tally: Tally, grouping: Grouping, told: Mapping[str, Floats], records: Counts
+    ) -> Iterator[str]:
+        """Sizes are those found, and radii just cover all records."""
+        if not self.measured:
+            return
+        if not np.array_equal(told[SIZE], records):
+            yield "sizes of groups are not those that were found"
+        reach = self.radii(tally, grouping)
+        slack = 2 * _ROUNDING / _RADIUS_STEPS
+        if not bool(np.all((told[RADIUS] >= reach - slack) & (told[RADIUS] <= reach + 1 / _RADIUS_STEPS + slack))):
+            yield "radii of groups do not just cover their records"
+
+    def radii(self, tally: Tally, grouping: Grouping) -> Floats:
+        """The distance of the farthest record of each group from what the group publishes."""
+        kept = (grouping.group >= 0) & (grouping.quota > 0)
+        cell, group = grouping.cell[kept], grouping.group[kept]
+        apart = np.zeros(len(cell))
+        for j in range(len(tally.quasi_domains)):
+            apart += Block.of_column(tally, j).apart(tally.quasi[cell, j], self.values[group, j])
+        out = np.zeros(grouping.n_groups)
+        np.maximum.at(out, group, np.sqrt(apart))
+        return out
 
     def done(self, j: int, column: Column, domain: Domain, boxes: Boxes, labels: Labels) -> str:
         """Which centre it is."""

@@ -4,18 +4,30 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
-from typing import ClassVar, Literal, Self
+from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
-from tarnkappe.arrays import Codes, Floats
+from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.boxes import Boxes
 from tarnkappe.publish.labels import Labels
 from tarnkappe.schema import Column
-from tarnkappe.tally import Domain
+from tarnkappe.tally import Domain, Tally
+
+if TYPE_CHECKING:
+    from tarnkappe.groups import Grouping
 
 #: What an attacker wants to find out: which record is a person's, whether a person is in the data at all, and what is
 #: sensitive about a person.
 Secret = Literal["identity", "presence", "secret"]
+
+
+@dataclass(frozen=True, eq=False)
+class GroupFigure:
+    """A number about each group that is published, and what it means, in a sentence."""
+
+    values: Floats
+    meaning: str
 
 
 class Form(ABC):
@@ -58,6 +70,22 @@ class Labelled(Form):
     @abstractmethod
     def labels(self, boxes: Boxes, domains: Sequence[Domain], missing: Collection[str] = ()) -> tuple[Labels, ...]:
         """What the groups publish in each quasi-identifier; `missing` are texts that read like a missing value."""
+
+    def figures(self, tally: Tally, grouping: Grouping) -> Mapping[str, GroupFigure]:
+        """Numbers about each group that stand beside its labels, by what they are called.
+
+        They are found when groups that look alike have been pooled, so that no group can be told apart by them.
+        """
+        return {}
+
+    def untrue_figures(
+        self, tally: Tally, grouping: Grouping, told: Mapping[str, Floats], records: Counts
+    ) -> Iterator[str]:
+        """What is wrong with the figures that a written table tells of each group, in words.
+
+        `records` says how many records of each group stand there.
+        """
+        return iter(())
 
     @abstractmethod
     def done(self, j: int, column: Column, domain: Domain, boxes: Boxes, labels: Labels) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tarnkappe.arrays import Codes
+from tarnkappe.arrays import Codes, Floats
 from tarnkappe.boxes import Boxes
 from tarnkappe.publish.notation import EITHER, range_text, set_text
 from tarnkappe.tally import Domain, distinct_rows
@@ -39,6 +39,16 @@ class Labels:
         if self.numbers is None:
             return text_column(code, self.texts)
         return self.numbers.extend_constant(None, 1).gather(np.where(code < 0, len(self.texts), code))
+
+
+def labels_of_numbers(values: Floats) -> Labels:
+    """The labels of groups that publish these numbers; as whole numbers, if they are."""
+    import polars as pl
+
+    distinct, code = np.unique(values, return_inverse=True)
+    numbers = pl.Series(distinct)
+    numbers = numbers.cast(pl.Int64) if bool(np.all(np.mod(distinct, 1) == 0)) else numbers
+    return Labels(tuple(str(x) for x in numbers.to_list()), code.astype(np.int32), numbers)
 
 
 def text_column(code: Codes, texts: Sequence[str] | pl.Series) -> pl.Series:

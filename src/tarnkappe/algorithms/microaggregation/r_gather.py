@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
 from tarnkappe.algorithms.microaggregation.base import Microaggregation
 from tarnkappe.arrays import Codes, Counts, Floats
+from tarnkappe.groups import Grouping
 from tarnkappe.kernels.microaggregation.r_gather import gather, reach
 from tarnkappe.params import param
+from tarnkappe.publish.centres import Centres
+from tarnkappe.tally import Tally
 
 #: How near the search comes to the smallest limit (of squared distances).
 _PRECISION = 1e-6
@@ -36,11 +39,15 @@ class RGather(Microaggregation):
     are gathered again by themselves, and again, with no limit above that of all. The largest radius stays the same, the
     loss falls.
 
+    As in the paper, a group publishes its centre, its size and its radius: the distance of its farthest record from the
+    centre, rounded up. `radii` says whether it does.
+
     Takes :math:`O(n^2 d)` at worst for the first step, and :math:`O(n^2 d / k)` for each limit that is tried, if few
     records have to change their groups.
 
-    Differs from the paper in: more than 16 384 records are gathered in blocks that lie together in space. Then the
-    radius is at most twice the smallest that is possible in a block.
+    Differs from the paper in: the centre that is published, and that the published radius is about, is the mean of the
+    group and not one of its records. More than 16 384 records are gathered in blocks that lie together in space. Then
+    the radius is at most twice the smallest that is possible in a block.
 
     References
     ----------
@@ -53,11 +60,17 @@ class RGather(Microaggregation):
     summary: ClassVar = "Groups whose largest radius is at most twice the smallest possible."
 
     divide: bool = param(True, doc="Gather groups of 2k or more again by themselves, within the same radius.")
+    radii: bool = param(True, doc="Publish the size and the radius of every group beside its centre.")
 
     @property
     def at_once(self) -> int:
         """More records are gathered in blocks, each with its own smallest radius."""
         return _AT_ONCE
+
+    def _with_centres(self, tally: Tally, grouping: Grouping) -> Grouping:
+        grouping = super()._with_centres(tally, grouping)
+        assert isinstance(grouping.form, Centres), "microaggregation publishes centres"
+        return replace(grouping, form=replace(grouping.form, measured=self.radii))
 
     def partition(self, points: Floats, k: int, rng: np.random.Generator) -> Codes:
         """Groups of at least k."""

@@ -126,7 +126,7 @@ class SparkEngine(Engine):
                 ledger = ledger_of(plan, entered, names)
         else:
             frame = self.generated(plan, schema, keys)
-        frame = frame.toDF(*schema.published)
+        frame = frame.toDF(*plan.columns(schema))
         if isinstance(writer, FolderWriter):
             writer.save(frame, plan.n_published, self.step)
         else:  # somebody wants the records here
@@ -164,7 +164,7 @@ class SparkEngine(Engine):
         release = tasks.Release(
             pieces,
             of_piece,
-            tuple(source.inner(name) for name in schema.published),
+            self._columns(plan, schema),
             labels,
             {
                 source.inner(self._rows.names[j]): tasks.Texts(self._arrow(j), self._rows.codes[first, j])
@@ -175,7 +175,7 @@ class SparkEngine(Engine):
         n_parts = -(-n // PART)
         shared = self.spark.sparkContext.broadcast(tasks.plain(release))
         return self.spark.range(0, n_parts, 1, n_parts).mapInArrow(
-            tasks.generate(shared, n_parts), self._types(schema.published, labels)
+            tasks.generate(shared, n_parts), self._types(self._columns(plan, schema), labels)
         )
 
     def recoded(self, plan: Plan, schema: Schema, keys: tuple[int, ...]) -> tuple[DataFrame, DataFrame]:
@@ -198,7 +198,7 @@ class SparkEngine(Engine):
             tuple(counted),
             tuple(carried),
             labels,
-            tuple(source.inner(name) for name in schema.published),
+            self._columns(plan, schema),
             np.zeros(0, np.int32) if divided else group,
             tasks.Pieces(np.cumsum(quota), group) if divided else None,
             np.cumsum(np.append(0, plan.tally.count))[:-1],
@@ -206,8 +206,8 @@ class SparkEngine(Engine):
         )
         shared = self.spark.sparkContext.broadcast(tasks.plain(recoding))
         records = source.frame.select(*dict.fromkeys([*counted, *carried]))
-        done = self._types(schema.published, labels).add(tasks.KEY, "long")
-        some = [c.name for c in schema.with_role("sensitive", "keep")]
+        done = self._types(self._columns(plan, schema), labels).add(tasks.KEY, "long")
+        some = [self._inner(c.name) for c in schema.with_role("sensitive", "keep")]
         known = self._types(some, {}).add(tasks.CELL, "integer").add(tasks.GROUP, "integer")
         if divided:
             located = self._types(some, {}).add(tasks.KEY, "long").add(tasks.CELL, "integer")
@@ -224,37 +224,37 @@ class SparkEngine(Engine):
         return records.repartition(n_parts, tasks.KEY).sortWithinPartitions(tasks.KEY).drop(tasks.KEY), entered
 
     def _labels(self, plan: Plan, schema: Schema) -> dict[str, tasks.Texts]:
-        assert self._source is not None
-        return {
-            self._source.inner(c.name): tasks.Texts(_values(labels), labels.code)
-            for c, labels in zip(schema.quasi, plan.labels, strict=True)
-        }
+        inner = dict(zip(plan.columns(schema), self._columns(plan, schema), strict=True))
+        return {inner[name]: tasks.Texts(_values(labels), labels.code) for name, labels in plan.shown(schema).items()}
+
+    def _columns(self, plan: Plan, schema: Schema) -> tuple[str, ...]:
+        """What the published columns are called inside Spark: figures have names that no column of the data has."""
+        return (*map(self._inner, schema.published), *(f"f{i}" for i in range(len(plan.figures))))
 
     def _types(self, columns: Sequence[str], labels: Mapping[str, tasks.Texts]) -> StructType:
-        """The types of published columns inside Spark: of labels that of their values, of others what it was."""
+        """The types of columns inside Spark: of labels that of their values, of others what it was."""
         from pyspark.sql.pandas.types import from_arrow_type
         from pyspark.sql.types import StructType
 
         out = StructType()
-        for name in columns:
-            inner = self._inner(name)
-            out = out.add(inner, from_arrow_type(labels[inner].values.type) if inner in labels else self._type(name))
+        for inner in columns:
+            out = out.add(inner, from_arrow_type(labels[inner].values.type) if inner in labels else self._type(inner))
         return out
 
     def _inner(self, name: str) -> str:
         assert self._source is not None
         return self._source.inner(name)
 
-    def _type(self, name: str) -> DataType:
+    def _type(self, inner: str) -> DataType:
         assert self._source is not None
-        found: DataType = self._source.frame.schema[self._source.inner(name)].dataType
+        found: DataType = self._source.frame.schema[inner].dataType
         return found
 
     def _arrow(self, j: int) -> Any:
         """The distinct values of a counted column, in the type in which Spark hands them to a task."""
         from pyspark.sql.pandas.types import to_arrow_type
 
-        wanted = to_arrow_type(self._type(self._rows.names[j]))
+        wanted = to_arrow_type(self._type(self._inner(self._rows.names[j])))
         return self._rows.values[j].to_arrow().cast(wanted)
 
     def _cells_of_records(self) -> tasks.Cells:
