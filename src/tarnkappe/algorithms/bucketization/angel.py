@@ -75,6 +75,7 @@ class Angel(Bucketization):
     def deal(self, tally: Tally, goal: Goal, *, rng: np.random.Generator) -> Deal:
         """Batches that satisfy what is asked about secrets, buckets that satisfy what is asked about people."""
         self.require_supported(tally, goal)
+        self.require_published(tally, goal)
         secret, people = self._asked(goal)
         marginals = [self._places(tally, names) for names in self.marginals]
         if tally.has_ceilings:

@@ -36,6 +36,18 @@ class Bucketization(Algorithm):
         """There is no such group to fall back on: a deal is final."""
         return None
 
+    def require_published(self, tally: Tally, goal: Goal) -> None:
+        """Refuse criteria that look at columns which the tables do not have: nobody could check them there."""
+        shown = {domain.name for domain in tally.sensitive_domains if not domain.aside}
+        for criterion in goal.criteria:
+            hidden = [name for name in criterion.columns if name not in shown]
+            if hidden or (criterion.columns and criterion.sensitive_column is None):
+                raise JobError(
+                    "E111",
+                    f"{self.name} cannot promise {criterion.name}: it looks at more than the sensitive columns",
+                    hint=say("Choose another algorithm:  {}", algorithm("mondrian")),
+                )
+
     def one_column(self, goal: Goal) -> str:
         """The sensitive column of a goal; refused if it looks at none, or at several."""
         columns = goal.columns
