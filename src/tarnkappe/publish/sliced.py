@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from tarnkappe.arrays import Codes, Counts
-from tarnkappe.kernels.engines.dealing import shuffle_within
-from tarnkappe.publish.numbered import Numbered, numbers_of
+from tarnkappe.publish.numbered import Numbered, numbers_of, seeds, shuffled
 from tarnkappe.publish.sheets import MAIN, Reading, Sheet, Strand, Values, free_name
 from tarnkappe.schema import Column, Schema
 from tarnkappe.tally import Tally, distinct_rows
@@ -47,18 +46,16 @@ class Sliced(Numbered):
 
         deal, number = plan.deal, self.number(schema)
         strands = self.strands(schema)
-        seeds = rng.integers(1 << 62, size=len(strands)).tolist()
+        drawn = seeds(rng, len(strands))
 
         def batches() -> Iterator[pl.DataFrame]:
-            streams = [np.random.Generator(np.random.Philox(seed)) for seed in seeds]
-            for first, after in deal.chunks():
-                begin, end = int(deal.starts[first]), int(deal.starts[after])
-                shown = []
-                for strand, stream in zip(strands, streams, strict=True):
-                    cells = deal.cell[begin:end].copy()
-                    shuffle_within(cells, deal.starts[first : after + 1] - begin, stream.random(end - begin))
-                    pairs = zip(strand.columns, strand.of_data, strict=True)
-                    shown += [values.at(name, cells).alias(column) for column, name in pairs]
+            for runs in zip(*(shuffled(deal, seed) for seed in drawn), strict=True):
+                shown = [
+                    values.at(name, cells).alias(column)
+                    for strand, (_, _, cells) in zip(strands, runs, strict=True)
+                    for column, name in zip(strand.columns, strand.of_data, strict=True)
+                ]
+                first, after, _ = runs[0]
                 yield pl.DataFrame([*shown, pl.Series(number, numbers_of(deal, first, after))])
 
         columns = [column for strand in strands for column in strand.columns]

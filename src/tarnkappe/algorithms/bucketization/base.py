@@ -28,6 +28,11 @@ class Bucketization(Algorithm):
     def deal(self, tally: Tally, goal: Goal, *, rng: np.random.Generator) -> Deal:
         """Groups that satisfy the goal, or an `InfeasibleError`."""
 
+    def require_supported(self, tally: Tally, goal: Goal) -> None:
+        """Refuse also what the tables publish, for whoever asks for a deal without a job."""
+        super().require_supported(tally, goal)
+        self.require_kept(goal)
+
     def decide(self, tally: Tally, goal: Goal, *, rng: np.random.Generator) -> Grouping:
         """The groups that are dealt, as a grouping of cells."""
         return self.deal(tally, goal, rng=rng).grouping(tally)
