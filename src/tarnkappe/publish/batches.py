@@ -10,7 +10,7 @@ import numpy as np
 
 from tarnkappe.arrays import Counts
 from tarnkappe.publish.form import Meaning
-from tarnkappe.publish.numbered import COUNT, Numbered, counted_sheet, numbers_of, seeds, shuffled
+from tarnkappe.publish.numbered import COUNT, Numbered, counted_sheet, numbers_of, shuffled
 from tarnkappe.publish.recoding import Recoding
 from tarnkappe.publish.sheets import MAIN, Reading, Sheet, Strand, Values, free_name
 from tarnkappe.schema import Column, Schema
@@ -51,10 +51,9 @@ class Batches(Numbered):
         """The people with their labels and the number of their batch, the secrets of every batch, the marginals."""
         number = self.number(schema)
         labelled = [*self._labelled()]
-        drawn = seeds(rng, len(labelled))
         tables = [
-            labelled_sheet(name, plan.deal, number, recoding, values.missing, about, seed)
-            for (name, recoding, about), seed in zip(labelled, drawn, strict=True)
+            labelled_sheet(name, plan.deal, number, recoding, values.missing, about, stream)
+            for (name, recoding, about), stream in zip(labelled, rng.spawn(len(labelled)), strict=True)
         ]
         secrets = counted_sheet(
             BATCHES,
@@ -129,7 +128,13 @@ class Batches(Numbered):
 
 
 def labelled_sheet(
-    name: str, deal: Deal, number: str, recoding: Recoding, missing: Collection[str], about: str, seed: int
+    name: str,
+    deal: Deal,
+    number: str,
+    recoding: Recoding,
+    missing: Collection[str],
+    about: str,
+    stream: np.random.Generator,
 ) -> Sheet:
     """A table that has a row for every person: labels, and the number of the group.
 
@@ -140,7 +145,7 @@ def labelled_sheet(
     labels = recoding.labels(missing)
 
     def batches() -> Iterator[pl.DataFrame]:
-        for first, after, cells in shuffled(deal, seed):
+        for first, after, cells in shuffled(deal, stream):
             boxes = recoding.box[cells]
             shown = [x.at(boxes).alias(column) for column, x in zip(recoding.names, labels, strict=True)]
             yield pl.DataFrame([*shown, pl.Series(number, numbers_of(deal, first, after))])

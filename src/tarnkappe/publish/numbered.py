@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from copy import deepcopy
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -77,23 +78,18 @@ def numbers_of(deal: Deal, first: int, after: int) -> Codes:
     return deal.groups_in(first, after) + np.int32(1)
 
 
-def shuffled(deal: Deal, seed: int) -> Iterator[tuple[int, int, Codes]]:
-    """Runs of groups with the cells of their records, in an order within each group that the seed alone decides.
+def shuffled(deal: Deal, stream: np.random.Generator) -> Iterator[tuple[int, int, Codes]]:
+    """Runs of groups with the cells of their records, in an order within each group that the stream alone decides.
 
-    Tables whose rows must not be put beside each other are written in such orders.
+    Tables whose rows must not be put beside each other are written in such orders. The stream itself does not move on,
+    so the order is the same again.
     """
-    stream = np.random.Generator(np.random.Philox(seed))
+    stream = deepcopy(stream)
     for first, after in deal.chunks():
         begin, end = int(deal.starts[first]), int(deal.starts[after])
         cells = deal.cell[begin:end].copy()
         shuffle_within(cells, deal.starts[first : after + 1] - begin, stream.random(end - begin))
         yield first, after, cells
-
-
-def seeds(rng: np.random.Generator, n: int) -> list[int]:
-    """Seeds of so many orders."""
-    drawn: list[int] = rng.integers(1 << 62, size=n).tolist()
-    return drawn
 
 
 def people_sheet(deal: Deal, number: str, names: Sequence[str], values: Values, about: str) -> Sheet:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from tarnkappe.arrays import Codes, Counts
-from tarnkappe.publish.numbered import Numbered, numbers_of, seeds, shuffled
+from tarnkappe.publish.numbered import Numbered, numbers_of, shuffled
 from tarnkappe.publish.sheets import MAIN, Reading, Sheet, Strand, Values, free_name
 from tarnkappe.schema import Column, Schema
 from tarnkappe.tally import Tally, distinct_rows
@@ -46,10 +46,10 @@ class Sliced(Numbered):
 
         deal, number = plan.deal, self.number(schema)
         strands = self.strands(schema)
-        drawn = seeds(rng, len(strands))
+        streams = rng.spawn(len(strands))
 
         def batches() -> Iterator[pl.DataFrame]:
-            for runs in zip(*(shuffled(deal, seed) for seed in drawn), strict=True):
+            for runs in zip(*(shuffled(deal, stream) for stream in streams), strict=True):
                 shown = [
                     values.at(name, cells).alias(column)
                     for strand, (_, _, cells) in zip(strands, runs, strict=True)
