@@ -4,6 +4,7 @@ from tarnkappe._version import __version__ as __version__
 from tarnkappe.algorithms.bucketization.anatomize import Anatomize as Anatomize
 from tarnkappe.algorithms.bucketization.angel import Angel as Angel
 from tarnkappe.algorithms.bucketization.k_e_permutation import KEPermutation as KEPermutation
+from tarnkappe.algorithms.bucketization.slicing import Slicing as Slicing
 from tarnkappe.algorithms.fulldomain.best_first import BestFirst as BestFirst
 from tarnkappe.algorithms.fulldomain.datafly import Datafly as Datafly
 from tarnkappe.algorithms.fulldomain.flash import Flash as Flash

@@ -25,7 +25,7 @@ class Deal:
 
     Records of the tally that are not dealt are suppressed. A cell may be dealt to many groups; which of its records
     goes where does not matter, because they are alike. `form` is what the groups will say. Where the quasi-identifiers
-    have groups of their own (see `tarnkappe.publish.batches`), `part` is that of every record.
+    have groups of their own, the form has them: one for every cell (see `tarnkappe.publish.recoding`).
 
     >>> from tarnkappe.publish.buckets import Buckets
     >>> Deal(np.array([0, 1, 0]), np.array([2, 2]), Buckets())
@@ -39,15 +39,12 @@ class Deal:
     size: Counts
     form: Numbered
     notes: Mapping[str, Note] = field(default_factory=dict)
-    part: Codes | None = None
 
     def __post_init__(self) -> None:
         if self.size.min(initial=1) < 1:
             raise _wrong("a group has no records")
         if int(self.size.sum()) != len(self.cell):
             raise _wrong("groups do not hold all records dealt")
-        if self.part is not None and len(self.part) != len(self.cell):
-            raise _wrong("some records have no part")
 
     @property
     def n_groups(self) -> int:
@@ -97,14 +94,9 @@ class Deal:
     def mixed(self, rng: np.random.Generator) -> Deal:
         """The same groups in random order, with the records of each in random order: neither tells anything then."""
         order = rng.permutation(self.n_groups)
-        size = self.size[order]
-        place = np.arange(self.n_records, dtype=np.int32) if self.part is not None else self.cell
-        place = runs_in_order(place, self.starts, order)
-        mixed = replace(self, cell=place, size=size) if self.part is None else replace(self, size=size)
-        shuffle_in_groups(place, mixed, rng)
-        if self.part is None:
-            return mixed
-        return replace(mixed, cell=self.cell[place], part=self.part[place])
+        mixed = replace(self, cell=runs_in_order(self.cell, self.starts, order), size=self.size[order])
+        shuffle_in_groups(mixed.cell, mixed, rng)
+        return mixed
 
     def torn(self, rng: np.random.Generator) -> Codes:
         """The cells of the same records once more, those of each group in a random order of their own."""

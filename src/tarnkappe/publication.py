@@ -239,8 +239,10 @@ def _reading(
     if isinstance(run.plan, Plan):
         numbers |= {name for name, label in run.plan.shown(schema).items() if label.numbers is not None}
     else:  # what is not of the data are numbers of groups and counts
-        numbers |= {*columns} - {*schema.published}
+        strands = run.plan.form.strands(schema)
+        told = {column: name for s in strands for column, name in zip(s.columns, s.of_data, strict=True)}
+        numbers |= {*columns} - {*told}
         if not run.plan.form.coarsens:
-            numbers |= {c.name for c in schema.quasi if c.kind == "numeric"}
+            numbers |= {column for column, name in told.items() if schema[name].kind == "numeric"}
     signs = {"delimiter": dialect.delimiter or ",", "quote": dialect.quote or '"', "decimal": dialect.decimal or "."}
     return reading_lines(file, **signs, missing=missing, texts=[n for n in columns if n not in numbers])

@@ -15,19 +15,15 @@ import polars as pl
 from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.criteria.base import Criterion, Verdict
 from tarnkappe.engines.encode import encode_again, encode_sensitive, read_kind
-from tarnkappe.engines.ledger import pair_words
 from tarnkappe.engines.measures import measured
-from tarnkappe.engines.values import leaf_texts
 from tarnkappe.errors import DataError
 from tarnkappe.goal import Goal
 from tarnkappe.groups import GroupStats
 from tarnkappe.io import Source
-from tarnkappe.io.kept import MODULUS, restored
-from tarnkappe.plan import DealtPlan
-from tarnkappe.publish.labels import Labels
-from tarnkappe.publish.sheets import MAIN, Figure, Reading, Strand, Summary
-from tarnkappe.schema import Column, Schema
-from tarnkappe.tally import Domain, distinct_rows
+from tarnkappe.io.kept import restored
+from tarnkappe.publish.sheets import MAIN, Figure, Reading, Summary
+from tarnkappe.schema import Column
+from tarnkappe.tally import Domain
 from tarnkappe.verification import Verification, verify_table
 
 #: Columns of our own beside those of a table; a name that is blank is refused in tables.
@@ -105,7 +101,7 @@ def verify_sheets(
     for name, table in tables.items():
         if name == reading.secrets or name in summed:
             continue
-        if not _together([_sizes(run) for run in _runs(table, reading.number, ())]).equals(sizes):
+        if not _together([_sizes(run) for run in runs(table, reading.number, ())]).equals(sizes):
             untrue.append("the tables do not have the same numbers with as many records each")
     for summary in reading.summaries:
         untrue += _wrong_summary(tables, reading, summary)
@@ -128,7 +124,7 @@ def _wrong_summary(tables: Mapping[str, Source], reading: Reading, summary: Summ
     told = _Rows(tables[summary.sheet], reading.number, [summary.records, *(f.column for f in summary.figures)])
     counts = [] if reading.count is None else [reading.count]
     wrong: dict[str, None] = {}
-    for run in _runs(tables[reading.secrets], reading.number, [*(f.of for f in summary.figures), *counts]):
+    for run in runs(tables[reading.secrets], reading.number, [*(f.of for f in summary.figures), *counts]):
         shown = told.take(len(run.numbers))
         if shown.height < len(run.numbers) or not np.array_equal(shown[reading.number].to_numpy(), run.numbers):
             return [f"'{summary.sheet}' does not have the numbers of the groups"]
@@ -179,7 +175,7 @@ class _Rows:
 
     def __init__(self, source: Source, number: str, columns: Sequence[str]) -> None:
         self.source = source
-        self._runs = _runs(source, number, columns)
+        self._runs = runs(source, number, columns)
         self._rest: list[pl.DataFrame] = []
 
     def take(self, n: int) -> pl.DataFrame:
@@ -191,7 +187,7 @@ class _Rows:
         return rows[:n]
 
 
-def _runs(source: Source, number: str, columns: Sequence[str]) -> Iterator[_Run]:
+def runs(source: Source, number: str, columns: Sequence[str]) -> Iterator[_Run]:
     """The rows of a table in runs of whole groups; an error if its numbers are not in ascending order."""
     names = list(dict.fromkeys([number, *columns]))
     kept: pl.DataFrame | None = None
@@ -255,7 +251,7 @@ class _Secrets:
 
     def runs(self, beside: Sequence[str] = ()) -> Iterator[_Run]:
         """The rows of the table, with some of the columns that stand beside the sensitive ones."""
-        return _runs(self._source, self._reading.number, [*self._names, *self._counts, *beside])
+        return runs(self._source, self._reading.number, [*self._names, *self._counts, *beside])
 
     def sizes(self, run: _Run) -> pl.DataFrame:
         """The records of each group of a run."""
@@ -269,7 +265,7 @@ class _Secrets:
 
     def stats(self, run: _Run, goal: Goal, beside: Sequence[str] = ()) -> GroupStats:
         """What is counted in the groups of a run, narrowed down to the rows that are the same in some columns."""
-        codes = {name: _looked_up(self._source.cleaned(run.rows[name]), known) for name, known in self._code_of.items()}
+        codes = {name: looked_up(self._source.cleaned(run.rows[name]), known) for name, known in self._code_of.items()}
         records = self._records(run)
         group = run.group if not beside else _alike(run.rows, [self._reading.number, *beside])
         sensitive = {name: (codes[name], self._domains[name]) for name in goal.columns}
@@ -287,115 +283,9 @@ def _alike(rows: pl.DataFrame, columns: Sequence[str]) -> Codes:
     return found.join(known, on=list(columns), how="left", nulls_equal=True, maintain_order="left")[_PLACE].to_numpy()
 
 
-def _looked_up(values: pl.Series, known: pl.DataFrame) -> Codes:
+def looked_up(values: pl.Series, known: pl.DataFrame) -> Codes:
     """The place of every value in a table of values; -1 if it is not there."""
     name = known.columns[0]
     found = values.alias(name).to_frame().cast(known.schema[name])
     joined = found.join(known, on=name, how="left", nulls_equal=True, maintain_order="left")[_PLACE]
     return joined.fill_null(-1).to_numpy()
-
-
-def untrue_sheets(
-    plan: DealtPlan, schema: Schema, tables: Mapping[str, Source], missing: Sequence[str] = ()
-) -> list[str]:
-    """What is wrong with the tables of a release, in words: under some number stands what was not dealt to it.
-
-    Columns that stay together on a record (a strand) are read from their texts and must stand, together, as often under
-    each number as records that have them were dealt to that group. Sums of one word per record tell.
-    """
-    reading = plan.form.reading(schema)
-    problems = plan.form.untrue(plan, missing)
-    for strand in plan.form.strands(schema):
-        planned = _Planned(plan, strand, tables[strand.sheet], missing)
-        found = 0
-        counts = [] if strand.count is None else [strand.count]
-        for run in _runs(tables[strand.sheet], reading.number, [*strand.columns, *counts]):
-            word = pair_words(planned.places(run.rows), run.number.astype(np.int32))
-            if strand.count is not None:
-                word = word * run.rows[strand.count].cast(pl.Int64).to_numpy().astype(np.uint64)
-            found += int(word.sum(dtype=np.uint64))
-        if found % MODULUS != planned.words():
-            names = ", ".join(f"'{name}'" for name in strand.columns)
-            problems.append(f"{names} do not stand under the numbers of those who have them")
-    return problems
-
-
-class _Planned:
-    """What a strand must hold: the combinations that its columns may have, and how they were dealt."""
-
-    def __init__(self, plan: DealtPlan, strand: Strand, source: Source, missing: Sequence[str]) -> None:
-        self._plan, self._source = plan, source
-        self._columns = dict(zip(strand.columns, _shown(plan, strand, source, missing), strict=True))
-        codes = [column.of_cell for column in self._columns.values()]
-        self._of_cell, first = distinct_rows([c + 1 for c in codes], [int(c.max(initial=0)) + 2 for c in codes])
-        known = {name: code[first] for name, code in zip(strand.columns, codes, strict=True)}
-        self._known = pl.DataFrame(known).with_columns(pl.Series(_PLACE, np.arange(len(first), dtype=np.int32)))
-
-    def places(self, rows: pl.DataFrame) -> Codes:
-        """The combination that each row has; -1 if the input has none like it."""
-        names = list(self._columns)
-        found = pl.DataFrame({n: x.read(self._source.cleaned(rows[n])) for n, x in self._columns.items()})
-        return found.join(self._known, on=names, how="left", maintain_order="left")[_PLACE].fill_null(-1).to_numpy()
-
-    def words(self) -> int:
-        """The sum of one word per record dealt, by its number and by what it has."""
-        total, deal = 0, self._plan.deal
-        for first, after in deal.chunks():
-            cells = deal.cell[deal.starts[first] : deal.starts[after]]
-            total += int(pair_words(self._of_cell[cells], deal.groups_in(first, after) + 1).sum(dtype=np.uint64))
-        return total % MODULUS
-
-
-def _domain(plan: DealtPlan, name: str) -> Domain:
-    return next(d for d in (*plan.tally.quasi_domains, *plan.tally.sensitive_domains) if d.name == name)
-
-
-def _codes(plan: DealtPlan, name: str) -> Codes:
-    names = [d.name for d in plan.tally.quasi_domains]
-    if name in names:
-        return plan.tally.quasi[:, names.index(name)]
-    return plan.tally.sensitive[:, plan.tally.sensitive_index(name)]
-
-
-def _shown(plan: DealtPlan, strand: Strand, source: Source, missing: Sequence[str]) -> list[_Texts | _Labels]:
-    """How the columns of a strand stand in its table."""
-    if strand.recoded is not None:
-        return [_Labels(labels, strand.recoded.box) for labels in strand.recoded.labels(missing)]
-    return [_Texts(_domain(plan, name), _codes(plan, name), source, missing) for name in strand.of_data]
-
-
-class _Texts:
-    """How the values of a column stand in a table, and which value of the input each of them is.
-
-    `of_cell` is a code for every cell; values that look alike in a table have the same.
-    """
-
-    def __init__(self, domain: Domain, codes: Codes, source: Source, missing: Sequence[str]) -> None:
-        self._source = source
-        self._numbers = domain.values is not None and not domain.floor
-        if self._numbers:
-            shown = pl.Series("value", domain.positions).fill_nan(None)
-        else:
-            shown = pl.Series("value", leaf_texts(domain, missing), dtype=pl.String)
-        places = pl.DataFrame([shown, pl.Series(_PLACE, np.arange(len(shown), dtype=np.int32))])
-        self._known = places.group_by("value").agg(pl.col(_PLACE).min())
-        self.of_cell: Codes = _looked_up(shown, self._known)[codes]
-
-    def read(self, values: pl.Series) -> Codes:
-        """The code of every value; -1 if the input has none like it."""
-        shown = self._source.numeric(values).cast(pl.Float64) + 0.0 if self._numbers else values.cast(pl.String)
-        return _looked_up(shown, self._known)
-
-
-class _Labels:
-    """How the labels of a column stand in a table: `of_cell` is that of every cell, -1 for a missing one."""
-
-    def __init__(self, labels: Labels, box: Codes) -> None:
-        texts = pl.Series("value", labels.texts, dtype=pl.String)
-        self._known = pl.DataFrame([texts, pl.Series(_PLACE, np.arange(len(texts), dtype=np.int32))])
-        self.of_cell: Codes = labels.code[box]
-
-    def read(self, values: pl.Series) -> Codes:
-        """The label of every text, -1 for a missing one, -2 if there is none like it."""
-        code = _looked_up(values.cast(pl.String), self._known)
-        return np.where(values.is_null().to_numpy(), -1, np.where(code < 0, -2, code)).astype(np.int32)

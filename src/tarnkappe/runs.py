@@ -24,8 +24,9 @@ from tarnkappe.io import Source
 from tarnkappe.phases import Phases
 from tarnkappe.plan import AnyPlan, DealtPlan, Plan
 from tarnkappe.publish.sheets import MAIN, Sheet
-from tarnkappe.regrouping import untrue_sheets, verify_sheets
+from tarnkappe.regrouping import verify_sheets
 from tarnkappe.schema import Schema
+from tarnkappe.sheet_truth import untrue_sheets
 from tarnkappe.tally import Tally
 from tarnkappe.threads import Pending
 from tarnkappe.truth import untrue_figures, untrue_labels, untrue_records

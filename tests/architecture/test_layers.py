@@ -46,6 +46,7 @@ LAYERS = (
     "truth",
     "verification",
     "regrouping",
+    "sheet_truth",
     "job",
     "spellings",
     "job.suggest",

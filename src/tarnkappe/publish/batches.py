@@ -10,7 +10,7 @@ import numpy as np
 
 from tarnkappe.arrays import Counts
 from tarnkappe.publish.form import Meaning
-from tarnkappe.publish.numbered import COUNT, Numbered, counted_sheet, numbers_of
+from tarnkappe.publish.numbered import COUNT, Numbered, counted_sheet, numbers_of, shuffled
 from tarnkappe.publish.recoding import Recoding
 from tarnkappe.publish.sheets import MAIN, Reading, Sheet, Strand, Values, free_name
 from tarnkappe.schema import Column, Schema
@@ -50,9 +50,10 @@ class Batches(Numbered):
     def sheets(self, plan: DealtPlan, schema: Schema, values: Values, rng: np.random.Generator) -> tuple[Sheet, ...]:
         """The people with their labels and the number of their batch, the secrets of every batch, the marginals."""
         number = self.number(schema)
+        labelled = [*self._labelled()]
         tables = [
-            labelled_sheet(name, plan.deal, number, recoding, values.missing, about)
-            for name, recoding, about in self._labelled()
+            labelled_sheet(name, plan.deal, number, recoding, values.missing, about, stream)
+            for (name, recoding, about), stream in zip(labelled, rng.spawn(len(labelled)), strict=True)
         ]
         secrets = counted_sheet(
             BATCHES,
@@ -121,22 +122,31 @@ class Batches(Numbered):
     def _labelled(self) -> Iterator[tuple[str, Recoding, str]]:
         """The tables of labels: name, labels, and what a row is."""
         yield MAIN, self.people, "One row for every person: coarse quasi-identifiers, and the number of a batch."
-        for recoding in self.marginals:
+        for i, recoding in enumerate(self.marginals, 1):
             names = " and ".join(recoding.names)
-            yield "-".join(recoding.names), recoding, f"One row for every person: {names} only, and the same number."
+            yield f"marginal-{i}", recoding, f"One row for every person: {names} only, and the same number."
 
 
 def labelled_sheet(
-    name: str, deal: Deal, number: str, recoding: Recoding, missing: Collection[str], about: str
+    name: str,
+    deal: Deal,
+    number: str,
+    recoding: Recoding,
+    missing: Collection[str],
+    about: str,
+    stream: np.random.Generator,
 ) -> Sheet:
-    """A table that has a row for every person: labels, and the number of the group."""
+    """A table that has a row for every person: labels, and the number of the group.
+
+    Rows of a group are in an order of their own, or those of two tables could be put beside each other.
+    """
     import polars as pl
 
     labels = recoding.labels(missing)
 
     def batches() -> Iterator[pl.DataFrame]:
-        for first, after in deal.chunks():
-            boxes = recoding.box[deal.cell[deal.starts[first] : deal.starts[after]]]
+        for first, after, cells in shuffled(deal, stream):
+            boxes = recoding.box[cells]
             shown = [x.at(boxes).alias(column) for column, x in zip(recoding.names, labels, strict=True)]
             yield pl.DataFrame([*shown, pl.Series(number, numbers_of(deal, first, after))])
 

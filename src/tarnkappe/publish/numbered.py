@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from copy import deepcopy
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from tarnkappe.arrays import Codes, Counts
+from tarnkappe.kernels.engines.dealing import shuffle_within
 from tarnkappe.publish.form import Form, Meaning
 from tarnkappe.publish.sheets import MAIN, Reading, Sheet, Strand, Values, free_name
 from tarnkappe.schema import Column, Schema
@@ -78,6 +80,20 @@ class Numbered(Form):
 def numbers_of(deal: Deal, first: int, after: int) -> Codes:
     """The number of every record of a run of groups, from 1."""
     return deal.groups_in(first, after) + np.int32(1)
+
+
+def shuffled(deal: Deal, stream: np.random.Generator) -> Iterator[tuple[int, int, Codes]]:
+    """Runs of groups with the cells of their records, in an order within each group that the stream alone decides.
+
+    Tables whose rows must not be put beside each other are written in such orders. The stream itself does not move on,
+    so the order is the same again.
+    """
+    stream = deepcopy(stream)
+    for first, after in deal.chunks():
+        begin, end = int(deal.starts[first]), int(deal.starts[after])
+        cells = deal.cell[begin:end].copy()
+        shuffle_within(cells, deal.starts[first : after + 1] - begin, stream.random(end - begin))
+        yield first, after, cells
 
 
 def people_sheet(deal: Deal, number: str, names: Sequence[str], values: Values, about: str) -> Sheet:

@@ -204,12 +204,21 @@ def test_same_seed_same_bytes_on_both_engines(tmp_path: Path) -> None:
 def test_marginals_are_finer_and_have_the_same_numbers() -> None:
     algorithm = tk.Angel(bucket_size=20, marginals=[["age"], ["sex"]])
     release = job_of(algorithm=algorithm).anonymize(some_people(), seed=2)
-    people, ages, sexes = (release.tables[name] for name in ("", "age", "sex"))
+    people, ages, sexes = (release.tables[name] for name in ("", "marginal-1", "marginal-2"))
     assert ages.columns == ["age", "batch"]
     assert Counter(ages["batch"]) == Counter(people["batch"]) == Counter(sexes["batch"])
     assert set(sexes["sex"]) == {"M", "W"}
     assert ages["age"].n_unique() > people.filter(pl.col("sex") == "M")["age"].n_unique()
     assert release.verify().ok
+
+
+def test_rows_of_two_tables_cannot_be_put_beside_each_other() -> None:
+    """A marginal in the order of the first table would tell which of its rows are of the same person."""
+    algorithm = tk.Angel(marginals=[["age", "sex"]])
+    release = job_of(tk.TCloseness("illness", 0.05), algorithm=algorithm).anonymize(some_people(), seed=2)
+    people, again = release.tables[""], release.tables["marginal-1"]
+    assert sorted(people.rows()) == sorted(again.rows())
+    assert (people["age"] == again["age"]).sum() < people.height / 2
 
 
 def spoilt(release: tk.Release, name: str, table: pl.DataFrame) -> dict[str, pl.DataFrame]:

@@ -54,6 +54,11 @@ class Anatomize(Bucketization):
     )
     publishes: ClassVar = Buckets
 
+    def all_in_one_deal(self, tally: Tally) -> Deal:
+        """All records in one bucket: distinct l-diversity may hold there although a value is too common for a deal."""
+        cell = np.repeat(np.arange(tally.n_cells, dtype=np.int32), tally.count)
+        return Deal(cell, np.array([len(cell)]), Buckets())
+
     def deal(self, tally: Tally, goal: Goal, *, rng: np.random.Generator) -> Deal:
         """Groups of as many different values as the goal needs."""
         self.require_supported(tally, goal)

@@ -72,13 +72,10 @@ class Angel(Bucketization):
         (), doc="Quasi-identifiers of further tables with smaller boxes, such as [[age, sex], [zip]].", kw_only=True
     )
 
-    def all_in_one_deal(self, tally: Tally) -> Deal | None:
-        """Batches are pooled until one is left, so there is nothing more to fall back on."""
-        return None
-
     def deal(self, tally: Tally, goal: Goal, *, rng: np.random.Generator) -> Deal:
         """Batches that satisfy what is asked about secrets, buckets that satisfy what is asked about people."""
         self.require_supported(tally, goal)
+        self.require_published(tally, goal)
         secret, people = self._asked(goal)
         marginals = [self._places(tally, names) for names in self.marginals]
         if tally.has_ceilings:

@@ -30,6 +30,11 @@ class Bucketization(Algorithm):
     def deal(self, tally: Tally, goal: Goal, *, rng: np.random.Generator) -> Deal:
         """Groups that satisfy the goal, or an `InfeasibleError`."""
 
+    def require_supported(self, tally: Tally, goal: Goal) -> None:
+        """Refuse also what the tables publish, for whoever asks for a deal without a job."""
+        super().require_supported(tally, goal)
+        self.require_kept(goal)
+
     def decide(self, tally: Tally, goal: Goal, *, rng: np.random.Generator) -> Grouping:
         """The groups that are dealt, as a grouping of cells."""
         return self.deal(tally, goal, rng=rng).grouping(tally)
@@ -39,9 +44,20 @@ class Bucketization(Algorithm):
         return None
 
     def all_in_one_deal(self, tally: Tally) -> Deal | None:
-        """All records in one group as this algorithm publishes it; None if it cannot say such a thing."""
-        cell = np.repeat(np.arange(tally.n_cells, dtype=np.int32), tally.count)
-        return Deal(cell, np.array([len(cell)]), self.publishes())
+        """All records in one group, for algorithms that may find nothing although this would do."""
+        return None
+
+    def require_published(self, tally: Tally, goal: Goal) -> None:
+        """Refuse criteria that look at columns which the tables do not have: nobody could check them there."""
+        shown = {domain.name for domain in tally.sensitive_domains if not domain.aside}
+        for criterion in goal.criteria:
+            hidden = [name for name in criterion.columns if name not in shown]
+            if hidden or (criterion.columns and criterion.sensitive_column is None):
+                raise JobError(
+                    "E111",
+                    f"{self.name} cannot promise {criterion.name}: it looks at more than the sensitive columns",
+                    hint=say("Choose another algorithm:  {}", algorithm("mondrian")),
+                )
 
     def one_column(self, goal: Goal) -> str:
         """The sensitive column of a goal; refused if it looks at none, or at several."""
