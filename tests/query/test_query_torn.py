@@ -121,7 +121,10 @@ def torn(rows, strands):
 def worlds(rows):
     """All tables that two torn sides (x, a) and (s, w) may come from: every group in all its orders."""
     each = [
-        [[(*l, *r) for l, r in zip([g[:2] for g in group], order, strict=True)] for order in permutations(g[2:] for g in group)]
+        [
+            [(*left, *right) for left, right in zip([g[:2] for g in group], order, strict=True)]
+            for order in permutations(g[2:] for g in group)
+        ]
         for group in rows
     ]
     for chosen in product(*each):

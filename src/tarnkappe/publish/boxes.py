@@ -12,7 +12,7 @@ from tarnkappe.arrays import Codes
 from tarnkappe.boxes import Boxes
 from tarnkappe.publish.form import Labelled, Meaning
 from tarnkappe.publish.labels import Labels, publish_boxes
-from tarnkappe.publish.notation import EITHER, set_values
+from tarnkappe.publish.notation import EITHER, list_text, set_values
 from tarnkappe.publish.reading import covers
 from tarnkappe.schema import Column
 from tarnkappe.tally import Domain
@@ -138,7 +138,7 @@ def _meaning(label: str, group: int, boxes: Boxes, j: int, domain: Domain, colum
     if spread and label == EITHER:
         return "0 or 1."
     if spread and domain.sets:
-        return f"One of: {', '.join(set_values(label) or ())}."
+        return f"One of: {list_text(set_values(label) or ())}."
     if spread:
         ends = f"{tree.leaves[boxes.lo[group, j]]} to {tree.leaves[boxes.hi[group, j]]}, both included"
         return f"{ends}." if domain.values is not None else f"{ends}, in the order of the column."
@@ -152,4 +152,4 @@ def _meaning(label: str, group: int, boxes: Boxes, j: int, domain: Domain, colum
     if domain.floor or column.taxonomy is None or not column.taxonomy.declares_values:
         return "A group of values in the taxonomy of the column."
     below = tree.leaves[tree.lo[node] : tree.hi[node] + 1]
-    return f"One of: {', '.join(below[:_MOST_LISTED])}{'.' if len(below) <= _MOST_LISTED else ' and others.'}"
+    return f"One of: {list_text(below[:_MOST_LISTED])}{'.' if len(below) <= _MOST_LISTED else ' and others.'}"
