@@ -28,6 +28,7 @@ BESIDE_THE_ROOMS = [
     "ordered",
     "prefix",
     "quantiles",
+    "query_error",
     "run_job",
     "suppress",
     "tree",

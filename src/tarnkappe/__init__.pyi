@@ -1,6 +1,7 @@
 # Written by tools/write_stub.py (make format) from the classes that are registered.
 
 from tarnkappe._version import __version__ as __version__
+from tarnkappe.algorithms.bucketization.anatomize import Anatomize as Anatomize
 from tarnkappe.algorithms.fulldomain.best_first import BestFirst as BestFirst
 from tarnkappe.algorithms.fulldomain.datafly import Datafly as Datafly
 from tarnkappe.algorithms.fulldomain.flash import Flash as Flash
@@ -80,6 +81,7 @@ from tarnkappe.criteria.xy_privacy import XYPrivacy as XYPrivacy
 from tarnkappe.job import Job as Job
 from tarnkappe.job import numeric as numeric
 from tarnkappe.pipeline import run_job as run_job
+from tarnkappe.query.error import query_error as query_error
 from tarnkappe.release import Release as Release
 from tarnkappe.taxonomy import Taxonomy as Taxonomy
 from tarnkappe.taxonomy import dates as dates
