@@ -13,6 +13,7 @@ from tarnkappe.params import parameters
 
 #: What TeX commands look like; letters and signs that are not here stand for themselves.
 _SIGNS = {
+    "propto": "∝",
     "alpha": "α",
     "beta": "β",
     "cap": "∩",

@@ -30,6 +30,7 @@ BESIDE_THE_ROOMS = [
     "ordered",
     "prefix",
     "quantiles",
+    "query_error",
     "run_job",
     "suppress",
     "tree",

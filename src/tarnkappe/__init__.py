@@ -40,6 +40,7 @@ _HOMES = {
     "ordered": "taxonomy",
     "prefix": "taxonomy",
     "quantiles": "taxonomy",
+    "query_error": "query.error",
     "run_job": "pipeline",
     "suppress": "taxonomy",
     "tree": "taxonomy",

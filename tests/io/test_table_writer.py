@@ -16,7 +16,7 @@ import pytest
 from tarnkappe.errors import DataError, JobError, LimitError, RefusedError
 from tarnkappe.io import CsvDialect, Format, Staging, TableWriter, open_source
 from tarnkappe.io import parquetfile as parquet_module
-from tarnkappe.io.folders import MANIFEST
+from tarnkappe.io.folders import MANIFEST, PUBLIC
 
 FRAME = pl.DataFrame(
     {
@@ -186,7 +186,7 @@ def test_full_disk_leaves_nothing(small_disk: Path, kind: Format):
     numbers = np.random.default_rng(0).integers(0, 10**15, 400_000)
     frame = pl.DataFrame({"a": [str(n) for n in numbers]})
     with Staging(small_disk / "out") as stage:
-        stage.path(MANIFEST).write_text('{"tarnkappe": "old"}')
+        stage.path(f"{PUBLIC}/{MANIFEST}").write_text('{"tarnkappe": "old"}')
     with (
         pytest.raises(LimitError) as caught,
         Staging(small_disk / "out", overwrite=True) as stage,
@@ -195,7 +195,7 @@ def test_full_disk_leaves_nothing(small_disk: Path, kind: Format):
         writer.write(frame)
     assert caught.value.code == "E701"
     assert [p.name for p in small_disk.iterdir()] == ["out"]
-    assert [p for p in (small_disk / "out").rglob("*") if p.is_file()] == [small_disk / "out" / MANIFEST]
+    assert [p for p in (small_disk / "out").rglob("*") if p.is_file()] == [small_disk / "out" / PUBLIC / MANIFEST]
 
 
 def test_full_disk_met_by_polars_itself(small_disk: Path):

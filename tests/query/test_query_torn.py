@@ -122,7 +122,7 @@ def worlds(rows):
     """All tables that two torn sides (x, a) and (s, w) may come from: every group in all its orders."""
     each = [
         [
-            [(*one, *other) for one, other in zip([g[:2] for g in group], order, strict=True)]
+            [(*left, *right) for left, right in zip([g[:2] for g in group], order, strict=True)]
             for order in permutations(g[2:] for g in group)
         ]
         for group in rows

@@ -13,7 +13,7 @@ from tarnkappe.arrays import Codes
 from tarnkappe.boxes import Boxes
 from tarnkappe.publish.form import Labelled, Meaning
 from tarnkappe.publish.labels import Labels, publish_boxes
-from tarnkappe.publish.notation import EITHER, set_values
+from tarnkappe.publish.notation import EITHER, list_text, set_values
 from tarnkappe.publish.reading import covers
 from tarnkappe.schema import Column
 from tarnkappe.tally import Domain
@@ -168,7 +168,7 @@ def _meaning(label: str, group: int, boxes: Boxes, j: int, domain: Domain, colum
     if spread and label == EITHER:
         return "0 or 1."
     if spread and domain.sets:
-        return f"One of: {_enumerated(set_values(label) or ())}."
+        return f"One of: {list_text(set_values(label) or ())}."
     if spread:
         ends = f"{tree.leaves[boxes.lo[group, j]]} to {tree.leaves[boxes.hi[group, j]]}, both included"
         return f"{ends}." if domain.values is not None else f"{ends}, in the order of the column."
@@ -181,12 +181,3 @@ def _meaning(label: str, group: int, boxes: Boxes, j: int, domain: Domain, colum
         return said
     # Which values lie below it is not said: some of them may belong to few people, or to nobody who is published.
     return "A group of values in the taxonomy of the column."
-
-
-def _enumerated(values: Sequence[str]) -> str:
-    """Values with commas between them; one that holds a comma stands in quotes.
-
-    >>> print(_enumerated(["red", "white, matt"]))
-    red, "white, matt"
-    """
-    return ", ".join(f'"{value}"' if "," in value else value for value in values)

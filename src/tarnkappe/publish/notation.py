@@ -7,11 +7,14 @@ from collections.abc import Sequence
 #: Stands between the values of a set.
 BETWEEN = " | "
 
+#: Stands between the values that a sentence lists.
+LISTED = ", "
+
 #: What a column that holds nothing but 0 and 1 publishes where a group has both.
 EITHER = "0/1"
 
-#: Signs that a value can only hold between quotes, in a set and in a range.
-_OF_SETS, _OF_RANGES = frozenset('|"{}'), frozenset(' "[]')
+#: Signs that a value can only hold between quotes, in a set, in a range and in a list.
+_OF_SETS, _OF_RANGES, _OF_LISTS = frozenset('|"{}'), frozenset(' "[]'), frozenset(',"')
 
 
 def set_text(values: Sequence[str]) -> str:
@@ -30,6 +33,24 @@ def set_values(text: str) -> list[str] | None:
     (['red', 'a | b'], None)
     """
     return _listed(text[1:-1], BETWEEN) if text[:1] + text[-1:] == "{}" else None
+
+
+def list_text(values: Sequence[str]) -> str:
+    """Values one after the other, as a sentence lists them; those that hold a comma are quoted.
+
+    >>> print(list_text(["red", "blue, dark"]))
+    red, "blue, dark"
+    """
+    return LISTED.join(_quoted(value, _OF_LISTS) for value in values)
+
+
+def list_values(text: str) -> list[str]:
+    """The values of a list.
+
+    >>> list_values('red, "blue, dark"')
+    ['red', 'blue, dark']
+    """
+    return _listed(text, LISTED)
 
 
 def range_text(low: str, high: str) -> str:

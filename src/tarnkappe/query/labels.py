@@ -12,7 +12,7 @@ import polars as pl
 
 from tarnkappe.arrays import Codes
 from tarnkappe.errors import TarnkappeError
-from tarnkappe.publish.notation import range_ends, set_values
+from tarnkappe.publish.notation import list_values, range_ends, set_values
 from tarnkappe.query.columns import Numbers, PublishedColumn, Texts
 from tarnkappe.schema import Column
 from tarnkappe.taxonomy.builders import File, Order, Tree
@@ -22,13 +22,14 @@ _BOTH = re.compile(r"(.+) to (.+), both included\.")
 _FROM_TO = re.compile(r"(.+) or more, and less than (.+)\.")
 _LESS = re.compile(r"Less than (.+)\.")
 _MORE = re.compile(r"(.+) or more\.")
-_ORDERED = re.compile(r"(.+) to (.+?)(, both included)?, in the order of the column\.")
-_BEGINS = re.compile(r"Begins with (.+)\.")
-_LIST = re.compile(r"One of: (.*?)(\.| and others\.)")
+_BEGINS = re.compile(r"Begins with (.+)\.", re.DOTALL)
+_LIST = re.compile(r"One of: (.*?)(\.| and others\.)", re.DOTALL)
+_ORDERED = "in the order of the column."
 _VALUES = ("The value itself.", "This day.")
 
 #: A number whose text says more than the number: a code such as 01234.
 _CODE = r"^[+-]?0\d"
+_NUMBER = r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?"
 
 
 @dataclass(frozen=True)
@@ -95,9 +96,9 @@ class Known:
         if found := _BEGINS.fullmatch(said):
             return Meaning(open_as=found[1])
         if found := _LIST.fullmatch(said):
-            return Meaning(tuple(found[1].split(", ")), open_as=None if found[2] == "." else "")
-        if found := _ORDERED.fullmatch(said):
-            return self._run(name, *(range_ends(label) or (found[1], found[2])))
+            return Meaning(tuple(list_values(found[1])), open_as=None if found[2] == "." else "")
+        if said.endswith(_ORDERED):
+            return self._run(name, label)
         return self._interval(said)
 
     def _interval(self, said: str) -> Meaning:
@@ -117,20 +118,25 @@ class Known:
         node = tree.labels.index(label)
         return tree.leaves[tree.lo[node] : tree.hi[node] + 1]
 
-    def _run(self, name: str, low: str, high: str) -> Meaning:
-        """The values from one to another in the order of a column, if that is known."""
-        order = self.orders.get(name, ())
-        if low in order and high in order:
-            return Meaning(tuple(order[order.index(low) : order.index(high) + 1]))
-        return Meaning((low, high), open_as="")
+    def _run(self, name: str, label: str) -> Meaning:
+        """The values from one to another in the order of a column, if that is known and the label is clear."""
+        order = list(self.orders.get(name, ()))
+        words = label.split(" to ")
+        cuts = [(" to ".join(words[:i]), " to ".join(words[i:])) for i in range(1, len(words))]
+        ends = [range_ends(label) or ("", ""), *cuts]
+        fitting = [(low, high) for low, high in ends if low in order and high in order]
+        if len(fitting) != 1:
+            return Meaning(open_as="")
+        low, high = fitting[0]
+        return Meaning(tuple(order[order.index(low) : order.index(high) + 1]))
 
     def number(self, text: str) -> float | None:
         """The number that a text is, if it is one."""
-        try:
-            value = float(text.replace(self.decimal, "."))
-        except ValueError:
+        plain = text.replace(self.decimal, ".")
+        if not re.fullmatch(_NUMBER, plain) or re.match(_CODE, plain):
             return None
-        return value if math.isfinite(value) and not re.match(_CODE, text) else None
+        value = float(plain)
+        return value if math.isfinite(value) else None
 
     def _spans(self, meanings: Sequence[Meaning]) -> np.ndarray[tuple[int, int], np.dtype[np.float64]] | None:
         """The intervals of a column of numbers; None if some label is none, or none says so."""

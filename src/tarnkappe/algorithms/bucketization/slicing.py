@@ -37,11 +37,11 @@ class Slicing(Bucketization):
     Somebody who knows the quasi-identifiers of a person ``t`` finds buckets ``B`` that ``t`` could be in, and there the
     rows of the strand with the secret ``s`` that match ``t``:
 
-    .. math:: p(t, s) = \sum_B p(t, B) \; p(s \mid t, B), \qquad
+    .. math:: p(t, s) = \sum_B p(t, B) \; p(s | t, B), \qquad
        p(t, B) \propto \prod_i \frac{|\{r \in B : r[C_i] = t[C_i]\}|}{|B|}
 
     A cut is allowed only if in both halves, for everything that quasi-identifiers in the strand of a secret say, the
-    rows that say it satisfy the goal. So every :math:`p(\cdot \mid t, B)` satisfies it. What is then likely about
+    rows that say it satisfy the goal. So every :math:`p(\cdot | t, B)` satisfies it. What is then likely about
     anybody is a mixture of these over all buckets that match, and a monotone criterion holds for the mixture, whatever
     the weights are.
 
