@@ -29,6 +29,7 @@ _HOMES = {
     "Job": "job",
     "Release": "release",
     "Taxonomy": "taxonomy",
+    "anonymize_items": "baskets",
     "dates": "taxonomy",
     "frequency": "taxonomy",
     "from_file": "taxonomy",
@@ -42,6 +43,7 @@ _HOMES = {
     "tree": "taxonomy",
     "value_set": "taxonomy",
     "verify": "audit",
+    "verify_items": "baskets",
 }
 
 #: The rooms whose classes are offered, all of them.

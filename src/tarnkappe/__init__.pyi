@@ -1,6 +1,7 @@
 # Written by tools/write_stub.py (make format) from the classes that are registered.
 
 from tarnkappe._version import __version__ as __version__
+from tarnkappe.algorithms.bucketization.anatomize import Anatomize as Anatomize
 from tarnkappe.algorithms.fulldomain.best_first import BestFirst as BestFirst
 from tarnkappe.algorithms.fulldomain.datafly import Datafly as Datafly
 from tarnkappe.algorithms.fulldomain.flash import Flash as Flash
@@ -55,6 +56,8 @@ from tarnkappe.algorithms.subtree.tdd import TopDownDisclosure as TopDownDisclos
 from tarnkappe.algorithms.subtree.tds import TopDownSpecialization as TopDownSpecialization
 from tarnkappe.algorithms.subtree.tds_cluster import TdsForClusters as TdsForClusters
 from tarnkappe.audit import verify as verify
+from tarnkappe.baskets import anonymize_items as anonymize_items
+from tarnkappe.baskets import verify_items as verify_items
 from tarnkappe.criteria.alpha_k_anonymity import AlphaKAnonymity as AlphaKAnonymity
 from tarnkappe.criteria.average_risk import AverageRisk as AverageRisk
 from tarnkappe.criteria.beta_likeness import BetaLikeness as BetaLikeness

@@ -64,6 +64,7 @@ LAYERS = (
     "audit",
     "evaluate",
     "multirelational",
+    "baskets",
     "datasets",
     "testing",
     "cli",
