@@ -83,7 +83,8 @@ def read_sets(source: Source, items: Items) -> Sets:
     rows = rows.with_columns(pl.col(ITEM).str.strip_chars()).filter(pl.col(ITEM).str.len_bytes() > 0)
     kinds = rows[ITEM].unique().sort()
     code = rows[ITEM].cast(pl.Enum(kinds)).to_physical().to_numpy().astype(np.int64)
-    keys = np.unique(rows[PERSON].to_numpy().astype(np.int64) * max(len(kinds), 1) + code)
+    keys = np.sort(rows[PERSON].to_numpy().astype(np.int64) * max(len(kinds), 1) + code)
+    keys = keys[np.diff(keys, prepend=-1) > 0]  # each once
     sets = Sets(keys // max(len(kinds), 1), keys % max(len(kinds), 1), tuple(kinds.to_list()), n)
     _require_some(sets, items, source)
     return sets

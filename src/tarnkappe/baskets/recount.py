@@ -47,7 +47,7 @@ def recount(sets: pl.DataFrame, k: int, m: int) -> Recount:
     kinds = sets[ITEM].unique()
     n_codes = len(kinds)
     code = sets[ITEM].cast(pl.Enum(kinds)).to_physical().to_numpy().astype(np.int64)
-    rows = np.unique(sets[PERSON].to_numpy().astype(np.int64) * n_codes + code)
+    rows, _ = _runs(np.sort(sets[PERSON].to_numpy().astype(np.int64) * n_codes + code))
     codes = rows % n_codes
     starts = np.flatnonzero(np.diff(rows // n_codes, prepend=-1))
     held = np.diff(starts, append=len(rows))
@@ -106,10 +106,16 @@ def _merged(found: tuple[Counts, Counts], waiting: list[Counts]) -> tuple[Counts
     """What was counted before together with what waits."""
     if not waiting:
         return found
-    keys, times = np.unique(np.concatenate(waiting), return_counts=True)
+    keys, times = _runs(np.sort(np.concatenate(waiting)))
     if len(found[0]) == 0:
-        return keys, times.astype(np.int64)
-    both, place = np.unique(np.concatenate([found[0], keys]), return_inverse=True)
-    total = np.zeros(len(both), np.int64)
-    np.add.at(total, place, np.concatenate([found[1], times]))
-    return both, total
+        return keys, times
+    both = np.concatenate([found[0], keys])
+    order = np.argsort(both, kind="stable")
+    first = np.flatnonzero(np.diff(both[order], prepend=-1))
+    return both[order][first], np.add.reduceat(np.concatenate([found[1], times])[order], first)
+
+
+def _runs(ordered: Counts) -> tuple[Counts, Counts]:
+    """The distinct numbers of an ordered list, none of them negative, and how often each occurs."""
+    first = np.flatnonzero(np.diff(ordered, prepend=-1))
+    return ordered[first], np.diff(first, append=len(ordered))
