@@ -222,10 +222,10 @@ def test_nothing_is_printed():
 
 def test_chance_is_passed_in():
     """Whoever needs chance is given a generator, so that a seed decides everything."""
-    homes = ("pipeline", "multirelational", "datasets", "testing")
+    homes = ("pipeline", "multirelational", "baskets.anonymize", "datasets", "testing")
     assert calls("np.random.", "numpy.random.", "random.", "default_rng", beside=homes) == []
     assert users({"random"}, beside=()) == []
-    homes = ("pipeline", "multirelational", "io.leftovers")  # the last for names of temporary files
+    homes = ("pipeline", "multirelational", "baskets.anonymize", "io.leftovers")  # the last for names of temporary files
     assert users({"secrets"}, beside=homes) == []
 
 

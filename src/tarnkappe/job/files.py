@@ -15,7 +15,6 @@ from tarnkappe.choice import Auto
 from tarnkappe.criteria import Criterion, all_criteria, criterion_class
 from tarnkappe.engines.settings import ENGINES, EngineSettings
 from tarnkappe.errors import JobError, TarnkappeError, did_you_mean
-from tarnkappe.fixes import Fix
 from tarnkappe.io import CsvDialect
 from tarnkappe.job.given import algorithm_of, seconds_of, share_of
 from tarnkappe.job.model import DataSettings, Job, OutputSettings, Population, require_column, require_target
@@ -136,12 +135,8 @@ def job_from_text(text: str, name: str = "job", folder: str | Path = ".") -> Job
 def job_from_data(raw: Mapping[str, Any], folder: Path) -> Job:
     """A job from the plain data of a job file; paths are relative to `folder`."""
     if "items" in raw:
-        raise JobError(
-            "E102",
-            "this job file is about sets of items, and one about records is expected",
-            where=place(raw, "items"),
-            hint=Fix("tarnkappe run JOB.yaml", 'tarnkappe.baskets.run_items(load_items_job("JOB.yaml"))'),
-        )
+        what, hint = "this job file is about sets of items, not records", "tarnkappe run JOB.yaml"
+        raise JobError("E102", what, where=place(raw, "items"), hint=hint)
     top = bind(_Top, raw, "the job file")
     data = bind(_Data, _section(raw, "data"), "'data'")
     output = bind(_Output, _section(raw, "output"), "'output'")
