@@ -225,7 +225,8 @@ def test_chance_is_passed_in():
     homes = ("pipeline", "multirelational", "baskets.anonymize", "datasets", "testing")
     assert calls("np.random.", "numpy.random.", "random.", "default_rng", beside=homes) == []
     assert users({"random"}, beside=()) == []
-    homes = ("pipeline", "multirelational", "baskets.anonymize", "io.leftovers")  # the last for names of temporary files
+    # The last for names of temporary files.
+    homes = ("pipeline", "multirelational", "baskets.anonymize", "io.leftovers")
     assert users({"secrets"}, beside=homes) == []
 
 
