@@ -22,6 +22,7 @@ BESIDE_THE_ROOMS = [
     "Release",
     "Taxonomy",
     "__version__",
+    "anonymize_items",
     "dates",
     "frequency",
     "from_file",
@@ -36,6 +37,7 @@ BESIDE_THE_ROOMS = [
     "tree",
     "value_set",
     "verify",
+    "verify_items",
 ]
 CLASSES = [cls.__name__ for cls in (*all_criteria().values(), *all_algorithms().values())]
 PUBLIC = sorted([*BESIDE_THE_ROOMS, *CLASSES])

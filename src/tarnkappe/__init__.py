@@ -31,6 +31,7 @@ _HOMES = {
     "Job": "job",
     "Release": "release",
     "Taxonomy": "taxonomy",
+    "anonymize_items": "baskets",
     "dates": "taxonomy",
     "decide": "pipeline",
     "frequency": "taxonomy",
@@ -46,6 +47,7 @@ _HOMES = {
     "tree": "taxonomy",
     "value_set": "taxonomy",
     "verify": "audit",
+    "verify_items": "baskets",
 }
 
 #: The rooms whose classes are offered, all of them.

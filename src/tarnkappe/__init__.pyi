@@ -59,6 +59,8 @@ from tarnkappe.algorithms.subtree.tdd import TopDownDisclosure as TopDownDisclos
 from tarnkappe.algorithms.subtree.tds import TopDownSpecialization as TopDownSpecialization
 from tarnkappe.algorithms.subtree.tds_cluster import TdsForClusters as TdsForClusters
 from tarnkappe.audit import verify as verify
+from tarnkappe.baskets import anonymize_items as anonymize_items
+from tarnkappe.baskets import verify_items as verify_items
 from tarnkappe.criteria.alpha_k_anonymity import AlphaKAnonymity as AlphaKAnonymity
 from tarnkappe.criteria.average_risk import AverageRisk as AverageRisk
 from tarnkappe.criteria.beta_likeness import BetaLikeness as BetaLikeness

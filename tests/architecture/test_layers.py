@@ -69,6 +69,7 @@ LAYERS = (
     "query",
     "evaluate",
     "multirelational",
+    "baskets",
     "datasets",
     "testing",
     "cli",
@@ -227,10 +228,11 @@ def test_nothing_is_printed():
 
 def test_chance_is_passed_in():
     """Whoever needs chance is given a generator, so that a seed decides everything."""
-    homes = ("pipeline", "runs", "multirelational", "datasets", "testing")
+    homes = ("pipeline", "runs", "multirelational", "baskets.anonymize", "datasets", "testing")
     assert calls("np.random.", "numpy.random.", "random.", "default_rng", beside=homes) == []
     assert users({"random"}, beside=()) == []
-    homes = ("pipeline", "multirelational", "io.leftovers")  # the last for names of temporary files
+    # The last for names of temporary files.
+    homes = ("pipeline", "multirelational", "baskets.anonymize", "io.leftovers")
     assert users({"secrets"}, beside=homes) == []
 
 

@@ -52,6 +52,7 @@ def run(
 
     [bold]Example:[/bold]  tarnkappe run census.yaml --set criteria.k=10
     """
+    from tarnkappe.cli.items import is_about_items, run_about_items
     from tarnkappe.cli.jobs import fixes_for, job_for
     from tarnkappe.cli.progress import Working
     from tarnkappe.pipeline import anonymize, run_job
@@ -59,6 +60,19 @@ def run(
 
     chosen = {"engine": engine, "master": master, "memory": memory}
     given = [f"{key}={value}" for key, value in chosen.items() if value is not None]
+    if is_about_items(job):
+        run_about_items(
+            job,
+            data,
+            output,
+            [*given, *(settings or [])],
+            seed=seed,
+            overwrite=overwrite,
+            dry_run=dry_run,
+            as_json=as_json,
+            quiet=quiet,
+        )
+        return
     loaded = job_for(job, data, [*given, *(settings or [])])
     with Working(quiet=quiet) as progress, fixes_for(job, loaded):
         if dry_run:

@@ -134,6 +134,9 @@ def job_from_text(text: str, name: str = "job", folder: str | Path = ".") -> Job
 
 def job_from_data(raw: Mapping[str, Any], folder: Path) -> Job:
     """A job from the plain data of a job file; paths are relative to `folder`."""
+    if "items" in raw:
+        what, hint = "this job file is about sets of items, not records", "tarnkappe run JOB.yaml"
+        raise JobError("E102", what, where=place(raw, "items"), hint=hint)
     top = bind(_Top, raw, "the job file")
     data = bind(_Data, _section(raw, "data"), "'data'")
     output = bind(_Output, _section(raw, "output"), "'output'")

@@ -17,8 +17,8 @@ _NUMBER = re.compile(r"[-+]?([0-9]+\.[0-9]*|\.?[0-9]+)([eE][-+]?[0-9]+)?")
 
 #: Under these keys every scalar is a value or a name of the data and stays the text that is written.
 _TEXT_KEYS = frozenset(
-    {"attribute", "because", "column", "decimal", "delimiter", "folder", "guard", "label", "missing", "path", "purpose"}
-    | {"quote", "subject", "target", "title", "tree", "value", "values", "x", "y"}
+    {"attribute", "because", "column", "decimal", "delimiter", "folder", "guard", "key", "label", "missing", "path"}
+    | {"purpose", "quote", "separator", "subject", "target", "title", "tree", "value", "values", "x", "y"}
 )
 
 #: Under these keys stand names that the user chose; a column may well be called "title".
