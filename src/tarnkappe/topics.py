@@ -5,10 +5,13 @@ from __future__ import annotations
 import inspect
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tarnkappe.advice import ADVICE
 from tarnkappe.errors import CODES, JobError, did_you_mean
+
+if TYPE_CHECKING:
+    from tarnkappe.publish.form import Form
 
 #: Groups of topics in the order in which they are listed.
 GROUPS = ("criteria", "roles", "algorithms", "metrics", "taxonomies", "missing values", "words", "codes")
@@ -106,11 +109,22 @@ def _algorithms() -> list[Topic]:
             ("In short", cls.summary),
             ("How", _first_sentence(cls)),
             ("Scheme", cls.scheme),
+            ("Publishes", cls.publishes.name),
+            *_hidden(cls.publishes),
             *_parameters(cls),
             ("Job file", f"algorithm: {{name: {name}}}"),
         )
         out.append(Topic(name, "algorithms", cls.title, lines))
     return out
+
+
+def _hidden(form: type[Form]) -> list[tuple[str, str]]:
+    """What a form hides and what not, given suitable groups and criteria."""
+    from tarnkappe.publish.form import HIDDEN_WORDS
+
+    shown = [words for what, words in HIDDEN_WORDS.items() if what not in form.hides]
+    hides = [words for what, words in HIDDEN_WORDS.items() if what in form.hides]
+    return [("Can hide", ", ".join(hides)), *([("Does not", f"hide {' or '.join(shown)}")] if shown else [])]
 
 
 def _metrics() -> list[Topic]:

@@ -16,7 +16,7 @@ from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping
 from tarnkappe.params import Declared, referring
 from tarnkappe.publish.boxes import BoxForm
-from tarnkappe.publish.form import Form
+from tarnkappe.publish.form import HIDDEN_WORDS, Form, Secret
 from tarnkappe.tally import Tally
 from tarnkappe.wording import plural
 
@@ -167,9 +167,5 @@ class Algorithm(Declared, ABC):
             )
 
 
-#: What an attacker may want to find out, in words.
-_HIDDEN = {"identity": "who a record is about", "presence": "who is in the data", "secret": "who has which value"}
-
-
-def _listed(hidden: frozenset[str]) -> str:
-    return " and ".join(words for what, words in _HIDDEN.items() if what in hidden)
+def _listed(hidden: frozenset[Secret]) -> str:
+    return " and ".join(words for what, words in HIDDEN_WORDS.items() if what in hidden)

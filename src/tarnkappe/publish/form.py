@@ -30,6 +30,14 @@ class GroupFigure:
     meaning: str
 
 
+#: The same in words.
+HIDDEN_WORDS: dict[Secret, str] = {
+    "identity": "who a record is about",
+    "presence": "who is in the data",
+    "secret": "who has which value",
+}
+
+
 class Form(ABC):
     """What groups say about their records: a box, a centre, or only a number under which other tables go on.
 
