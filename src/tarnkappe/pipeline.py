@@ -117,9 +117,19 @@ class Decided:
     _run: Run
 
     @property
+    def plan(self) -> AnyPlan:
+        """The groups, checked."""
+        return self._run.plan
+
+    @property
+    def schema(self) -> Schema:
+        """The columns and their roles."""
+        return self._run.checked.schema
+
+    @property
     def n_groups(self) -> int:
         """Number of groups."""
-        return self._run.plan.n_groups
+        return self.plan.n_groups
 
     def publish(self, folder: str | Path | None = None, *, copy: int = 0, overwrite: bool = False) -> Release:
         """Write a release and check it: into a folder, or in memory if none is given."""
