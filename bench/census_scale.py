@@ -1,6 +1,6 @@
 """The thesis's job at any size: census CSV in, verified l-diverse release out, beside a plain copy by Polars.
 
-    python bench/census_scale.py --rows 10000000 --l 10 --engine memory|streaming|spark
+    python bench/census_scale.py --rows 10000000 --l 10 --engine memory|streaming|spark [--algorithm anatomize]
 
 Makes the CSV if it is absent, runs the copy and the job in processes of their own, one after the other, and prints one
 JSON line: seconds by phase, seconds of the copy, their ratio, peak memory, iloss, verified.
@@ -59,7 +59,7 @@ def release(path: Path, arguments: argparse.Namespace) -> dict[str, object]:
         sensitive=[SENSITIVE],
         drop="rest",
         criteria=[tk.FrequencyLDiversity(SENSITIVE, arguments.l)],
-        algorithm=tk.Hilb(partitions=arguments.partitions),
+        algorithm=tk.Hilb(partitions=arguments.partitions) if arguments.algorithm == "hilb" else arguments.algorithm,
         output=OutputSettings(format=arguments.format),
         engine=EngineSettings(arguments.engine, arguments.master, arguments.memory),
         seed=1,
@@ -70,7 +70,7 @@ def release(path: Path, arguments: argparse.Namespace) -> dict[str, object]:
         "seconds": time.perf_counter() - start,
         "phases": done.private_manifest["seconds"],
         "groups": done.n_groups,
-        "iloss": done.score("iloss"),
+        "iloss": next((s.value for s in done.scores if s.name == "iloss"), None),
         "verified": all(v.ok for v in done.verdicts),
     }
 
@@ -93,6 +93,7 @@ def main() -> None:
     parser.add_argument("--engine", choices=("memory", "streaming", "spark"), default="streaming")
     parser.add_argument("--master", help="where Spark runs, by default on all cores of this machine")
     parser.add_argument("--memory", help="memory that the job may take, such as 2GB")
+    parser.add_argument("--algorithm", default="hilb")
     parser.add_argument("--partitions", type=int, default=2, help="ranges of the curve that are decided side by side")
     parser.add_argument("--format", choices=("csv", "parquet"), default="parquet", help="of the release and the copy")
     parser.add_argument("--part", choices=("copy", "release"), help=argparse.SUPPRESS)
@@ -110,6 +111,7 @@ def main() -> None:
             {
                 "rows": arguments.rows,
                 "l": arguments.l,
+                "algorithm": arguments.algorithm,
                 "engine": arguments.engine,
                 "format": arguments.format,
                 **{key: job[key] for key in ("phases", "groups", "iloss", "verified")},
