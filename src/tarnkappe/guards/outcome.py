@@ -81,15 +81,15 @@ def notices_about_deal(job: Job, plan: DealtPlan, schema: Schema) -> tuple[Notic
         share = plan.suppressed / plan.tally.n_records
         out.append(Notice("W606", f"{plural(plan.suppressed, 'record')} ({percent(share)}) suppressed"))
     if "identity" not in plan.form.hides:
-        alone = int((plan.tally.tuple_sizes == 1).sum())
+        _, place = np.unique(plan.tally.quasi, axis=0, return_inverse=True)
+        alone = int((np.bincount(place.reshape(-1), plan.published) == 1).sum())
         out.append(
             Notice(
                 "W621",
                 "quasi-identifiers are published as they are: who a record is about is not hidden, only who has which "
                 f"{' and '.join(c.name for c in schema.sensitive)}; {count(alone)} of "
-                f"{plural(plan.tally.n_records, 'record')} are the only ones with theirs",
+                f"{plural(plan.n_published, 'record')} are the only ones with theirs",
                 hint="An algorithm that generalises hides both:  algorithm: mondrian",
-                internal=True,
             )
         )
     for column in schema.sensitive:

@@ -82,7 +82,9 @@ def render_report(release: Release, audience: str = "public") -> str:
 
 
 def _header(release: Release, title: str, internal: bool) -> Html:
-    contents = [*_CONTENTS, ("internal", "About the original data")] if internal else _CONTENTS
+    contents = [*_CONTENTS, *([("internal", "About the original data")] if internal else [])]
+    if release.number is not None:
+        contents.insert(1, ("tables", "Tables"))
     return el(
         "header",
         el("p", f"{INTERNAL_MARK}. Do not publish this page.", class_="banner") if internal else None,

@@ -192,13 +192,18 @@ def what_was_done(release: Release, *, internal: bool) -> Html:
         el("h3", "Removed columns") if removed else None,
         el("p", join((value(name) for name in removed), ", "), ".") if removed else None,
         el("h3", "What the roles mean"),
-        facts_list((ROLE_NAMES[role].capitalize(), _role_meaning(role)) for role in roles),
+        facts_list((ROLE_NAMES[role].capitalize(), _role_meaning(role, release)) for role in roles),
     )
 
 
-def _role_meaning(role: str) -> str:
+def _role_meaning(role: str, release: Release) -> str:
     # The last words of one meaning speak to whoever writes the job, not to readers.
-    return ROLE_MEANINGS[role].removesuffix(" Say why with `because`.")
+    meaning = ROLE_MEANINGS[role].removesuffix(" Say why with `because`.")
+    if release.number is None:
+        return meaning
+    return meaning.removesuffix(" Coarsened until groups form.").removesuffix(
+        " Published unchanged inside safe groups."
+    )
 
 
 def _flow(columns: tuple[ColumnSummary, ...], form: type[Form]) -> str:
@@ -278,6 +283,10 @@ def detail(release: Release) -> Html:
 
 def _kept(release: Release) -> list[Html]:
     """How much an average cell has kept, and each column; only the publisher knows."""
+    if release.number is not None:
+        words = "What is lost is which values of a group belong together. "
+        coarse = "Quasi-identifiers are coarsened too." if release.job.algorithm.publishes.coarsens else ""
+        return [el("p", words, coarse or "No value was coarsened.")]
     if release.detail_kept is None:
         told = "How much detail each column kept depends on the original values; the publisher knows it."
         return [el("p", "Protection takes detail away. ", told)]
