@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 #: One in so many combinations is in the usual suite.
-EVERY = 4
+EVERY = 8
 
 
 def grid(

@@ -24,6 +24,7 @@ BESIDE_THE_ROOMS = [
     "__version__",
     "anonymize_items",
     "dates",
+    "decide",
     "frequency",
     "from_file",
     "intervals",

@@ -19,6 +19,7 @@ ADVICE: dict[str, str] = {
     "E112": "taxonomy: suppress  always works; a tree of values loses less;  type: numeric  if it holds numbers.",
     "E113": "pip install 'tarnkappe[spark]'  brings PySpark; Java 17 comes with the system's packages. Check  master:",
     "E114": "The message names the package: repair it, or uninstall it.",
+    "E115": "The caret shows the place. Try  count where age in 20..29  or  avg(hours) group by sex.",
     "E201": "Go to the line that the message names; every value has one parent.",
     "E202": "Check the path and that the file holds one row per value:  value;level1;*",
     "E203": "The message says which setting contradicts what.",

@@ -172,6 +172,7 @@ def survives_a_killed_worker(cluster: Cluster, rows: int, split: str, algorithm:
     assert cells[0].equals(cells[1])
 
 
+@pytest.mark.full
 def test_a_worker_is_killed(cluster: Cluster):
     survives_a_killed_worker(cluster, 100_000, "1m")
 

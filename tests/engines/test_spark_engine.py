@@ -122,21 +122,17 @@ def counted(frame: pl.DataFrame) -> pl.DataFrame:
 @pytest.mark.parametrize(
     ("file", "changes"),
     [
-        ("people.csv", {}),
-        ("people.parquet", {"missing_rule": "wildcard", "max_suppressed": 0.02}),
-        ("people.csv", KEPT),
-        ("people.parquet", KEPT),
-        ("people.csv", {"algorithm": Dividing()}),
-        ("people.csv", {"algorithm": Dividing(), **KEPT}),
-        ("people.csv", {"algorithm": tk.Datafly(), "max_suppressed": 0.1}),
-        ("people.csv", HILB),
-        ("people.parquet", {**HILB, **KEPT}),
-        ("people.parquet", {"algorithm": MDAV()}),
-        ("people.csv", {"algorithm": MDAV(), **KEPT}),
-    ],
-    ids=[
-        *("csv", "parquet", "csv-keep", "parquet-keep", "divided", "divided-keep", "global", "hilb", "hilb-keep"),
-        *("centres", "centres-keep"),
+        pytest.param("people.csv", {}, id="csv"),
+        pytest.param("people.parquet", {"missing_rule": "wildcard", "max_suppressed": 0.02}, id="parquet"),
+        pytest.param("people.csv", KEPT, id="csv-keep", marks=pytest.mark.full),
+        pytest.param("people.parquet", KEPT, id="parquet-keep", marks=pytest.mark.full),
+        pytest.param("people.csv", {"algorithm": Dividing()}, id="divided", marks=pytest.mark.full),
+        pytest.param("people.csv", {"algorithm": Dividing(), **KEPT}, id="divided-keep"),
+        pytest.param("people.csv", {"algorithm": tk.Datafly(), "max_suppressed": 0.1}, id="global"),
+        pytest.param("people.csv", HILB, id="hilb", marks=pytest.mark.full),
+        pytest.param("people.parquet", {**HILB, **KEPT}, id="hilb-keep", marks=pytest.mark.full),
+        pytest.param("people.parquet", {"algorithm": MDAV()}, id="centres", marks=pytest.mark.full),
+        pytest.param("people.csv", {"algorithm": MDAV(), **KEPT}, id="centres-keep"),
     ],
 )
 def test_a_release_on_spark_is_the_release_in_memory(people: Path, tmp_path: Path, file: str, changes: dict[str, Any]):

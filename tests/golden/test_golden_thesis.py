@@ -21,6 +21,7 @@ from tarnkappe.metrics import score_plan
 from tarnkappe.metrics.iloss import ILoss
 from tarnkappe.metrics.steps import generalisation_steps
 from tarnkappe.plan import Plan
+from tarnkappe.publish.boxes import FixedBoxes
 from tarnkappe.tally import Domain, Tally, count_cells
 from tarnkappe.taxonomy.tree import Taxonomy
 
@@ -196,7 +197,7 @@ class TestTable415:
             np.array([g for _, g in pieces], np.int32),
             np.ones(8, np.int64),
             4,
-            Boxes.of_nodes(np.array(node, np.int32), tally.quasi_domains),
+            FixedBoxes(Boxes.of_nodes(np.array(node, np.int32), tally.quasi_domains)),
         )
         assert grouping.splits_cells
         return Plan.of(tally, Goal([KAnonymity(2)]), grouping)

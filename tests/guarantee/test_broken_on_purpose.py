@@ -314,9 +314,9 @@ def take_two_values_for_one(patch: Patch) -> None:
 def check_nothing(patch: Patch) -> None:
     """Neither plan nor written table is checked any more, and nobody is protected."""
     protect_nobody(patch)
-    from tarnkappe import pipeline
+    from tarnkappe import runs
 
-    patch.setattr(pipeline, "require_release", lambda *given: None)
+    patch.setattr(runs, "require_release", lambda *given: None)
 
 
 @pytest.mark.parametrize(

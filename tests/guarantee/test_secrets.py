@@ -196,5 +196,7 @@ def test_public_facts_do_not_depend_on_the_seed(tmp_path: Path):
     for seed in (1, 2):
         tk.run_job(job(tk.Mondrian("relaxed"), "csv", 0.05), table(), tmp_path / f"{seed}", seed=seed)
         manifest = json.loads((tmp_path / f"{seed}/public/manifest.json").read_text("utf-8"))
+        for written in manifest["tables"]:
+            del written["sha256"]
         manifests.append({key: value for key, value in manifest.items() if key not in ("sha256", "made")})
     assert manifests[0] == manifests[1]

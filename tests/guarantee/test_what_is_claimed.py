@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import tarnkappe as tk
-from tarnkappe import pipeline
+from tarnkappe import runs
 from tarnkappe.pipeline import run_job
 from tarnkappe.truth import untrue_records
 
@@ -38,7 +38,7 @@ def test_identifiers_are_spoken_of_only_if_there_are_any():
 @pytest.mark.parametrize("engine", ["memory", "streaming"])
 def test_kept_values_are_spoken_of_only_if_they_were_compared(engine: str, tmp_path: Path, monkeypatch):
     asked = []
-    monkeypatch.setattr(pipeline, "untrue_records", lambda *given: asked.append(given) or untrue_records(*given))
+    monkeypatch.setattr(runs, "untrue_records", lambda *given: asked.append(given) or untrue_records(*given))
     TABLE.write_csv(tmp_path / "data.csv")
     kept = job(identifiers=["name"], keep=["ward"], engine=engine)
     release = run_job(kept, tmp_path / "data.csv", tmp_path / "kept")

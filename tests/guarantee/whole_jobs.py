@@ -66,6 +66,8 @@ def algorithm_variants(target: str | None = None) -> list[Algorithm]:
         # Methods of microaggregation have choices by the dozen: the laws of `testing` are checked for them.
         chosen = [p for p in declared if p.choices and cls.scheme != "microaggregation"]
         given = needed | quick_values(declared)
+        if any(p.name == "radii" for p in declared):  # further columns: tests of r-gather
+            given |= {"radii": False}
         for values in product(*(p.choices or () for p in chosen)):
             out.append(cls(**given, **dict(zip((p.name for p in chosen), values, strict=True))))
     return out
