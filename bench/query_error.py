@@ -87,12 +87,12 @@ def table(found: dict[str, dict[int, QueryError]], rows: int) -> str:
     lines += [_compared(name, found) for name in found if name not in GENERALISING]
     shown = f"{rows:,}".replace(",", " ")
     return (
-        f"# Query error (`bench/query_error.py`)\n\nGenerated census, {shown} records, eight quasi-identifiers, "
+        f"## Query error (`bench/query_error.py`)\n\nGenerated census, {shown} records, eight quasi-identifiers, "
         f"at most one of {L} in a group has the same {SECRET}. Relative error of 1 000 COUNT queries on qd "
         "quasi-identifiers and the occupation, selectivity 5 %, sanity bound 0.1 % of the records; the same queries "
         "for all. Anatomize is to have at most a fifth of the best generalisation's median.\n\n"
         + "\n".join(lines)
-        + "\n\n![Median error over the number of predicates](query-error.svg)\n"
+        + "\n\n![Median error over the number of predicates](results/query-error.svg)\n"
     )
 
 

@@ -15,7 +15,7 @@ from tarnkappe.algorithms.bucketization.base import Bucketization
 from tarnkappe.algorithms.last_resort import planned
 from tarnkappe.algorithms.microaggregation.centres import centres_of
 from tarnkappe.arrays import Counts
-from tarnkappe.errors import InfeasibleError, JobError, TarnkappeError, VerificationError
+from tarnkappe.errors import InfeasibleError, JobError, VerificationError
 from tarnkappe.goal import Goal
 from tarnkappe.groups import SUPPRESSED, Grouping
 from tarnkappe.metrics.lm import LossMetric
@@ -25,7 +25,7 @@ from tarnkappe.publish.centres import Centres
 from tarnkappe.tally import Domain, Tally, count_cells, with_population
 from tarnkappe.taxonomy.tree import Taxonomy
 from tarnkappe.testing.dealing import check_dealing
-from tarnkappe.testing.shared import OTHER, counted_domains, require, same, sensitive_domain
+from tarnkappe.testing.shared import OTHER, attempted, counted_domains, require, same, sensitive_domain
 
 #: How much of its detail an algorithm may take from a table of well separated clusters (one big group takes all).
 _SEPARABLE_LOSS = 0.3
@@ -82,17 +82,8 @@ def check_algorithm(algorithm: Algorithm, goal: Goal, *, seed: int = 0, tables: 
 
 
 def _decide(algorithm: Algorithm, tally: Tally, goal: Goal, seed: int) -> Grouping:
-    try:
-        return algorithm.decide(tally, goal, rng=np.random.default_rng(seed))
-    except VerificationError as error:
-        raise AssertionError(f"{algorithm.name}: {error.message}") from error
-    except TarnkappeError:
-        raise
-    except Exception as error:
-        raise AssertionError(
-            f"{algorithm.name} must raise InfeasibleError where it finds no release; a table of {tally.n_records} "
-            f"records made it raise {type(error).__name__}: {error}"
-        ) from error
+    rng = np.random.default_rng(seed)
+    return attempted(algorithm.name, tally.n_records, lambda: algorithm.decide(tally, goal, rng=rng))
 
 
 def _check_decision(algorithm: Algorithm, goal: Goal, tally: Tally, seed: int) -> bool:

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from tarnkappe.algorithms.bucketization.base import Bucketization
 from tarnkappe.algorithms.last_resort import dealt
 from tarnkappe.deals import Deal
-from tarnkappe.errors import InfeasibleError, JobError, TarnkappeError, VerificationError
+from tarnkappe.errors import InfeasibleError, JobError, VerificationError
 from tarnkappe.goal import Goal
 from tarnkappe.plan import DealtPlan
 from tarnkappe.tally import Tally
-from tarnkappe.testing.shared import require, same
+from tarnkappe.testing.shared import attempted, require, same
 
 
 def check_dealing(algorithm: Bucketization, goal: Goal, random: Callable[[], Tally], *, seed: int, tables: int) -> None:
@@ -50,17 +50,8 @@ def check_dealing(algorithm: Bucketization, goal: Goal, random: Callable[[], Tal
 
 
 def _deal(algorithm: Bucketization, tally: Tally, goal: Goal, seed: int) -> Deal:
-    try:
-        return algorithm.deal(tally, goal, rng=np.random.default_rng(seed))
-    except VerificationError as error:
-        raise AssertionError(f"{algorithm.name}: {error.message}") from error
-    except TarnkappeError:
-        raise
-    except Exception as error:
-        raise AssertionError(
-            f"{algorithm.name} must raise InfeasibleError where it finds no release; a table of {tally.n_records} "
-            f"records made it raise {type(error).__name__}: {error}"
-        ) from error
+    rng = np.random.default_rng(seed)
+    return attempted(algorithm.name, tally.n_records, lambda: algorithm.deal(tally, goal, rng=rng))
 
 
 def _check_deal(name: str, tally: Tally, goal: Goal, deal: Deal) -> None:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tarnkappe.criteria.base import Criterion
 from tarnkappe.criteria.personalized_privacy import PersonalizedPrivacy
+from tarnkappe.errors import TarnkappeError, VerificationError
 from tarnkappe.tally import Domain
 from tarnkappe.taxonomy.tree import Taxonomy
+
+T = TypeVar("T")
 
 #: The column an attacker is assumed to know besides the one a criterion looks at.
 OTHER = "another sensitive column"
@@ -58,3 +61,18 @@ def counted_domains(criteria: Iterable[Criterion], size: int) -> dict[str, Domai
 def same(one: list[NDArray[Any]], two: list[NDArray[Any]]) -> bool:
     """Whether two lists hold equal arrays."""
     return all(np.array_equal(a, b) for a, b in zip(one, two, strict=True))
+
+
+def attempted(name: str, n_records: int, act: Callable[[], T]) -> T:
+    """What an algorithm decides; whatever it raises that is no error of ours breaks a law."""
+    try:
+        return act()
+    except VerificationError as error:
+        raise AssertionError(f"{name}: {error.message}") from error
+    except TarnkappeError:
+        raise
+    except Exception as error:
+        raise AssertionError(
+            f"{name} must raise InfeasibleError where it finds no release; a table of {n_records} records made it "
+            f"raise {type(error).__name__}: {error}"
+        ) from error
