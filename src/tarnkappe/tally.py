@@ -250,15 +250,15 @@ class Tally:
     @cached_property
     def tuple_sizes(self) -> Counts:
         """Records per distinct quasi-identifier combination, as in the raw table."""
-        return self._per_tuple(self.count)
+        return self.per_tuple(self.count)
 
     @cached_property
     def tuple_people(self) -> Counts:
         """People of the public table per distinct quasi-identifier combination."""
         assert self.population is not None, "there is no public table"
-        return self._per_tuple(self.population)
+        return self.per_tuple(self.population)
 
-    def _per_tuple(self, values: Counts) -> Counts:
+    def per_tuple(self, values: Counts) -> Counts:
         if self.n_cells == 0:
             return np.zeros(0, np.int64)
         sums: Counts = np.add.reduceat(values, np.flatnonzero(begins_run(self.quasi)))

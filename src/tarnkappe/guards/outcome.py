@@ -81,8 +81,7 @@ def notices_about_deal(job: Job, plan: DealtPlan, schema: Schema) -> tuple[Notic
         share = plan.suppressed / plan.tally.n_records
         out.append(Notice("W606", f"{plural(plan.suppressed, 'record')} ({percent(share)}) suppressed"))
     if "identity" not in plan.form.hides:
-        _, place = np.unique(plan.tally.quasi, axis=0, return_inverse=True)
-        alone = int((np.bincount(place.reshape(-1), plan.published) == 1).sum())
+        alone = int((plan.tally.per_tuple(plan.published) == 1).sum())
         out.append(
             Notice(
                 "W621",
