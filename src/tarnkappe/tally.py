@@ -259,6 +259,7 @@ class Tally:
         return self.per_tuple(self.population)
 
     def per_tuple(self, values: Counts) -> Counts:
+        """Numbers of all cells, added up for each distinct combination of quasi-identifiers."""
         if self.n_cells == 0:
             return np.zeros(0, np.int64)
         sums: Counts = np.add.reduceat(values, np.flatnonzero(begins_run(self.quasi)))

@@ -55,6 +55,7 @@ def run(
     from tarnkappe.cli.items import is_about_items, run_about_items
     from tarnkappe.cli.jobs import fixes_for, job_for
     from tarnkappe.cli.progress import Working
+    from tarnkappe.cli.tables import is_about_tables, run_about_tables
     from tarnkappe.pipeline import anonymize, run_job
     from tarnkappe.summary import release_rows, wrote_rows
 
@@ -64,6 +65,18 @@ def run(
         run_about_items(
             job,
             data,
+            output,
+            [*given, *(settings or [])],
+            seed=seed,
+            overwrite=overwrite,
+            dry_run=dry_run,
+            as_json=as_json,
+            quiet=quiet,
+        )
+        return
+    if is_about_tables(job):
+        run_about_tables(
+            job,
             output,
             [*given, *(settings or [])],
             seed=seed,

@@ -9,22 +9,21 @@ from typing import Any
 
 from tarnkappe.errors import JobError, Notice
 from tarnkappe.fixes import setting
-from tarnkappe.job.files import (
-    VERSION,
-    _at,
-    _changed,
-    _Output,
-    _Population,
-    _reading,
-    _reading_data,
-    _relative,
-    _resolve,
-    _section,
-    _with_kind,
-    _without_none,
-    _written,
-)
+from tarnkappe.job.files import VERSION, with_kind
 from tarnkappe.job.model import DataSettings, OutputSettings
+from tarnkappe.job.sections import (
+    OutputSection,
+    PopulationSection,
+    at,
+    changed,
+    reading,
+    reading_data,
+    relative,
+    resolved,
+    section_of,
+    without_none,
+    written,
+)
 from tarnkappe.job.text import PlacedDict, apply_settings, dump_yaml, read_job_file
 from tarnkappe.params import Declared, bind, json_schema, param, place
 from tarnkappe.registry import registered
@@ -123,13 +122,13 @@ class ItemsJob:
     def to_yaml(self, folder: str | Path | None = None) -> str:
         """The job as the text of a job file that will lie in `folder`; paths are relative to that."""
         beside = None if folder is None else Path(folder)
-        section = _changed(self.items)
+        section = changed(self.items)
         if self.items.builder is not None:
-            section["taxonomy"] = {"kind": self.items.builder.name, **_changed(self.items.builder)}
+            section["taxonomy"] = {"kind": self.items.builder.name, **changed(self.items.builder)}
             if isinstance(self.items.builder, File):
-                section["taxonomy"]["path"] = _relative(self.items.builder.path, beside)
+                section["taxonomy"]["path"] = relative(self.items.builder.path, beside)
         output = {
-            "folder": _relative(self.output.folder, beside),
+            "folder": relative(self.output.folder, beside),
             "format": self.output.format,
             "spreadsheet_safe": self.output.spreadsheet_safe or None,
         }
@@ -137,23 +136,23 @@ class ItemsJob:
             "version": VERSION,
             "title": self.title or None,
             "purpose": self.purpose or None,
-            "data": _reading_data(self.data, beside),
+            "data": reading_data(self.data, beside),
             KEY: section,
-            "output": _without_none(output),
+            "output": without_none(output),
             "seed": self.seed,
         }
-        return dump_yaml(_without_none(data))
+        return dump_yaml(without_none(data))
 
 
 def is_items_file(path: str | Path) -> bool:
     """Whether a job file is about sets of items."""
-    with _written():
+    with written():
         return KEY in read_job_file(path)
 
 
 def load_items_job(path: str | Path, settings: Iterable[str] = ()) -> ItemsJob:
     """Read a job file about sets of items, with ``key=value`` overrides."""
-    with _written():
+    with written():
         raw = read_job_file(path)
         apply_settings(raw, settings)
         return items_job_from_data(raw, Path(path).parent)
@@ -162,8 +161,8 @@ def load_items_job(path: str | Path, settings: Iterable[str] = ()) -> ItemsJob:
 def items_job_from_data(raw: Mapping[str, Any], folder: Path) -> ItemsJob:
     """A job from the plain data of a job file; paths are relative to `folder`."""
     top = bind(_Top, raw, "a job file about sets of items")
-    data = bind(_Population, _section(raw, "data"), "'data'")
-    output = bind(_Output, _section(raw, "output"), "'output'")
+    data = bind(PopulationSection, section_of(raw, "data"), "'data'")
+    output = bind(OutputSection, section_of(raw, "output"), "'output'")
     section = raw[KEY]
     if not isinstance(section, Mapping):
         raise JobError(
@@ -172,13 +171,13 @@ def items_job_from_data(raw: Mapping[str, Any], folder: Path) -> ItemsJob:
             where=place(raw, KEY),
             hint=f'{KEY}: {{column: basket, separator: ";", k: 5, m: 2}}',
         )
-    with _at(place(raw, KEY)):
+    with at(place(raw, KEY)):
         items = bind(Items, _with_taxonomy(section, folder), f"'{KEY}'")
     return ItemsJob(
         items,
-        DataSettings(*_reading(data, raw, "data", folder)),
+        DataSettings(*reading(data, raw, "data", folder)),
         OutputSettings(
-            _resolve(output.folder, folder, place(_section(raw, "output"), "folder")),
+            resolved(output.folder, folder, place(section_of(raw, "output"), "folder")),
             output.format,
             output.spreadsheet_safe,
         ),
@@ -198,7 +197,7 @@ def _with_taxonomy(section: Mapping[str, Any], folder: Path) -> Mapping[str, Any
     out.update(section)
     out.places = getattr(section, "places", {})
     if isinstance(given, str):
-        out["taxonomy"] = from_file(_resolve(given, folder, where) or given)
+        out["taxonomy"] = from_file(resolved(given, folder, where) or given)
     else:
         out["taxonomy"] = builder_from(given, str(section.get("column", KEY)), where, folder=folder)
     return out
@@ -208,7 +207,7 @@ def items_json_schema() -> dict[str, Any]:
     """The JSON schema of job files about sets of items, for editors."""
     schema = json_schema(_Top)
     items = json_schema(Items)
-    builders = [_with_kind(cls, name) for name, cls in registered("tarnkappe.taxonomy", TaxonomyBuilder).items()]  # type: ignore[type-abstract]
+    builders = [with_kind(cls, name) for name, cls in registered("tarnkappe.taxonomy", TaxonomyBuilder).items()]  # type: ignore[type-abstract]
     items["properties"]["taxonomy"] |= {"anyOf": [{"type": "string"}, *builders]}
-    schema["properties"] |= {KEY: items, "data": json_schema(_Population), "output": json_schema(_Output)}
+    schema["properties"] |= {KEY: items, "data": json_schema(PopulationSection), "output": json_schema(OutputSection)}
     return {"title": "Tarnkappe job about sets of items", **schema}

@@ -1,0 +1,221 @@
+"""Sections of job files, and how they are read and written; jobs about other things share them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tarnkappe.errors import JobError, TarnkappeError, did_you_mean
+from tarnkappe.io import CsvDialect
+from tarnkappe.job.model import DataSettings
+from tarnkappe.job.text import PlacedDict
+from tarnkappe.params import Declared, bind, param, parameters, place
+from tarnkappe.schema import KINDS, MISSING_RULES, ROLES, Column
+from tarnkappe.taxonomy import TaxonomyBuilder, builder_from
+
+
+@dataclass(frozen=True)
+class PopulationSection(Declared):
+    """The section ``population``."""
+
+    path: str | None = param(None, doc="The file, relative to the job file.")
+    encoding: str | None = param(None, doc="Text encoding; detected if not given.")
+    delimiter: str | None = param(None, doc="What separates fields; detected if not given.")
+    quote: str | None = param(None, doc="What encloses fields; detected if not given.")
+    decimal: str | None = param(None, doc="Decimal sign; detected if not given.")
+    header: bool | None = param(
+        None, doc="Whether the first line names the columns; detected if not given. Else they are called 1, 2, 3 …"
+    )
+    spreadsheet_safe: bool = param(False, doc="Whether formulas have an apostrophe before them, as in safe releases.")
+    missing: tuple[str, ...] = param(("",), doc="Texts that stand for a missing value.")
+
+
+@dataclass(frozen=True)
+class DataSection(PopulationSection):
+    """The section ``data``."""
+
+    missing_rule: str | None = param(None, doc="How a missing cell matches others.", choices=MISSING_RULES)
+
+
+@dataclass(frozen=True)
+class ColumnSection(Declared):
+    """One entry of ``columns``."""
+
+    role: str = param(doc="What the column is to the people in it.", choices=ROLES)
+    type: str = param("categorical", doc="Whether values are names or numbers.", choices=KINDS)
+    taxonomy: Any = param(None, doc="Name of a taxonomy, or its declaration; 'suppress' needs none.")
+    weight: float = param(1.0, doc="How much detail of this column matters.", gt=0)
+    min_level: int = param(0, doc="Lowest level of the taxonomy that may be published; 0 are the values.", ge=0)
+    max_level: int | None = param(None, doc="Highest level that may be published; the root if not given.", ge=0)
+    because: str | None = param(None, doc="Why the column has this role.")
+
+
+@dataclass(frozen=True)
+class LimitsSection(Declared):
+    """The section ``limits``."""
+
+    suppressed_rows: Any = param(0.0, doc="Largest share of records that may be left out, such as 2%.")
+    time: Any = param(None, doc="Time after which a search ends with the best release so far, such as 10min.")
+
+
+@dataclass(frozen=True)
+class OutputSection(Declared):
+    """The section ``output``."""
+
+    folder: str | None = param(None, doc="Folder of the release, relative to the job file.")
+    format: str | None = param(
+        None, doc="Format of the table; that of the input if not given.", choices=("csv", "parquet")
+    )
+    spreadsheet_safe: bool = param(
+        False, doc="Put an apostrophe before texts of a CSV file that a spreadsheet would run as formulas."
+    )
+
+
+def reading(
+    section: PopulationSection, raw: Mapping[str, Any], key: str, folder: Path
+) -> tuple[str | None, CsvDialect, tuple[str, ...]]:
+    """Where a table is and how to read it."""
+    with at(place(raw, key)):
+        dialect = CsvDialect(**{p.name: getattr(section, p.name) for p in parameters(CsvDialect)})
+    return resolved(section.path, folder, place(section_of(raw, key), "path")), dialect, section.missing
+
+
+@contextmanager
+def written() -> Iterator[None]:
+    """Let errors speak the language of job files, also to somebody who reads one from Python."""
+    try:
+        yield
+    except TarnkappeError as error:
+        error.in_job_file = True
+        raise
+
+
+@contextmanager
+def at(where: str | None) -> Iterator[None]:
+    """Give errors that do not know their place the given one."""
+    try:
+        yield
+    except JobError as error:
+        error.where = error.where or where
+        raise
+
+
+#: One line of each section, to start from.
+_EXAMPLES = {
+    "columns": "age: {role: quasi, type: numeric}",
+    "data": "path: census.csv",
+    "limits": "suppressed_rows: 2%",
+    "output": "folder: release",
+    "population": "path: register.csv",
+    "taxonomies": "sex: {kind: suppress}",
+}
+
+
+def section_of(raw: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    """A section of a job file, empty if it is not there."""
+    found = raw.get(key)
+    if found is None:
+        return PlacedDict(place(raw, key) or "")
+    if not isinstance(found, Mapping):
+        raise JobError(
+            "E110",
+            f"'{key}' must be a mapping of keys to values",
+            where=place(raw, key),
+            hint=f"{key}:\n  {_EXAMPLES[key]}",
+        )
+    return found
+
+
+def listed(raw: Mapping[str, Any], key: str) -> list[Any]:
+    """The entries of a section that is a list."""
+    items = raw.get(key) or []
+    if not isinstance(items, list):
+        raise JobError(
+            "E110", f"'{key}' must be a list", where=place(raw, key), hint=f"{key}:\n  - k-anonymity: {{k: 5}}"
+        )
+    return items
+
+
+def resolved(path: str | None, folder: Path, where: str | None) -> str | None:
+    """A path of a job file, relative to the folder it lies in."""
+    if "\0" in (path or ""):
+        raise JobError("E110", "a path cannot hold the character NUL", where=where, hint="Remove the  \\0  from it.")
+    return path if path is None or "://" in path else str(folder / path)
+
+
+def relative(path: str | None, folder: Path | None) -> str | None:
+    """The path as it is written in a file that lies in a folder: the inverse of `resolved`."""
+    if path is None or folder is None or "://" in path:
+        return path
+    try:
+        return Path(os.path.relpath(path, folder)).as_posix()
+    except ValueError:  # on another drive
+        return path
+
+
+def columns_of(raw: Mapping[str, Any], folder: Path) -> list[Column]:
+    """The columns that a job file, or a table of one, declares; `taxonomies` stand beside them."""
+    section = section_of(raw, "columns")
+    declared = section_of(raw, "taxonomies")
+    taxonomies = {
+        name: builder_from(body, name, place(declared, name), folder=folder) for name, body in declared.items()
+    }
+    out = []
+    for name, given in section.items():
+        where = place(section, name)
+        body = {"role": given} if isinstance(given, str) else given
+        if not isinstance(body, Mapping):
+            raise JobError("E110", f"column '{name}' needs a role", where=where, hint=f"{name}: {{role: drop}}")
+        spec = bind(ColumnSection, body, f"column '{name}'")
+        with at(where):
+            taxonomy = _taxonomy(spec.taxonomy, name, taxonomies, place(body, "taxonomy"), folder)
+            kind = "numeric" if taxonomy is not None and taxonomy.numeric else spec.type
+            rest = spec.weight, spec.because, spec.min_level, spec.max_level
+            out.append(Column(name, spec.role, kind, taxonomy, *rest))  # type: ignore[arg-type]
+    return out
+
+
+def _taxonomy(
+    given: Any, column: str, known: Mapping[str, TaxonomyBuilder], where: str | None, folder: Path
+) -> TaxonomyBuilder | None:
+    if given is None:
+        return None
+    if isinstance(given, Mapping):
+        return builder_from(given, column, where, folder=folder)
+    if given in known:
+        return known[given]
+    if given == "suppress":
+        return builder_from({"kind": "suppress"}, "suppress", where)
+    raise JobError(
+        "E105",
+        f"column '{column}' refers to taxonomy '{given}', which is not declared{did_you_mean(str(given), known)}",
+        where=where,
+        hint=f"Declared taxonomies: {', '.join(known) or 'none'}; 'suppress' is always there.",
+    )
+
+
+def reading_data(table: DataSettings, folder: Path | None) -> dict[str, Any]:
+    """Where a table is and how to read it, as a job file says it."""
+    reading = {"path": relative(table.path, folder), **changed(table.dialect)}
+    if table.missing != ("",):
+        reading["missing"] = list(table.missing)
+    return without_none(reading)
+
+
+def changed(declared: Declared) -> dict[str, Any]:
+    """The parameters that differ from their defaults, as plain data."""
+    out = {}
+    for p in parameters(type(declared)):
+        value = getattr(declared, p.name)
+        if value != p.default:
+            out[p.name] = list(value) if isinstance(value, tuple) else value
+    return out
+
+
+def without_none(data: Mapping[str, Any]) -> dict[str, Any]:
+    """The entries that have a value."""
+    return {key: value for key, value in data.items() if value is not None}
