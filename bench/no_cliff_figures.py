@@ -24,8 +24,8 @@ def _text(row: Mapping[str, Any] | None) -> str:
     if row is None:
         return ""
     if "cpu" in row:
-        loss = f"{row['loss']:.4f}" if row["metric"] == "gcp" else f"{row['loss']:.2f} %"
-        return f"{row['cpu']:.2g} s, {loss}, {row['peak_mb']} MB"
+        shown = {"gcp": "{:.4f}, ", "sse": "{:.2f} %, "}.get(row["metric"], "")  # tables of their own lose neither
+        return f"{row['cpu']:.2g} s, {shown.format(row['loss'])}{row['peak_mb']} MB"
     return f"stopped after {row['stopped']} s" if "stopped" in row else str(row.get("refused") or "failed")
 
 
