@@ -19,7 +19,7 @@ from tarnkappe.algorithms import Algorithm, all_algorithms
 from tarnkappe.cli.root import EXIT_CODES
 from tarnkappe.criteria import all_criteria
 from tarnkappe.errors import CODES, TarnkappeError
-from tarnkappe.job import files
+from tarnkappe.job import files, sections
 from tarnkappe.metrics import all_metrics
 from tarnkappe.params import Declared
 from tarnkappe.registry import registered
@@ -133,15 +133,15 @@ def job_file_page() -> str:
     """The keys of a job file, from the classes that read it."""
     sections: list[tuple[str, str, type[Declared]]] = [
         ("Top level", "The keys of a job file.", files._Top),
-        ("data", "Where the data are and how to read them. What is not said is detected.", files._Data),
+        ("data", "Where the data are and how to read them. What is not said is detected.", sections.DataSection),
         (
             "columns",
             "One entry per column of the data. `name: drop` is short for `name: {role: drop}`. "
             "Every column of the data must be named.",
-            files._Column,
+            sections.ColumnSection,
         ),
-        ("limits", "How much may be given up.", files._Limits),
-        ("output", "Where the release goes.", files._Output),
+        ("limits", "How much may be given up.", sections.LimitsSection),
+        ("output", "Where the release goes.", sections.OutputSection),
     ]
     out = [
         "# Job file",
