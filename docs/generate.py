@@ -131,7 +131,7 @@ def metrics_page() -> str:
 
 def job_file_page() -> str:
     """The keys of a job file, from the classes that read it."""
-    sections: list[tuple[str, str, type[Declared]]] = [
+    parts: list[tuple[str, str, type[Declared]]] = [
         ("Top level", "The keys of a job file.", files._Top),
         ("data", "Where the data are and how to read them. What is not said is detected.", sections.DataSection),
         (
@@ -149,7 +149,7 @@ def job_file_page() -> str:
         "Values such as `NO`, `01234` and `12:30` stay text. Paths are relative to the job file. "
         "`tarnkappe schema` prints a JSON schema for editors.",
     ]
-    for title, words, cls in sections:
+    for title, words, cls in parts:
         out += [f"## {title}", words, parameter_table(cls, "Key")]
         if title == "columns":
             out.append(table(("Role", "Meaning"), ((code(r), meaning) for r, meaning in ROLE_MEANINGS.items())))
