@@ -18,10 +18,11 @@ def grid(
 
     `ids` are names of the second things.
     """
-    others = list(second)
+    ones, others = list(first), list(second)
     names = [str(b) for b in others] if ids is None else list(ids)
+    every = min(every, len(ones), len(others))  # or some of them would be left out
     return [
         pytest.param(a, b, id=f"{a}-{name}", marks=[] if (i + j) % every == 0 else [pytest.mark.full])
-        for i, a in enumerate(first)
+        for i, a in enumerate(ones)
         for j, (b, name) in enumerate(zip(others, names, strict=True))
     ]
