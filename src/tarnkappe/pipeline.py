@@ -38,7 +38,7 @@ from tarnkappe.io import Source
 from tarnkappe.io.dialect import stated_dialect
 from tarnkappe.io.source import is_csv
 from tarnkappe.job import Job
-from tarnkappe.job.given import number_of, one_of
+from tarnkappe.job.given import data_and_folder, number_of, one_of
 from tarnkappe.job.mechanism import independent
 from tarnkappe.phases import Phases, Progress
 from tarnkappe.plan import AnyPlan
@@ -88,12 +88,7 @@ def run_job(
     The folder is refused if it holds the data, a taxonomy of the job, or one of the further `inputs`.
     """
     one_of(job, "job", Job, Fix("tarnkappe run job.yaml", 'run_job(Job.from_yaml("job.yaml"))'))
-    data = job.data.path if data is None else data
-    target = job.output.folder if folder is None else folder
-    if data is None or target is None:
-        what = "data file" if data is None else "output folder"
-        hint = "data: {path: DATA.csv}" if data is None else "output: {folder: release}"
-        raise JobError("E103", f"the job names no {what}", hint=hint)
+    data, target = data_and_folder(data, folder, job.data, job.output)
     with staging(job, target, overwrite, [*_read(job, data), *inputs]) as stage:
         run = _decide(job, data, seed, Phases(progress)).prepared()
 

@@ -19,7 +19,7 @@ from tarnkappe.companions import (
     write_companions,
     write_json,
 )
-from tarnkappe.engines.base import Writer
+from tarnkappe.engines.base import KeptBatches, Writer
 from tarnkappe.errors import DataError, Notice
 from tarnkappe.guards import (
     said_aloud,
@@ -38,18 +38,6 @@ if TYPE_CHECKING:
     from tarnkappe.engines.spark.staging import RemoteStaging
 
 from tarnkappe.runs import Run, Table, WriteTo
-
-
-class _Batches:
-    """A writer that keeps what it is given."""
-
-    dialect = CsvDialect()
-
-    def __init__(self) -> None:
-        self.written: list[pl.DataFrame] = []
-
-    def write(self, batch: pl.DataFrame) -> None:
-        self.written.append(batch)
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,10 +59,10 @@ class Draft:
 
 def publish_in_memory(run: Run, job: Job, data: Any) -> Release:
     """Write a decided release to frames, and check them."""
-    batches: dict[str, _Batches] = {}
+    batches: dict[str, KeptBatches] = {}
 
     def write_to(name: str) -> AbstractContextManager[Writer]:
-        batches[name] = _Batches()
+        batches[name] = KeptBatches()
         return nullcontext(batches[name])
 
     described, evidence = run.rewrite(write_to)

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -31,9 +30,6 @@ from tarnkappe.tally import Tally
 from tarnkappe.threads import Pending
 from tarnkappe.truth import untrue_figures, untrue_labels, untrue_records
 from tarnkappe.verification import Evidence, Verification, require_release, verify_table
-
-if TYPE_CHECKING:
-    pass
 
 #: Purposes of chance besides deciding, which takes the seed as it is. No two share a stream.
 _REWRITING, _NUMBERING = 1, 2

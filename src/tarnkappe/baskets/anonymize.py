@@ -21,10 +21,11 @@ from tarnkappe.baskets.reading import read_sets
 from tarnkappe.baskets.recoded import Recoded
 from tarnkappe.companions import sheet_file, write_json
 from tarnkappe.criteria.base import Verdict
-from tarnkappe.errors import DataError, JobError, Notice, VerificationError
+from tarnkappe.errors import DataError, Notice, VerificationError
 from tarnkappe.io import CsvDialect, Format, Source, Staging, TableWriter, like, open_source
 from tarnkappe.io.folders import CODEBOOK, JOB, MANIFEST, MANIFEST_KEY, PRIVATE, PUBLIC, told_dialect
 from tarnkappe.io.source import unpacked_name
+from tarnkappe.job.given import data_and_folder
 from tarnkappe.job.items import KEY, Items, ItemsJob
 from tarnkappe.job.model import DataSettings, OutputSettings
 from tarnkappe.phases import Phases, Progress
@@ -136,12 +137,7 @@ def run_items(
     inputs: Iterable[str | Path] = (),
 ) -> ItemsRelease:
     """Publish sets of items into a folder: nothing appears there unless what was written was read back and checked."""
-    data = job.data.path if data is None else data
-    target = job.output.folder if folder is None else folder
-    if data is None or target is None:
-        what = "data file" if data is None else "output folder"
-        hint = "data: {path: DATA.csv}" if data is None else "output: {folder: release}"
-        raise JobError("E103", f"the job names no {what}", hint=hint)
+    data, target = data_and_folder(data, folder, job.data, job.output)
     job = replace(job, output=replace(job.output, folder=str(target)), seed=job.seed if seed is None else seed)
     read = [data] if isinstance(data, (str, Path)) else []
     read += [job.items.builder.path] if isinstance(job.items.builder, File) else []

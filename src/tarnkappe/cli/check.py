@@ -19,12 +19,12 @@ def check(
     [bold]Example:[/bold]  tarnkappe check census.yaml
     """
     from tarnkappe import pipeline
-    from tarnkappe.cli.items import check_about_items, is_about_items
-    from tarnkappe.cli.jobs import fixes_for, job_for
+    from tarnkappe.cli.items import check_about_items
+    from tarnkappe.cli.jobs import fixes_for, job_for, subject_of
     from tarnkappe.cli.progress import Working
     from tarnkappe.summary import checked_rows
 
-    if is_about_items(job):
+    if subject_of(job) == "items":
         check_about_items(job, data, settings or [], as_json=as_json)
         return
     loaded = job_for(job, data, settings)

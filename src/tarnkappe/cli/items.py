@@ -17,17 +17,6 @@ if TYPE_CHECKING:
     from tarnkappe.job.items import ItemsJob
 
 
-def is_about_items(path: Path) -> bool:
-    """Whether a job file is about sets of items; whatever is wrong with it is said by who reads it."""
-    from tarnkappe.io.source import is_table
-    from tarnkappe.job.items import is_items_file
-
-    try:
-        return not is_table(path) and is_items_file(path)
-    except TarnkappeError:
-        return False
-
-
 def is_items_release(path: Path) -> bool:
     """Whether a folder, or a file with its manifest, is a release of sets of items."""
     from tarnkappe.baskets.audit import items_manifest

@@ -15,6 +15,21 @@ if TYPE_CHECKING:
     from tarnkappe.job import Job
 
 
+def subject_of(path: Path) -> str:
+    """What a job file is about: the key that only such files have, or ``records``.
+
+    Whatever is wrong with the file is said by who reads it.
+    """
+    from tarnkappe.io.source import is_table
+    from tarnkappe.job.text import read_job_file
+
+    try:
+        raw = {} if is_table(path) else read_job_file(path)
+    except TarnkappeError:
+        raw = {}
+    return next((key for key in ("items", "tables") if key in raw), "records")
+
+
 def job_for(path: Path, data: str | None, settings: Iterable[str] | None) -> Job:
     """The job in a file, with settings changed and perhaps another data file."""
     from tarnkappe.io.source import is_table, unpacked_name

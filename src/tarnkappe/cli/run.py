@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -52,41 +52,25 @@ def run(
 
     [bold]Example:[/bold]  tarnkappe run census.yaml --set criteria.k=10
     """
-    from tarnkappe.cli.items import is_about_items, run_about_items
-    from tarnkappe.cli.jobs import fixes_for, job_for
+    from tarnkappe.cli.items import run_about_items
+    from tarnkappe.cli.jobs import fixes_for, job_for, subject_of
     from tarnkappe.cli.progress import Working
-    from tarnkappe.cli.tables import is_about_tables, run_about_tables
+    from tarnkappe.cli.tables import run_about_tables
     from tarnkappe.pipeline import anonymize, run_job
     from tarnkappe.summary import release_rows, wrote_rows
 
     chosen = {"engine": engine, "master": master, "memory": memory}
     given = [f"{key}={value}" for key, value in chosen.items() if value is not None]
-    if is_about_items(job):
-        run_about_items(
-            job,
-            data,
-            output,
-            [*given, *(settings or [])],
-            seed=seed,
-            overwrite=overwrite,
-            dry_run=dry_run,
-            as_json=as_json,
-            quiet=quiet,
-        )
+    changes = [*given, *(settings or [])]
+    how: dict[str, Any] = {"seed": seed, "overwrite": overwrite, "dry_run": dry_run, "as_json": as_json, "quiet": quiet}
+    about = subject_of(job)
+    if about == "items":
+        run_about_items(job, data, output, changes, **how)
         return
-    if is_about_tables(job):
-        run_about_tables(
-            job,
-            output,
-            [*given, *(settings or [])],
-            seed=seed,
-            overwrite=overwrite,
-            dry_run=dry_run,
-            as_json=as_json,
-            quiet=quiet,
-        )
+    if about == "tables":
+        run_about_tables(job, output, changes, **how)
         return
-    loaded = job_for(job, data, [*given, *(settings or [])])
+    loaded = job_for(job, data, changes)
     with Working(quiet=quiet) as progress, fixes_for(job, loaded):
         if dry_run:
             release = anonymize(loaded, loaded.data.path, seed=seed, progress=progress)

@@ -14,17 +14,6 @@ if TYPE_CHECKING:
     from tarnkappe.multirelational import MultiRelease
 
 
-def is_about_tables(path: Path) -> bool:
-    """Whether a job file is about several tables; whatever is wrong with it is said by who reads it."""
-    from tarnkappe.io.source import is_table
-    from tarnkappe.multirelational.files import is_tables_file
-
-    try:
-        return not is_table(path) and is_tables_file(path)
-    except TarnkappeError:
-        return False
-
-
 def run_about_tables(
     path: Path,
     output: str | None,

@@ -32,6 +32,20 @@ class Writer(Protocol):
         """Append records."""
 
 
+class KeptBatches:
+    """A writer that keeps what it is given."""
+
+    dialect = CsvDialect()
+
+    def __init__(self) -> None:
+        """Nothing is written yet."""
+        self.written: list[pl.DataFrame] = []
+
+    def write(self, batch: pl.DataFrame) -> None:
+        """Append records."""
+        self.written.append(batch)
+
+
 @dataclass(frozen=True, eq=False)
 class Rewritten:
     """What an engine knows beside what it wrote.

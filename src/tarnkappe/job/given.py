@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from numbers import Integral
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tarnkappe.algorithms import Algorithm, algorithm_class
 from tarnkappe.algorithms.multidimensional.mondrian import Mondrian
@@ -15,6 +15,9 @@ from tarnkappe.errors import JobError
 from tarnkappe.fixes import Fix, algorithm, setting
 from tarnkappe.job.text import PlacedDict
 from tarnkappe.params import bind, place
+
+if TYPE_CHECKING:
+    from tarnkappe.job.model import DataSettings, OutputSettings
 
 T = TypeVar("T")
 
@@ -150,6 +153,17 @@ def seconds_of(given: Any, where: str | None = None) -> float | None:
             hint=setting("limits: {time: 10min}", "time_limit", "10min"),
         )
     return float(match[1]) * unit
+
+
+def data_and_folder(data: Any, folder: Any, settings: DataSettings, output: OutputSettings) -> tuple[Any, Any]:
+    """The data and the folder of a release: those given, else those that the job names; an error if it names none."""
+    data = settings.path if data is None else data
+    target = output.folder if folder is None else folder
+    if data is None or target is None:
+        what = "data file" if data is None else "output folder"
+        hint = "data: {path: DATA.csv}" if data is None else "output: {folder: release}"
+        raise JobError("E103", f"the job names no {what}", hint=hint)
+    return data, target
 
 
 def number_of(given: Any, what: str) -> int | None:

@@ -144,12 +144,6 @@ class ItemsJob:
         return dump_yaml(without_none(data))
 
 
-def is_items_file(path: str | Path) -> bool:
-    """Whether a job file is about sets of items."""
-    with written():
-        return KEY in read_job_file(path)
-
-
 def load_items_job(path: str | Path, settings: Iterable[str] = ()) -> ItemsJob:
     """Read a job file about sets of items, with ``key=value`` overrides."""
     with written():

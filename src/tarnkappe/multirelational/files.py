@@ -74,12 +74,6 @@ class TablesJob:
     seed: int | None = None
 
 
-def is_tables_file(path: str | Path) -> bool:
-    """Whether a job file is about several tables."""
-    with written():
-        return KEY in read_job_file(path)
-
-
 def load_tables_job(path: str | Path, settings: Iterable[str] = ()) -> TablesJob:
     """Read a job file about several tables, with ``key=value`` overrides."""
     with written():

@@ -12,26 +12,13 @@ from numpy.typing import NDArray
 
 from tarnkappe.algorithms.multidimensional.mondrian import Mondrian
 from tarnkappe.criteria.k_anonymity import KAnonymity
-from tarnkappe.engines.base import Engine
+from tarnkappe.engines.base import Engine, KeptBatches
 from tarnkappe.engines.memory import MemoryEngine
-from tarnkappe.io.dialect import CsvDialect
 from tarnkappe.plan import Plan
 from tarnkappe.schema import Schema
 from tarnkappe.tally import Tally
 from tarnkappe.testing.shared import require, same
 from tarnkappe.testing.tables import job_about, random_table
-
-
-class _Kept:
-    """A writer that keeps what it is given."""
-
-    dialect = CsvDialect()
-
-    def __init__(self) -> None:
-        self.batches: list[pl.DataFrame] = []
-
-    def write(self, batch: pl.DataFrame) -> None:
-        self.batches.append(batch)
 
 
 def check_engine(make: Callable[[], Engine], *, seed: int = 0, tables: int = 3) -> None:
@@ -69,6 +56,6 @@ def _counted(engine: Engine, table: pl.DataFrame, schema: Schema) -> Tally:
 
 
 def _rows(engine: Engine, plan: Plan, schema: Schema, seed: int) -> list[tuple[str | None, ...]]:
-    writer = _Kept()
+    writer = KeptBatches()
     engine.rewrite(plan, schema, writer, np.random.default_rng(seed))
-    return pl.concat([batch.select(pl.all().cast(pl.String)) for batch in writer.batches]).rows()
+    return pl.concat([batch.select(pl.all().cast(pl.String)) for batch in writer.written]).rows()
