@@ -127,3 +127,20 @@ def test_an_edited_table_is_found_out(tmp_path: Path):
     assert not found.ok
     assert not found.found.verdicts[0].ok
     assert found.same_as_manifest is False
+
+
+def test_how_many_are_alone_is_told_only_where_readers_can_count_it():
+    """Slices tear quasi-identifiers from each other, so how many combinations are unique does not follow from them."""
+    rows = [(i % 8, "Rom" if i % 3 else "Ulm", ["flu", "cold", "gout"][i % 3]) for i in range(60)]
+    said = {}
+    for algorithm in (tk.Anatomize(), tk.Slicing(strands=(("age", "illness"), ("town",)))):
+        asked = tk.Job(
+            quasi={"age": tk.numeric(), "town": tk.suppress()},
+            sensitive=["illness"],
+            criteria=[tk.FrequencyLDiversity("illness", 2)],
+            algorithm=algorithm,
+        )
+        notices = asked.anonymize(table_of(rows), seed=1).for_readers().notices
+        said[algorithm.name] = next(n.message for n in notices if n.code == "W621")
+    assert "the only ones with theirs" in said["anatomize"]
+    assert "the only ones" not in said["slicing"]

@@ -81,16 +81,15 @@ def notices_about_deal(job: Job, plan: DealtPlan, schema: Schema) -> tuple[Notic
         share = plan.suppressed / plan.tally.n_records
         out.append(Notice("W606", f"{plural(plan.suppressed, 'record')} ({percent(share)}) suppressed"))
     if "identity" not in plan.form.hides:
-        alone = int((plan.tally.per_tuple(plan.published) == 1).sum())
-        out.append(
-            Notice(
-                "W621",
-                "quasi-identifiers are published as they are: who a record is about is not hidden, only who has which "
-                f"{' and '.join(c.name for c in schema.sensitive)}; {count(alone)} of "
-                f"{plural(plan.n_published, 'record')} are the only ones with theirs",
-                hint="An algorithm that generalises hides both:  algorithm: mondrian",
-            )
+        words = (
+            "quasi-identifiers are published as they are: who a record is about is not hidden, only who has which "
+            + " and ".join(c.name for c in schema.sensitive)
         )
+        quasi = {c.name for c in schema.quasi}
+        if any(quasi <= set(strand.columns) for strand in plan.form.strands(schema)):  # else no reader can count it
+            alone = int((plan.tally.per_tuple(plan.published) == 1).sum())
+            words += f"; {count(alone)} of {plural(plan.n_published, 'record')} are the only ones with theirs"
+        out.append(Notice("W621", words, hint="An algorithm that generalises hides both:  algorithm: mondrian"))
     for column in schema.sensitive:
         if column.name not in job.goal.columns:
             out.append(
