@@ -43,6 +43,8 @@ class _Asked:
     quasi: list[str]
     columns: list[Column]
     origin: str | None
+    #: Criteria that nobody but the publisher can check, and what that would need.
+    lacking: tuple[tuple[Criterion, str], ...] = ()
 
     @classmethod
     def by(cls, job: Job, source: Source, origin: str | None) -> _Asked:
@@ -193,8 +195,8 @@ def _checkable(asked: _Asked, evidence: Evidence) -> tuple[Goal, list[tuple[Crit
     """The criteria that can be checked, and the others with what that would need."""
     secret = [c.name for c in asked.columns if c.role == "sensitive"]  # these are published, or it is an error
     lacks = {c: evidence.lacks(c, [*asked.source.columns, *secret]) for c in asked.goal.criteria}
-    lacking = [(c, what) for c, what in lacks.items() if what is not None]
-    if len(lacking) == len(lacks):
+    lacking = [*((c, what) for c, what in lacks.items() if what is not None), *asked.lacking]
+    if all(what is not None for what in lacks.values()):
         raise JobError(
             "E108",
             f"{lacking[0][0].name} cannot be checked without {lacking[0][1]}",
@@ -239,7 +241,12 @@ def _asked(
             hint=command_to_verify(file, source.columns),
         )
     stated, promised = _stated(manifest, file, source.columns)
-    return _Asked.by(_job(source, quasi or stated, promised), source, MANIFEST)
+    known = [c for c in promised if c.measured_by == "names" or _can_be_measured(source, c)]
+    if not known:
+        known = promised  # whose error says what is missing
+    asked = _Asked.by(_job(source, quasi or stated, known), source, MANIFEST)
+    unknown = ((c, f"the {c.measured_by} of '{c.sensitive_column}'") for c in promised if c not in known)
+    return replace(asked, lacking=tuple(unknown))
 
 
 def _measuring(source: Source, sensitive: Iterable[str]) -> list[Criterion]:
@@ -248,15 +255,15 @@ def _measuring(source: Source, sensitive: Iterable[str]) -> list[Criterion]:
     for name in sensitive:
         out += [LDiversity(name, l=1), TCloseness(name, t=1.0)]
         ordered = TCloseness(name, t=1.0, distance="ordered")
-        if _has_an_order(source, name, ordered):
+        if _can_be_measured(source, ordered):
             out.append(ordered)
     return out
 
 
-def _has_an_order(source: Source, name: str, criterion: Criterion) -> bool:
-    """Whether the values of a column have an order that a criterion can measure by."""
+def _can_be_measured(source: Source, criterion: Criterion) -> bool:
+    """Whether a criterion can measure by what the values of its column are, without a taxonomy or a stated order."""
     try:
-        measured([Column(name, "sensitive")], Goal([criterion]), source)
+        measured([Column(str(criterion.sensitive_column), "sensitive")], Goal([criterion]), source)
     except JobError:
         return False
     return True

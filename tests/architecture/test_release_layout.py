@@ -15,7 +15,7 @@ def test_the_layout_is_spelt_in_one_place():
     """Other modules may speak of these files in sentences, but do not build paths from texts of their own."""
     spelt = []
     for module in modules().values():
-        if module.short == "io.folders":
+        if module.short in ("io.folders", "check_release"):  # the latter runs without the package
             continue
         tree = ast.parse(module.path.read_text("utf-8"))
         for node in ast.walk(tree):

@@ -18,6 +18,7 @@ from tarnkappe.cli.query import query
 from tarnkappe.cli.root import EXIT_CODES, Root
 from tarnkappe.cli.run import run
 from tarnkappe.cli.schema import schema
+from tarnkappe.cli.sign import sign
 from tarnkappe.cli.verify import verify
 
 _EPILOG = "Exit codes: " + " · ".join(f"{code} {meaning}" for code, meaning in EXIT_CODES.items())
@@ -60,6 +61,7 @@ app.add_typer(taxonomy.app, name="taxonomy", rich_help_panel=CONFIGURE)
 app.command(rich_help_panel=CONFIGURE)(check)
 app.command(rich_help_panel=ANONYMISE)(run)
 app.command(rich_help_panel=TRUST)(verify)
+app.command(rich_help_panel=TRUST)(sign)
 app.command(rich_help_panel=TRUST)(query)
 app.command(rich_help_panel=TRUST)(explain)
 app.command(rich_help_panel=TOOLS)(schema)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -95,8 +95,10 @@ def check_about_items(path: Path, data: str | None, settings: Iterable[str], *, 
     screen.notices(console, job.notices())
 
 
-def verify_items_release(path: Path, *, as_json: bool) -> int:
-    """``tarnkappe verify`` for a release of sets of items; returns the exit code."""
+def verify_items_release(
+    path: Path, facts: Mapping[str, str], rows: Iterable[tuple[str, str]], *, as_json: bool
+) -> int:
+    """``tarnkappe verify`` for a release of sets of items, after what was found beside it; returns the exit code."""
     from tarnkappe.baskets.audit import audit_items
     from tarnkappe.cli.progress import Working
 
@@ -104,9 +106,9 @@ def verify_items_release(path: Path, *, as_json: bool) -> int:
         progress("verify")
         found = audit_items(path)
     if as_json:
-        screen.print_json(found.as_dict())
+        screen.print_json({**found.as_dict(), **facts})
     else:
-        screen.rows(screen.stdout(), _audit_rows(found))
+        screen.rows(screen.stdout(), [*rows, *_audit_rows(found)])
     return 0 if found.ok else 5
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import asdict
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -86,6 +87,24 @@ def verify(
         int | None,
         typer.Option("--show", min=0, metavar="N", help="Show the N worst groups with their values."),
     ] = None,
+    signed_by: Annotated[
+        Path | None,
+        typer.Option(
+            "--signed-by",
+            metavar="FILE.pub",
+            help="The release must be signed by the owner of this public key.",
+            readable=False,
+            show_default=False,
+        ),
+    ] = None,
+    standalone: Annotated[
+        bool,
+        typer.Option(
+            "--standalone",
+            metavar="",
+            help="Put check_release.py beside the tables: a checker that needs nothing but Python.",
+        ),
+    ] = False,
     settings: Settings = None,
     as_json: AsJson = False,
     debug: Debug = False,
@@ -115,8 +134,11 @@ def verify(
         )
     if settings and job is None:
         raise JobError("E108", "--set changes a setting of a job, so it needs --job", hint="tarnkappe verify --help")
+    signed = _Signed.of(file, signed_by)
+    added = _checker_beside(file) if standalone else []
     if job is None and not quasi and not criterion and k is None and l is None and t is None and is_items_release(file):
-        raise typer.Exit(verify_items_release(file, as_json=as_json))
+        code = verify_items_release(file, signed.facts, [*signed.rows, *added], as_json=as_json)
+        raise typer.Exit(code if signed.ok else 5)
     with Working("verify") as progress:
         progress("verify")
         names, secret = [], []
@@ -135,10 +157,41 @@ def verify(
         )
     if as_json:
         violations = [asdict(v) for v in found.violations(show)] if show else []
-        screen.print_json({**found.as_dict(), **({"violations": violations} if show is not None else {})})
+        listed = {"violations": violations} if show is not None else {}
+        screen.print_json({**found.as_dict(), **signed.facts, **listed, "ok": found.ok and signed.ok})
     else:
-        screen.rows(screen.stdout(), _rows(found, show))
-    raise typer.Exit(0 if found.ok else 5)
+        screen.rows(screen.stdout(), [*signed.rows, *added, *_rows(found, show)])
+    raise typer.Exit(0 if found.ok and signed.ok else 5)
+
+
+@dataclass(frozen=True)
+class _Signed:
+    """What is said about the signature of a release, if anybody asked."""
+
+    ok: bool = True
+    rows: tuple[tuple[str, str], ...] = ()
+    facts: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, file: Path, key: Path | None) -> _Signed:
+        if key is None:
+            return cls()
+        from tarnkappe.certificate import signature_of
+
+        found = signature_of(file, key)
+        said = f"✓ manifest.json was signed by the owner of {key.name}"
+        if found != "valid":
+            what = "is not signed" if found == "absent" else "was changed, or signed by somebody else"
+            said = f"✗ manifest.json {what}"
+        return cls(found == "valid", (("Signature", said),), {"signature": found})
+
+
+def _checker_beside(file: Path) -> list[tuple[str, str]]:
+    """Write the checker that needs no Tarnkappe into a release, and say how it is called."""
+    from tarnkappe.certificate import add_checker
+
+    path = add_checker(file)
+    return [("Wrote", f"{screen.shown_path(path)}   (to check without Tarnkappe:  python3 {path.name})")]
 
 
 def _criteria(

@@ -1,0 +1,105 @@
+"""Signatures of manifests: who made a release, and that nobody changed it."""
+
+from __future__ import annotations
+
+import json
+import stat
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import tarnkappe as tk
+
+
+@pytest.fixture
+def release(folder: Path) -> Path:
+    frame = pl.DataFrame({"age": [30, 31, 32, 50, 51, 52] * 4, "illness": ["flu", "gout", "ache"] * 8})
+    job = tk.Job(quasi={"age": tk.numeric()}, sensitive=["illness"], criteria=[tk.KAnonymity(4)])
+    tk.run_job(job, frame, folder / "out", seed=1)
+    return folder / "out"
+
+
+@pytest.fixture
+def keys(cli, release: Path) -> Path:
+    result = cli("sign", "--new-key", "steward")
+    assert result.exit_code == 0, result.output
+    return release.parent / "steward.key"
+
+
+def test_a_signed_release_is_known_by_its_public_key(cli, release: Path, keys: Path):
+    assert cli("sign", "out", "--key", keys).exit_code == 0
+    result = cli("verify", "out", "--signed-by", "steward.pub")
+    assert result.exit_code == 0, result.output
+    assert "✓ manifest.json was signed by the owner of steward.pub" in result.stdout
+    shown = cli("verify", "out", "--signed-by", "steward.pub", "--json")
+    assert json.loads(shown.stdout)["signature"] == "valid"
+
+
+def test_only_its_owner_can_read_the_private_key(keys: Path):
+    assert stat.S_IMODE(keys.stat().st_mode) == 0o600
+    assert "PRIVATE" not in keys.with_suffix(".pub").read_text()
+
+
+def test_a_changed_manifest_another_key_and_no_signature_are_found(cli, release: Path, keys: Path):
+    absent = cli("verify", "out", "--signed-by", "steward.pub")
+    assert absent.exit_code == 5
+    assert "✗ manifest.json is not signed" in absent.stdout
+    cli("sign", "out", "--key", keys)
+    cli("sign", "--new-key", "other")
+    assert cli("verify", "out", "--signed-by", "other.pub").exit_code == 5
+    manifest = release / "public" / "manifest.json"
+    manifest.write_text(manifest.read_text().replace('"k": 4', '"k": 2'))
+    changed = cli("verify", "out", "--signed-by", "steward.pub", "--json")
+    assert changed.exit_code == 5
+    assert json.loads(changed.stdout)["signature"] == "not valid"
+    assert json.loads(changed.stdout)["ok"] is False
+
+
+def test_a_release_that_was_tampered_with_is_not_signed(cli, release: Path, keys: Path):
+    table = release / "public" / "release.parquet"
+    pl.read_parquet(table).head(5).write_parquet(table)
+    result = cli("sign", "out", "--key", keys)
+    assert result.exit_code == 6
+    assert "E607" in result.stderr
+    assert not (release / "public" / "manifest.sig").exists()
+
+
+def test_a_passphrase_locks_the_key(cli, release: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("TARNKAPPE_PASSPHRASE", "correct horse")
+    assert cli("sign", "--new-key", "locked").exit_code == 0
+    assert "ENCRYPTED" in Path("locked.key").read_text()
+    assert cli("sign", "out", "--key", "locked.key").exit_code == 0
+    monkeypatch.delenv("TARNKAPPE_PASSPHRASE")
+    result = cli("sign", "out", "--key", "locked.key")
+    assert result.exit_code == 2
+    assert "is locked by a passphrase" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("sign",), "give the folder of a release, or --new-key"),
+        (("sign", "out"), "signing needs a key"),
+        (("sign", "out", "--key", "absent.key"), "cannot be read"),
+        (("sign", "out", "--key", "steward.pub"), "is no private key"),
+        (("sign", "nowhere", "--key", "steward.key"), "is no release"),
+        (("verify", "out", "--signed-by", "steward.key"), "is no public key"),
+    ],
+)
+def test_wrong_words_get_an_answer(cli, keys: Path, words: tuple[str, ...], says: str):
+    result = cli(*words)
+    assert result.exit_code == 2
+    assert says in " ".join(result.stderr.split())
+
+
+def test_a_key_is_never_overwritten(cli, keys: Path):
+    before = keys.read_bytes()
+    assert cli("sign", "--new-key", "steward").exit_code == 6
+    assert keys.read_bytes() == before
+
+
+def test_the_checker_is_put_beside_the_tables(cli, release: Path):
+    result = cli("verify", "out", "--standalone")
+    assert result.exit_code == 0, result.output
+    assert (release / "public" / "check_release.py").is_file()
