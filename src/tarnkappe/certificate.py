@@ -136,9 +136,7 @@ def _keeps_its_promise(manifest: Path) -> bool:
 
 def _require_library() -> None:
     if importlib.util.find_spec("cryptography") is None:
-        raise JobError(
-            "E108", "signatures need a library that is not installed", hint="pip install 'tarnkappe[sign]'"
-        )
+        raise JobError("E108", "signatures need a library that is not installed", hint="pip install 'tarnkappe[sign]'")
 
 
 def _passphrase() -> bytes | None:
