@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tarnkappe._version import __version__
+from tarnkappe.arrays import Counts
 from tarnkappe.codebook import Entry, codebook
 from tarnkappe.columns import ColumnSummary, summarise_columns
 from tarnkappe.criteria.base import Verdict
 from tarnkappe.errors import Notice, RefusedError
 from tarnkappe.job import Job
+from tarnkappe.left_out import Bias, bias_of
 from tarnkappe.metrics import all_metrics, score_plan
 from tarnkappe.plan import AnyPlan
 from tarnkappe.publish.sheets import MAIN
@@ -74,6 +76,10 @@ class Release:
     private_manifest: dict[str, Any]
     #: Numbers about groups that only the publisher may see: values and how many groups have each.
     remarks: dict[str, tuple[tuple[float, int], ...]] = field(default_factory=dict)
+    #: Who was left out more often than others; for the publisher only.
+    left_out: tuple[Bias, ...] = ()
+    #: The sizes of groups with the same quasi-identifiers before, and how many had each; for the publisher only.
+    sizes_before: tuple[tuple[int, int], ...] = ()
     #: What every label means.
     codebook: tuple[Entry, ...] = ()
     #: What was found in the released table beside its criteria, in words; only what was checked.
@@ -146,6 +152,8 @@ class Release:
             columns=tuple(replace(c, loss=None, labels_before=None, examples=()) for c in self.columns),
             notices=self.job.notices() if self.job.goal.is_mechanism else tuple(told),
             remarks={},
+            left_out=(),
+            sizes_before=(),
             private_manifest={},
         )
 
@@ -247,9 +255,9 @@ def summarise_scores(plan: AnyPlan, target: str | None = None) -> tuple[Score, .
     )
 
 
-def size_distribution(plan: AnyPlan) -> tuple[tuple[int, int], ...]:
+def size_distribution(of: Counts) -> tuple[tuple[int, int], ...]:
     """Group sizes and how many groups have each."""
-    sizes, counts = np.unique(plan.sizes, return_counts=True)
+    sizes, counts = np.unique(of, return_counts=True)
     return tuple((int(s), int(c)) for s, c in zip(sizes, counts, strict=True))
 
 
@@ -315,7 +323,7 @@ def describe(
         n_published=plan.n_published,
         n_groups=plan.n_groups,
         unique_before=int((plan.tally.tuple_sizes == 1).sum()),
-        group_sizes=size_distribution(plan),
+        group_sizes=size_distribution(plan.sizes),
         missing_rule=missing_words,
         public_manifest=facts,
         private_manifest={
@@ -326,6 +334,8 @@ def describe(
             "loss": {s.name: s.value for s in scores},
         },
         remarks=summarise_remarks(plan),
+        left_out=bias_of(plan),
+        sizes_before=size_distribution(plan.tally.tuple_sizes[plan.tally.tuple_sizes > 0]),
         codebook=codebook(plan, schema, missing_text),
         proved=proved,
         tables=tables or {},

@@ -54,6 +54,7 @@ LAYERS = (
     "guards",
     "codebook",
     "columns",
+    "left_out",
     "release",
     "summary",
     "report",

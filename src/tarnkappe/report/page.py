@@ -8,6 +8,7 @@ from tarnkappe.report import sections
 from tarnkappe.report.codebook import codebook_section
 from tarnkappe.report.facts import fact
 from tarnkappe.report.markup import Html, el
+from tarnkappe.report.original import original_data
 from tarnkappe.report.sheets import tables
 from tarnkappe.report.style import STYLE
 
@@ -62,7 +63,7 @@ def render_report(release: Release, audience: str = "public") -> str:
                 sections.protection(release),
                 sections.assumptions(release),
                 sections.reproduce(release),
-                sections.original_data(release) if internal else None,
+                original_data(release) if internal else None,
             ),
             _footer(release, internal),
             class_="sheet",

@@ -7,7 +7,6 @@ from math import isnan
 
 from tarnkappe.columns import ColumnSummary
 from tarnkappe.criteria import Verdict, all_criteria
-from tarnkappe.io.folders import GROUPS, PRIVATE
 from tarnkappe.publish.form import Form
 from tarnkappe.release import SUPPRESSION_CONVENTION, Release, Score
 from tarnkappe.report.charts import kept_bars, size_histogram
@@ -384,35 +383,3 @@ def reproduce(release: Release) -> Html:
             el("pre", el("code", manifest_text(without_seed(release.public_manifest))), tabindex="0"),
         ),
     )
-
-
-def original_data(release: Release) -> Html:
-    """What only the publisher may know."""
-    share = release.unique_before / release.n_input if release.n_input else 0.0
-    return section(
-        "internal",
-        "About the original data (internal)",
-        el(
-            "p",
-            f"Before anonymisation {count(release.unique_before)} of {count(release.n_input)} records "
-            f"({percent(share)}) were unique on the quasi-identifiers: whoever knew these values could have found "
-            "the person.",
-        ),
-        *_search(release),
-        el("h3", "Private manifest"),
-        el("p", "It is needed to reproduce the release exactly. The seed must not be published."),
-        el("pre", el("code", manifest_text(release.private_manifest)), tabindex="0"),
-    )
-
-
-def _search(release: Release) -> list[Html]:
-    """What the algorithm says about its groups, if it says anything."""
-    notes = release.private_manifest.get("search", {})
-    shown = [(name, f"{x:.4g}" if isinstance(x, float) else str(x)) for name, x in notes.items()]
-    parts = [el("h3", "About the groups"), facts_list((sentence(n).rstrip("."), x) for n, x in shown)] if shown else []
-    for name, found in release.remarks.items():
-        rows = ((f"{x:g}", count(n)) for x, n in found)
-        parts.append(table(sentence(name).rstrip("."), ("Value", "Groups"), rows, numeric={0, 1}))
-    if release.remarks:
-        parts.append(el("p", f"The value of every group is in {PRIVATE}/{GROUPS}.", class_="small"))
-    return parts

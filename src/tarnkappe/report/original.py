@@ -1,0 +1,82 @@
+"""The part of a report that only the publisher sees."""
+
+from __future__ import annotations
+
+from tarnkappe.io.folders import GROUPS, PRIVATE
+from tarnkappe.release import Release
+from tarnkappe.report.facts import manifest_text
+from tarnkappe.report.markup import Html, el, table, value
+from tarnkappe.report.numbers import count, counted, percent
+from tarnkappe.report.sections import facts_list, section, sentence
+
+
+def original_data(release: Release) -> Html:
+    """What only the publisher may know."""
+    share = release.unique_before / release.n_input if release.n_input else 0.0
+    return section(
+        "internal",
+        "About the original data (internal)",
+        el(
+            "p",
+            f"Before anonymisation {count(release.unique_before)} of {count(release.n_input)} records "
+            f"({percent(share)}) were unique on the quasi-identifiers: whoever knew these values could have found "
+            "the person.",
+        ),
+        *left_out(release),
+        *_search(release),
+        *sign_off(),
+        el("h3", "Private manifest"),
+        el("p", "It is needed to reproduce the release exactly. The seed must not be published."),
+        el("pre", el("code", manifest_text(release.private_manifest)), tabindex="0"),
+    )
+
+
+def left_out(release: Release) -> list[Html]:
+    """Whether those who were left out are like the others, if anybody was."""
+    if not release.n_suppressed:
+        return []
+    head = ("Column", "Part", "Records left out", "Share of all", "Share of those left out", "Times as frequent")
+    rows = (
+        (
+            value(b.column),
+            value(b.part),
+            count(b.records),
+            percent(b.share),
+            percent(b.share_left_out),
+            f"{b.times:.1f}",
+        )
+        for b in release.left_out
+    )
+    words = f"{counted(release.n_suppressed, 'record')} of {count(release.n_input)} were left out. "
+    if not release.left_out:
+        fair = "No part of a quasi-identifier is much more frequent among them than among all records."
+        return [el("h3", "Who was left out"), el("p", words, fair)]
+    worst = release.left_out[0]
+    bias = f"Among them {worst.part} ({worst.column}) is {worst.times:.1f} times as frequent as among all records: "
+    advice = "analyses of such people would mislead. More generalisation instead of suppression keeps them."
+    caption = "Parts that are more frequent among the records left out"
+    return [
+        el("h3", "Who was left out"),
+        el("p", words, bias, advice),
+        table(caption, head, rows, numeric={2, 3, 4, 5}),
+    ]
+
+
+def sign_off() -> list[Html]:
+    """Room for those who take responsibility."""
+    lines = ("Roles of the columns confirmed by", "Criteria and limits approved by", "Release approved by")
+    rows = ((line, "", "") for line in lines)
+    return [el("h3", "Sign-off"), table("To be filled in by hand", ("What", "Name", "Date and signature"), rows)]
+
+
+def _search(release: Release) -> list[Html]:
+    """What the algorithm says about its groups, if it says anything."""
+    notes = release.private_manifest.get("search", {})
+    shown = [(name, f"{x:.4g}" if isinstance(x, float) else str(x)) for name, x in notes.items()]
+    parts = [el("h3", "About the groups"), facts_list((sentence(n).rstrip("."), x) for n, x in shown)] if shown else []
+    for name, found in release.remarks.items():
+        rows = ((f"{x:g}", count(n)) for x, n in found)
+        parts.append(table(sentence(name).rstrip("."), ("Value", "Groups"), rows, numeric={0, 1}))
+    if release.remarks:
+        parts.append(el("p", f"The value of every group is in {PRIVATE}/{GROUPS}.", class_="small"))
+    return parts
