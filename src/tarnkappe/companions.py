@@ -18,6 +18,7 @@ from tarnkappe.io import CsvDialect, Format, Staging, TableWriter
 from tarnkappe.io.folders import GROUPS, JOB, MANIFEST, POPULATION, PRIVATE, PUBLIC, REPORT, WITNESS
 from tarnkappe.io.source import unpacked_name
 from tarnkappe.job import Job
+from tarnkappe.job.model import OutputSettings
 from tarnkappe.plain_json import to_json
 from tarnkappe.plan import AnyPlan, Plan
 from tarnkappe.publish.labels import Labels
@@ -30,11 +31,11 @@ if TYPE_CHECKING:
     from tarnkappe.engines.spark.staging import RemoteStaging
 
 
-def file_name(job: Job, data: Any) -> tuple[str, Format]:
+def file_name(output: OutputSettings, data: Any) -> tuple[str, Format]:
     """Name and format of the released table: those of the input unless the job says otherwise."""
     given = Path(data) if isinstance(data, (str, Path)) else Path("release.parquet")
     parquet = given.suffix.lower() in (".parquet", ".pq")
-    format_: Format = job.output.format or ("parquet" if parquet else "csv")  # type: ignore[assignment]
+    format_: Format = output.format or ("parquet" if parquet else "csv")  # type: ignore[assignment]
     return f"{unpacked_name(given).stem}.{format_}", format_
 
 

@@ -101,7 +101,7 @@ def verify(
     """
     from tarnkappe.audit import audit, columns_of
     from tarnkappe.audited import Reading
-    from tarnkappe.cli.items import is_items_release, verify_items_release
+    from tarnkappe.cli.bundles import verify_bundle
     from tarnkappe.cli.progress import Working
     from tarnkappe.io import CsvDialect
     from tarnkappe.schema import MISSING_RULES
@@ -115,8 +115,10 @@ def verify(
         )
     if settings and job is None:
         raise JobError("E108", "--set changes a setting of a job, so it needs --job", hint="tarnkappe verify --help")
-    if job is None and not quasi and not criterion and k is None and l is None and t is None and is_items_release(file):
-        raise typer.Exit(verify_items_release(file, as_json=as_json))
+    if job is None and not quasi and not criterion and k is None and l is None and t is None:
+        code = verify_bundle(file, as_json=as_json)
+        if code is not None:
+            raise typer.Exit(code)
     with Working("verify") as progress:
         progress("verify")
         names, secret = [], []
