@@ -19,6 +19,7 @@ def verify_items(
 ) -> Verdict:
     """Check whether any at most `m` items of a person fit at least `k` persons, in a file or a frame, ours or not.
 
+    >>> import polars as pl
     >>> baskets = pl.DataFrame({"basket": ["milk;beer", "milk;beer", "milk"]})
     >>> verify_items(baskets, "basket", k=2).ok
     True
