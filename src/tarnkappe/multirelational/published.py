@@ -258,7 +258,7 @@ def _story(
             ("Suppression.", "Persons who look like too few others are left out of all tables."),
             ("The roles are right.", "The promise covers what others may know in the quasi-identifiers named above."),
         ),
-        joined=f"Rows with the same number in {job.key}, in all tables, are about one person; numbers are drawn by lot.",
+        joined=f"Rows with the same number in {job.key}, in all tables, are about one person; numbers were drawn.",
         figures=(
             ("Persons published", published, f"of {count(n_persons)}"),
             ("Suppressed", suppressed, f"{percent(suppressed / n_persons)} of the persons"),
