@@ -40,6 +40,7 @@ LAYERS = (
     "algorithms",
     "choice",
     "estimate",
+    "solution_frames",
     "io",
     "looks",
     "engines",

@@ -19,8 +19,8 @@ from tarnkappe.job.sections import (
     ColumnSection,
     DataSection,
     LimitsSection,
-    OutputSection,
     PopulationSection,
+    RecordsOutputSection,
     at,
     changed,
     changed_output,
@@ -98,7 +98,7 @@ def job_from_data(raw: Mapping[str, Any], folder: Path) -> Job:
             raise JobError("E102", words, where=place(raw, key), hint="tarnkappe run JOB.yaml")
     top = bind(_Top, raw, "the job file")
     data = bind(DataSection, section_of(raw, "data"), "'data'")
-    output = bind(OutputSection, section_of(raw, "output"), "'output'")
+    output = bind(RecordsOutputSection, section_of(raw, "output"), "'output'")
     limits = bind(LimitsSection, section_of(raw, "limits"), "'limits'")
     population = bind(PopulationSection, section_of(raw, "population"), "'population'")
     columns = columns_of(raw, folder)
@@ -132,7 +132,7 @@ def job_from_data(raw: Mapping[str, Any], folder: Path) -> Job:
             title=top.title or "",
             purpose=top.purpose or "",
             data=DataSettings(*reading(data, raw, "data", folder)),
-            output=OutputSettings(target, output.format, output.spreadsheet_safe),
+            output=OutputSettings(target, output.format, output.spreadsheet_safe, output.solutions),
             population=Population(*reading(population, raw, "population", folder)) if "population" in raw else None,
             engine=engine,
         )
@@ -193,7 +193,12 @@ def job_json_schema() -> dict[str, Any]:
     known: dict[str, type] = {Auto.name: Auto, **all_algorithms()}
     algorithms = [with_kind(cls, name, "name") for name, cls in known.items()]
     sections["algorithm"] = {"anyOf": [{"enum": list(known)}, *algorithms]}
-    shared = {"data": DataSection, "population": PopulationSection, "limits": LimitsSection, "output": OutputSection}
+    shared = {
+        "data": DataSection,
+        "population": PopulationSection,
+        "limits": LimitsSection,
+        "output": RecordsOutputSection,
+    }
     sections |= {key: json_schema(cls) for key, cls in shared.items()}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -16,6 +16,7 @@ from tarnkappe.job.model import DataSettings, OutputSettings
 from tarnkappe.job.text import PlacedDict
 from tarnkappe.params import Declared, bind, param, parameters, place
 from tarnkappe.schema import KINDS, MISSING_RULES, ROLES, Column
+from tarnkappe.solution_frames import WHICH
 from tarnkappe.taxonomy import TaxonomyBuilder, builder_from
 from tarnkappe.taxonomy.builders import File
 
@@ -74,6 +75,18 @@ class OutputSection(Declared):
     )
     spreadsheet_safe: bool = param(
         False, doc="Put an apostrophe before texts of a CSV file that a spreadsheet would run as formulas."
+    )
+
+
+@dataclass(frozen=True)
+class RecordsOutputSection(OutputSection):
+    """The section ``output`` of a job about records."""
+
+    solutions: str | None = param(
+        None,
+        doc="Write solutions.parquet for yourself: the releases that full-domain generalisation could make, those that "
+        "satisfy the job or all, with their figures.",
+        choices=WHICH,
     )
 
 
@@ -231,6 +244,7 @@ def changed_output(output: OutputSettings, folder: Path | None) -> dict[str, Any
             "folder": relative(output.folder, folder),
             "format": output.format,
             "spreadsheet_safe": output.spreadsheet_safe or None,
+            "solutions": output.solutions,
         }
     )
 
