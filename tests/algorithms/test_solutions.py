@@ -97,7 +97,8 @@ def test_they_are_written_for_the_publisher_if_asked_for(tmp_path: Path, which: 
     text = job_for(tk.KAnonymity(3)).to_yaml() + f"output: {{folder: out, solutions: {which}}}\n"
     (tmp_path / "job.yaml").write_text(text)
     job = tk.Job.from_yaml(tmp_path / "job.yaml")
-    assert tk.Job.from_text(job.to_yaml()).output.solutions == which if hasattr(tk.Job, "from_text") else True
+    (tmp_path / "again.yaml").write_text(job.to_yaml(tmp_path))
+    assert tk.Job.from_yaml(tmp_path / "again.yaml") == job
     tk.run_job(job, tmp_path / "t.csv")
     written = pl.read_parquet(tmp_path / "out" / "do-not-share" / "solutions.parquet")
     assert written.equals(pl.concat(tk.solutions(job, tmp_path / "t.csv", which)))
