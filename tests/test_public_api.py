@@ -34,6 +34,7 @@ BESIDE_THE_ROOMS = [
     "quantiles",
     "query_error",
     "run_job",
+    "solutions",
     "suppress",
     "tree",
     "value_set",

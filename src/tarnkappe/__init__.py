@@ -43,6 +43,7 @@ _HOMES = {
     "quantiles": "taxonomy",
     "query_error": "query.error",
     "run_job": "pipeline",
+    "solutions": "pipeline",
     "suppress": "taxonomy",
     "tree": "taxonomy",
     "value_set": "taxonomy",

@@ -88,6 +88,7 @@ from tarnkappe.job import Job as Job
 from tarnkappe.job import numeric as numeric
 from tarnkappe.pipeline import decide as decide
 from tarnkappe.pipeline import run_job as run_job
+from tarnkappe.pipeline import solutions as solutions
 from tarnkappe.query.error import query_error as query_error
 from tarnkappe.release import Release as Release
 from tarnkappe.schema import Column as Column

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from tarnkappe.audit import audit
-from tarnkappe.baskets.audit import audit_items, items_manifest
+from tarnkappe.bundles import audit_bundle
 from tarnkappe.errors import JobError, RefusedError
 from tarnkappe.io.folders import MANIFEST, PUBLIC, ReleaseFolder, read_manifest
 from tarnkappe.small_files import read_small
@@ -129,8 +129,9 @@ def _manifest(path: Path) -> Path:
 def _keeps_its_promise(manifest: Path) -> bool:
     """Whether all that a release promises was checked just now, and holds."""
     around = manifest.parent.parent if manifest.parent.name == PUBLIC else manifest.parent
-    if items_manifest(around) is not None:
-        return audit_items(around).ok
+    together = audit_bundle(around)
+    if together is not None:
+        return together.ok
     return audit(manifest.with_name(str((read_manifest(manifest) or {}).get("file")))).ok
 
 

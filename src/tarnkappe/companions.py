@@ -15,26 +15,28 @@ from tarnkappe.errors import JobError
 from tarnkappe.fixes import setting
 from tarnkappe.groups import SUPPRESSED
 from tarnkappe.io import CsvDialect, Format, Staging, TableWriter
-from tarnkappe.io.folders import GROUPS, JOB, MANIFEST, POPULATION, PRIVATE, PUBLIC, REPORT, WITNESS
+from tarnkappe.io.folders import GROUPS, JOB, MANIFEST, POPULATION, PRIVATE, PUBLIC, REPORT, SOLUTIONS, WITNESS
 from tarnkappe.io.source import unpacked_name
 from tarnkappe.job import Job
+from tarnkappe.job.model import OutputSettings
 from tarnkappe.plain_json import to_json
 from tarnkappe.plan import AnyPlan, Plan
 from tarnkappe.publish.labels import Labels
 from tarnkappe.publish.sheets import free_name
 from tarnkappe.release import Release
 from tarnkappe.report import render_report
+from tarnkappe.solution_frames import solution_frames
 from tarnkappe.verification import Evidence
 
 if TYPE_CHECKING:
     from tarnkappe.engines.spark.staging import RemoteStaging
 
 
-def file_name(job: Job, data: Any) -> tuple[str, Format]:
+def file_name(output: OutputSettings, data: Any) -> tuple[str, Format]:
     """Name and format of the released table: those of the input unless the job says otherwise."""
     given = Path(data) if isinstance(data, (str, Path)) else Path("release.parquet")
     parquet = given.suffix.lower() in (".parquet", ".pq")
-    format_: Format = job.output.format or ("parquet" if parquet else "csv")  # type: ignore[assignment]
+    format_: Format = output.format or ("parquet" if parquet else "csv")  # type: ignore[assignment]
     return f"{unpacked_name(given).stem}.{format_}", format_
 
 
@@ -79,11 +81,21 @@ def write_companions(
     job = release.job.to_yaml(None if target is None else target / PRIVATE)
     stage.path(f"{PRIVATE}/{JOB}", private=True).write_text(job, encoding="utf-8")
     groups = groups_table(plan) if isinstance(plan, Plan) else None  # numbered groups stand in the release
+    _write_solutions(stage, release, plan)
     tables = {GROUPS: groups, WITNESS: evidence.witness, POPULATION: evidence.population}
     for name, table in tables.items():
         if table is not None:
             with TableWriter(stage.path(f"{PRIVATE}/{name}", private=True), "parquet") as writer:
                 writer.write(table)
+
+
+def _write_solutions(stage: Staging | RemoteStaging, release: Release, plan: AnyPlan) -> None:
+    """Write the nodes of the lattice with their figures, if the job asks for them."""
+    which = release.job.output.solutions
+    if which is not None:
+        with TableWriter(stage.path(f"{PRIVATE}/{SOLUTIONS}", private=True), "parquet") as writer:
+            for frame in solution_frames(plan.tally, plan.goal, which):  # type: ignore[arg-type]
+                writer.write(frame)
 
 
 def write_json(path: Path, data: dict[str, Any]) -> None:

@@ -6,13 +6,14 @@ This is the only module that knows the order of things.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from tarnkappe.algorithms.bucketization.base import Bucketization
 from tarnkappe.algorithms.ceilings import lost_to_ceilings
@@ -46,6 +47,7 @@ from tarnkappe.publication import Draft, publish_in_memory, publish_to
 from tarnkappe.release import Release
 from tarnkappe.runs import Checked, Run, Table, WriteTo
 from tarnkappe.schema import Schema
+from tarnkappe.solution_frames import Which, solution_frames
 from tarnkappe.tally import Tally
 from tarnkappe.taxonomy.builders import File
 from tarnkappe.threads import in_background
@@ -61,6 +63,34 @@ def check(job: Job, data: Any) -> Checked:
     job.algorithm.require_supported(checked.tally, goal)
     _require_feasible(goal, checked.tally)
     return replace(checked, notices=checked.notices + foreseen(checked.source, checked.schema, goal, checked.tally))
+
+
+def counted(job: Job, data: Any = None) -> Checked:
+    """Read, classify, encode and count the data of a job, whatever its algorithm can make of them."""
+    one_of(job, "job", Job, Fix("tarnkappe run job.yaml", 'Job.from_yaml("job.yaml")'))
+    given = job.data.path if data is None else data
+    if given is None:
+        raise JobError("E103", "the job names no data file", hint="data: {path: DATA.csv}")
+    return _count(job, given, Phases(None))[0]
+
+
+def solutions(job: Job, data: Any = None, which: Which = "satisfying", *, batch: int = 1000) -> Iterator[pl.DataFrame]:
+    """All nodes of the generalisation lattice that satisfy a job, or all there are, frame by frame with their figures.
+
+    A node is one level for every quasi-identifier, and so one release that full-domain generalisation could make; the
+    job's algorithm does not matter. Of every node it is told: its levels, whether it satisfies the goal (``ok``), how
+    many records it suppresses, how many groups it has, the size of the smallest one, with and without suppression, and
+    every loss metric. Nothing grows with the number of nodes but the time.
+
+    >>> import polars as pl
+    >>> from tarnkappe import Job, KAnonymity, intervals, suppress
+    >>> table = pl.DataFrame({"age": [31, 34, 47, 48], "sex": ["f", "f", "m", "m"]})
+    >>> job = Job(quasi={"age": intervals(10), "sex": suppress()}, criteria=[KAnonymity(2)])
+    >>> found = pl.concat(solutions(job, table))
+    >>> found.select("level of age", "level of sex", "smallest", "precision").rows()
+    [(2, 1, 4, 0.0), (1, 1, 2, 0.25), (1, 0, 2, 0.75), (2, 0, 2, 0.5)]
+    """
+    return solution_frames(counted(job, data).tally, job.goal, which, batch)
 
 
 def foresee(job: Job, checked: Checked) -> Estimate:

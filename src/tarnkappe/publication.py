@@ -94,7 +94,7 @@ def publish_to(
     rewrite: Callable[[WriteTo], tuple[tuple[Table, ...], Evidence]],
 ) -> Release:
     """Write a decided release and all that goes with it, and check what was written."""
-    name, format_ = file_name(job, data)
+    name, format_ = file_name(job.output, data)
     # The release is written like its input, so that its numbers and gaps are read back as what they were.
     missing = job.data.missing or ("",)
     marker = "" if "" in missing else missing[0]

@@ -287,12 +287,7 @@ def require_release(
     problems = []
     if population is not None and found.n_people > population.n_rows:
         problems.append(f"{found.n_people} people of a public table of {population.n_rows}")
-    if found.columns != tuple(published):
-        problems.append(f"columns are {', '.join(found.columns)} instead of {', '.join(published)}")
-    if found.n_records != int(sizes.sum()):
-        problems.append(f"{found.n_records} records instead of {int(sizes.sum())}")
-    elif not np.array_equal(np.sort(found.sizes), np.sort(sizes)):
-        problems.append("the groups found are not the groups planned")
+    problems += unplanned(found, published, sizes)
     for v in found.verdicts:
         if not v.ok:
             on = f" on '{v.column}'" if v.column else ""
@@ -301,6 +296,18 @@ def require_release(
     problems += found.untrue
     if problems:
         raise _failed(where, problems)
+
+
+def unplanned(found: Verification, published: Sequence[str], sizes: Counts) -> list[str]:
+    """What is otherwise than planned in a written table: columns, records, groups."""
+    problems = []
+    if found.columns != tuple(published):
+        problems.append(f"columns are {', '.join(found.columns)} instead of {', '.join(published)}")
+    if found.n_records != int(sizes.sum()):
+        problems.append(f"{found.n_records} records instead of {int(sizes.sum())}")
+    elif not np.array_equal(np.sort(found.sizes), np.sort(sizes)):
+        problems.append("the groups found are not the groups planned")
+    return problems
 
 
 def _failed(where: str, problems: Sequence[str]) -> VerificationError:

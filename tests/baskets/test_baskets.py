@@ -166,6 +166,20 @@ def test_the_command_line(tmp_path):
         load_job(job)
 
 
+@pytest.mark.parametrize("how", ["taxonomy: items.csv", "algorithm: disassociation"])
+def test_both_editions_of_the_report(tmp_path, how):
+    sets = [{"a1", "b1"}, {"a2", "b1"}, {"a1"}, {"a2"}] * 3 + [{"c1", "c2"}]
+    run_items(load_items_job(write(tmp_path, sets, items=f"{{column: basket, k: 3, m: 2, {how}}}")), seed=987654321)
+    public, private = ((tmp_path / "out" / part / "report.html").read_text() for part in ("public", "do-not-share"))
+    assert "whoever knows any 2 items of a person finds at least 3 persons" in public
+    assert "What may not be concluded" in public
+    assert "987654321" not in public
+    assert "Detail kept" not in public
+    assert "987654321" in private
+    assert "INTERNAL" in private
+    assert "<script" not in public + private
+
+
 @pytest.mark.parametrize("wrong", ["rare", "swap", "drop", "label"])
 def test_sabotage_is_caught(tmp_path, monkeypatch, wrong):
     sets = [{"a1", "b1"}, {"a2", "b1"}, {"a1", "b2"}, {"a2", "b2"}, {"a1"}, {"a2"}, {"b1"}, {"b2"}] * 2

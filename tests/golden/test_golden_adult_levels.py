@@ -14,6 +14,7 @@ from printed import at_levels
 
 import brute
 from tarnkappe.algorithms.fulldomain.datafly import Datafly
+from tarnkappe.algorithms.fulldomain.solutions import Solutions
 from tarnkappe.criteria.base import Criterion
 from tarnkappe.criteria.entropy_l_diversity import EntropyLDiversity
 from tarnkappe.criteria.frequency_l_diversity import FrequencyLDiversity
@@ -23,7 +24,7 @@ from tarnkappe.criteria.recursive_cl_diversity import RecursiveCLDiversity
 from tarnkappe.criteria.t_closeness import TCloseness
 from tarnkappe.goal import Goal
 from tarnkappe.groups import GroupStats
-from tarnkappe.metrics import score_plan
+from tarnkappe.metrics import metric_named, score_plan
 from tarnkappe.plan import Plan, suppress_leftovers
 
 ANYTHING = Goal([KAnonymity(1)])
@@ -213,6 +214,19 @@ class TestFullDomainNodes:
         assert (grouping.suppressed, grouping.n_groups) == (example["suppressed"], example["kept_classes"])
         scores = score_plan(Plan.of(tally, goal, grouping))
         assert 1 - scores["precision"] == pytest.approx(example["arx_precision_metric"], rel=1e-9)
+
+    def test_the_solution_space_of_the_poster(self, adult, nodes_oracle):
+        """1,197 is what a pruned search leaves behind; all that satisfy the goal are 9,703."""
+        space = Solutions(adult.tally(QUASI, []), Goal([KAnonymity(3)], 0.1), [metric_named("loss")])
+        found = {s.levels: s for s in space.satisfying()}
+        assert len(found) == 9703
+        assert {tuple(levels) for levels in nodes_oracle["poster"]["level_vectors"]} <= set(found)
+        example = nodes_oracle["poster"]["example"]
+        told = found[tuple(example["levels"])]
+        assert (told.suppressed, told.groups) == (example["suppressed"], example["kept_classes"])
+        assert round(told.scores["loss"], 4) == 0.2210
+        assert told.level_share == pytest.approx(example["precision_ignoring_suppression"])
+        assert told.group_mean == pytest.approx(example["avg_kept_class_size"])
 
     @pytest.mark.parametrize(
         ("node", "squares"),

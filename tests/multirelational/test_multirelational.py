@@ -25,7 +25,7 @@ from tarnkappe.multirelational import (
     run_multirelational,
     verify_multirelational,
 )
-from tarnkappe.multirelational import anonymize as module
+from tarnkappe.multirelational import plan as module
 from tarnkappe.taxonomy import intervals, suppress, tree
 
 ILLNESS = ["flu", "cold", "gout", "migraine"]
@@ -100,7 +100,7 @@ def test_every_person_looks_like_others(n: int, seed: int, k: int, limit: float,
 
 def assert_minimal(job: MultiJob, tables: dict[str, pl.DataFrame], release: MultiRelease):
     """No level can be lowered by itself."""
-    plan = module._decide(job, tables)
+    plan = module.decide_levels(job, tables)
     assert {n: dict(v) for n, v in release.levels.items()} == {
         r.relation.name: dict(zip(r.relation.quasi, levels, strict=True))
         for r, levels in zip(plan.tables, plan.search.by_table(plan.levels), strict=True)
@@ -113,7 +113,7 @@ def assert_minimal(job: MultiJob, tables: dict[str, pl.DataFrame], release: Mult
 
 def test_hashes_find_the_same_groups_as_the_values():
     tables = tables_of(300, 1)
-    plan = module._decide(MultiJob("key", PEOPLE, [VISITS, BILLS], k=1), tables)
+    plan = module.decide_levels(MultiJob("key", PEOPLE, [VISITS, BILLS], k=1), tables)
     assert plan.levels == (0, 0, 0)
     expected = groups_by_hand(tables, [PEOPLE, VISITS, BILLS])
     found = defaultdict(list)
@@ -241,7 +241,14 @@ def test_files_are_written_and_can_be_checked(tmp_path: Path):
     files = write(tables_of(200, 4), tmp_path)
     release = run_multirelational(JOB, files, tmp_path / "release", seed=1)
     public = tmp_path / "release" / "public"
-    assert sorted(p.name for p in public.iterdir()) == ["bills.parquet", "manifest.json", "people.csv", "visits.csv"]
+    assert sorted(p.name for p in public.iterdir()) == [
+        "bills.parquet",
+        "codebook.csv",
+        "manifest.json",
+        "people.csv",
+        "report.html",
+        "visits.csv",
+    ]
     written = {"people": public / "people.csv", "visits": public / "visits.csv", "bills": public / "bills.parquet"}
     found = verify_multirelational(PEOPLE, [VISITS, BILLS], written, "key", 3)
     assert found.ok
@@ -259,10 +266,10 @@ def test_files_are_written_and_can_be_checked(tmp_path: Path):
 def test_nothing_appears_if_the_check_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     files = write(tables_of(200, 4), tmp_path)
 
-    def everybody(domain: Any, level: int, codes: Any, missing: Any) -> pl.Series:
-        return pl.Series([f"{i}" for i in range(len(codes))])
+    def everybody(self: Any, rows: Any) -> pl.Series:
+        return pl.Series([f"{i}" for i in range(len(rows))])
 
-    monkeypatch.setattr(module, "_labels", everybody)
+    monkeypatch.setattr(module.Labelling, "at", everybody)
     with pytest.raises(VerificationError) as caught:
         run_multirelational(JOB, files, tmp_path / "release")
     assert caught.value.code == "E501"

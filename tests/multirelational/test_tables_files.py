@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -11,9 +12,13 @@ import pytest
 from typer.testing import CliRunner
 
 from tarnkappe.cli.app import app
-from tarnkappe.errors import JobError
+from tarnkappe.errors import JobError, VerificationError
 from tarnkappe.job.files import load_job
+from tarnkappe.multirelational import decide_multirelational, run_multirelational
 from tarnkappe.multirelational.files import load_tables_job
+from tarnkappe.multirelational.plan import Labelling
+from tarnkappe.multirelational.published import TablesDraft
+from tarnkappe.publish.labels import Labels
 
 JOB = """
 key: patient
@@ -110,3 +115,105 @@ def test_what_is_wrong_is_said(folder: Path, old: str, new: str, what: str):
 def test_other_commands_say_what_it_is(folder: Path):
     with pytest.raises(JobError, match="E102 this job file is about several tables"):
         load_job(folder / "job.yaml")
+
+
+def verify(*arguments: str):
+    return CliRunner().invoke(app, ["verify", *arguments])
+
+
+def test_the_folder_can_be_verified_and_changes_are_found(folder: Path):
+    assert run(str(folder / "job.yaml")).exit_code == 0
+    for what in (folder / "out", folder / "out" / "public" / "people.csv"):
+        assert verify(str(what)).exit_code == 0
+    table = folder / "out" / "public" / "visits.csv"
+    whole = table.read_text()
+    table.write_text(whole.replace("*", "May", 1) if "*" in whole else whole.replace("May", "Mai", 1))
+    done = verify(str(folder / "out"), "--json")
+    assert done.exit_code == 5
+    told = json.loads(done.stdout)
+    assert told["sha256_matches_manifest"] is False
+    assert told["verdicts"][0]["ok"] is False, "somebody stands out by the changed row"
+    table.write_text(whole)
+    assert verify(str(folder / "out")).exit_code == 0
+    manifest = folder / "out" / "public" / "manifest.json"
+    told = json.loads(manifest.read_text())
+    for wrong in ({"relations": []}, {"persons": "nobody"}, {"k": None}):
+        manifest.write_text(json.dumps({**told, "joined": {**told["joined"], **wrong}}))
+        assert "E408" in verify(str(folder / "out")).output
+
+
+def test_the_kept_job_makes_the_same_release_again(folder: Path):
+    assert run(str(folder / "job.yaml")).exit_code == 0
+    public = folder / "out" / "public"
+    first = {name: (public / name).read_bytes() for name in ("people.csv", "visits.csv", "codebook.csv")}
+    kept = folder / "out" / "do-not-share" / "job.yaml"
+    assert load_tables_job(kept).job == load_tables_job(folder / "job.yaml").job
+    assert run(str(kept), "--overwrite").exit_code == 0
+    assert first == {name: (public / name).read_bytes() for name in first}
+
+
+def test_nothing_public_tells_what_only_the_publisher_knows(folder: Path):
+    assert run(str(folder / "job.yaml"), "--seed", "987654321").exit_code == 0
+    public, private = folder / "out" / "public", folder / "out" / "do-not-share"
+    shared = "".join(p.read_text() for p in public.iterdir())
+    kept = json.loads((private / "manifest.json").read_text())
+    assert {"seed", "loss", "levels", "input", "seconds"} <= set(kept)
+    assert "987654321" not in shared
+    assert "somebody 1" not in shared
+    assert str(folder) not in shared
+    manifest = json.loads((public / "manifest.json").read_text())
+    assert not {"seed", "loss", "levels", "input"} & set(manifest)
+    assert "987654321" in (private / "report.html").read_text()
+    assert "INTERNAL" not in (public / "report.html").read_text()
+
+
+def test_the_report_says_what_belongs_together(folder: Path):
+    assert run(str(folder / "job.yaml")).exit_code == 0
+    page = (folder / "out" / "public" / "report.html").read_text()
+    for words in ("looks like at least 2 other persons in all tables together", "people.csv", "visits.csv"):
+        assert words in page
+    assert "tarnkappe verify people.csv" in page.replace("<span>", "").replace("</span>", "")
+    assert "<script" not in page
+
+
+@pytest.mark.parametrize("wrong", ["swapped rows", "untrue label"])
+def test_sabotage_that_keeps_the_groups_is_caught(folder: Path, monkeypatch: pytest.MonkeyPatch, wrong: str):
+    """The groups are as planned, but something is not true of the persons."""
+    given = load_tables_job(folder / "job.yaml")
+    if wrong == "swapped rows":
+        tables = TablesDraft.tables
+
+        def swapped(self):
+            made = tables(self)
+            illness = made["visits"]["diagnosis"]
+            return {**made, "visits": made["visits"].with_columns(illness.reverse())}
+
+        monkeypatch.setattr(TablesDraft, "tables", swapped)
+    else:
+        of = Labelling.of
+
+        def renamed(*given):
+            made = of(*given)
+            return replace(made, labels=Labels(made.labels.texts[::-1], made.labels.code))
+
+        monkeypatch.setattr(Labelling, "of", renamed)
+    with pytest.raises(VerificationError):
+        run_multirelational(given, given.paths, folder / "out")
+    assert not (folder / "out").exists()
+
+
+def test_many_releases_of_one_decision(folder: Path):
+    given = load_tables_job(folder / "job.yaml")
+    decided = decide_multirelational(given, given.paths)
+    one, again, other = (decided.publish(copy=copy).tables for copy in (0, 0, 1))
+    assert one["people"].equals(again["people"])
+    assert not one["people"].equals(other["people"])
+    assert Counter(one["people"].drop("patient").rows()) == Counter(other["people"].drop("patient").rows())
+
+
+def test_settings_that_would_be_ignored_are_refused(folder: Path):
+    for line in ("data: {missing: [NA]}", "limits: {time: 3s}"):
+        key = line.split(":", maxsplit=1)[0]
+        (folder / "job.yaml").write_text("\n".join([x for x in JOB.split("\n") if not x.startswith(key)] + [line]))
+        with pytest.raises(JobError):
+            load_tables_job(folder / "job.yaml")

@@ -4,66 +4,44 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable, Mapping
-from contextlib import ExitStack
-from dataclasses import asdict, dataclass, field, replace
-from datetime import UTC, datetime
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from tarnkappe._version import __version__
 from tarnkappe.baskets.dissected import Dissected
-from tarnkappe.baskets.form import MAIN, Found, Protected
-from tarnkappe.baskets.published import check_tables
+from tarnkappe.baskets.form import CARD, Protected
+from tarnkappe.baskets.published import TITLE, UNIT, check_tables
 from tarnkappe.baskets.reading import read_sets
 from tarnkappe.baskets.recoded import Recoded
-from tarnkappe.companions import sheet_file, write_json
-from tarnkappe.criteria.base import Verdict
-from tarnkappe.errors import DataError, Notice, VerificationError
-from tarnkappe.io import CsvDialect, Format, Source, Staging, TableWriter, like, open_source
-from tarnkappe.io.folders import CODEBOOK, JOB, MANIFEST, MANIFEST_KEY, PRIVATE, PUBLIC, told_dialect
-from tarnkappe.io.source import unpacked_name
+from tarnkappe.baskets.recount import NAME
+from tarnkappe.bundle import Bundle, Found, Story
+from tarnkappe.bundling import BundleDraft, Place, public_facts, publish_in_memory, publish_to
+from tarnkappe.codebook import Entry
+from tarnkappe.columns import ColumnSummary
+from tarnkappe.companions import file_name, sheet_file
+from tarnkappe.io import CsvDialect, Source, Staging, like, open_source
 from tarnkappe.job.given import data_and_folder
 from tarnkappe.job.items import KEY, Items, ItemsJob
 from tarnkappe.job.model import DataSettings, OutputSettings
 from tarnkappe.phases import Phases, Progress
 from tarnkappe.taxonomy import TaxonomyBuilder, from_file
 from tarnkappe.taxonomy.builders import File
-from tarnkappe.verification import unreadable
+from tarnkappe.wording import count, percent, plural
 
 _SEED_BITS = 63
 
 
-@dataclass(frozen=True, eq=False)
-class ItemsRelease:
-    """A release of sets of items; it exists only if it was checked.
-
-    `tables` are the tables by name if it is in memory: the first has no name. `private` is what only the publisher
-    may know, such as the loss.
-    """
-
-    verdicts: tuple[Verdict, ...]
-    public: dict[str, Any]
-    private: dict[str, Any]
-    notices: tuple[Notice, ...] = ()
-    tables: Mapping[str, Any] = field(default_factory=dict)
-    folder: Path | None = None
-
-    @property
-    def table(self) -> Any:
-        """The first table, if the release is in memory."""
-        return self.tables.get(MAIN)
+@dataclass(frozen=True, eq=False, repr=False)
+class ItemsRelease(Bundle):
+    """A release of sets of items; it exists only if it was checked. The first of its `tables` has no name."""
 
     @property
     def loss(self) -> float:
         """The mean share of detail that an item lost: 0 is nothing, 1 is all. For the publisher only."""
-        return float(self.private["loss"])
-
-    def __repr__(self) -> str:
-        asked = " · ".join(v.asked for v in self.verdicts)
-        return f"<ItemsRelease: {', '.join(t['about'] for t in self.public['tables'])} {asked}>"
+        return float(self.private_manifest["loss"])
 
 
 def anonymize_items(
@@ -118,12 +96,7 @@ def anonymize_items(
 def anonymize_in_memory(job: ItemsJob, data: Any, *, progress: Progress | None = None) -> ItemsRelease:
     """Publish sets of items as frames of the kind that was given; they are checked like files."""
     clock = Phases(progress)
-    draft = _decide(job, data, clock)
-    clock.begin("verify")
-    made = draft.made.tables(draft.rng)
-    found = _require(draft.check(made), "the release")
-    tables = {name: like(data, table) for name, table in made.items()}
-    return ItemsRelease(found.verdicts, draft.public(made, found), draft.private(), job.notices(), tables)
+    return publish_in_memory(_decide(job, data, clock), clock, lambda _, table: like(data, table))
 
 
 def run_items(
@@ -143,48 +116,88 @@ def run_items(
     read += [job.items.builder.path] if isinstance(job.items.builder, File) else []
     with Staging(target, overwrite=overwrite, inputs=[*read, *inputs]) as stage:
         clock = Phases(progress)
-        draft = _decide(job, data, clock)
-        return _publish(stage, draft, data, Path(target), clock)
+        return publish_to(stage, _decide(job, data, clock), Path(target), clock)
 
 
 @dataclass(frozen=True, eq=False)
-class _Draft:
+class _Draft(BundleDraft[ItemsRelease]):
     """Sets that were made safe, and where they came from."""
 
     job: ItemsJob
+    data: Any
     source: Source
     made: Protected
     seed: int
     rng: np.random.Generator
+
+    unit = UNIT
+
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """The sets as they are published."""
+        return self.made.tables(self.rng)
 
     def check(self, tables: Mapping[str, pl.DataFrame]) -> Found:
         """Count anew in tables that were written, and compare them with the input."""
         found = check_tables(tables, self.job.items)
         return Found(found.verdicts, (*found.problems, *self.made.untrue(tables)))
 
-    def public(self, tables: Mapping[str, pl.DataFrame], found: Found) -> dict[str, Any]:
-        """What everybody may know."""
-        items = self.job.items
-        asked = {name: getattr(items, name) for name in ("column", "k", "m", "separator", "key", "algorithm")}
-        about = self.made.abouts
-        return {
-            MANIFEST_KEY: __version__,
-            "title": self.job.title or "Anonymised sets of items",
-            "purpose": self.job.purpose,
-            KEY: asked,
-            "verdicts": [asdict(v) for v in found.verdicts],
-            "caution": self.made.caution,
-            "tables": [
-                {"name": name, "columns": t.columns, "rows": t.height, "about": about[name]}
-                for name, t in tables.items()
-            ],
-        }
+    def codebook(self) -> tuple[Entry, ...]:
+        """What the labels mean."""
+        return self.made.codebook()
 
-    def private(self) -> dict[str, Any]:
-        """What only the publisher may know."""
-        source = self.source
+    def bundle(self, tables: Mapping[str, pl.DataFrame], found: Found, codebook: tuple[Entry, ...]) -> ItemsRelease:
+        """What is known about sets that were checked."""
+        items, job, source = self.job.items, self.job, self.source
+        asked = {name: getattr(items, name) for name in ("column", "k", "m", "separator", "key", "algorithm")}
+        title = job.title or "Anonymised sets of items"
         read = {"name": source.name, "sha256": source.sha256, "description": source.description}
-        return {"seed": self.seed, "input": read, **self.made.facts()}
+        facts = self.made.facts()
+        return ItemsRelease(
+            found.verdicts,
+            public_facts(title, job.purpose, {KEY: asked}, found, self.made.caution, tables, self.made.abouts),
+            {"seed": self.seed, "input": read, **facts},
+            self._story(tables, facts),
+            (ColumnSummary(items.column, "items", self.made.done, items.because, facts["loss"]),),
+            job.notices(),
+            codebook,
+        )
+
+    def _story(self, tables: Mapping[str, pl.DataFrame], facts: Mapping[str, Any]) -> Story:
+        items = self.job.items
+        known = f"any {items.m} items" if items.m > 1 else "an item"
+        return Story(
+            promise=f"whoever knows {known} of a person finds at least {items.k} persons who may have them.",
+            attacker=f"somebody who knows at most {plural(items.m, 'item')} of a person in {items.column}, "
+            "and nothing else about this person.",
+            cards={NAME: (TITLE, CARD)},
+            joined=self.made.joined,
+            assumptions=(
+                ("One set is one person.", "Where a person has several sets, fewer persons share what is known."),
+                ("Nobody knows more items.", f"The promise ends with {plural(items.m, 'known item')}."),
+                ("Columns beside the items are left out.", "Only the items, and numbers drawn by lot, are published."),
+            ),
+            figures=(("Persons", self.made.persons(tables), "in the published tables"),),
+            secret_figures=(
+                ("Detail kept", percent(1 - facts["loss"]), "of an average item"),
+                ("Different items", count(facts["items_before"]), "in the data"),
+            ),
+        )
+
+    def place(self, table: str) -> Place:
+        """A file for each table, called and written like the input."""
+        name, format_ = file_name(self.job.output, self.data)
+        dialect = getattr(self.source, "dialect", None) or CsvDialect()
+        return Place(sheet_file(name, table), format_, replace(dialect, spreadsheet_safe=self.spreadsheet_safe))
+
+    def job_text(self, folder: Path) -> str:
+        """The job as it was carried out."""
+        path = str(self.data) if isinstance(self.data, (str, Path)) else None
+        return replace(self.job, data=replace(self.job.data, path=path)).to_yaml(folder)
+
+    @property
+    def spreadsheet_safe(self) -> bool:
+        """As the job asks for."""
+        return self.job.output.spreadsheet_safe
 
 
 def _decide(job: ItemsJob, data: Any, clock: Phases) -> _Draft:
@@ -196,75 +209,4 @@ def _decide(job: ItemsJob, data: Any, clock: Phases) -> _Draft:
     form = Dissected if job.items.algorithm == "disassociation" else Recoded
     seed = secrets.randbits(_SEED_BITS) if job.seed is None else job.seed
     rng = np.random.Generator(np.random.Philox(seed))
-    return _Draft(job, source, form.of(sets, job.items, source, rng), seed, rng)
-
-
-def _require(found: Found, where: str) -> Found:
-    """An exception unless tables are what was promised."""
-    if found.ok:
-        return found
-    broken = [f"{v.asked}: {v.violating_groups} sets of items break it" for v in found.verdicts if not v.ok]
-    raise VerificationError(
-        "E501",
-        "verification failed: the release was NOT written",
-        where=where,
-        details=[*broken, *found.problems],
-        hint="This is a bug in Tarnkappe or a damaged disk. Please report it; no file was left behind.",
-    )
-
-
-def _publish(stage: Staging, draft: _Draft, data: Any, target: Path, clock: Phases) -> ItemsRelease:
-    """Write a release and all that goes with it, and check what was written."""
-    clock.begin("write")
-    job = draft.job
-    name, format_ = _file_name(job, data)
-    dialect = replace(
-        getattr(draft.source, "dialect", None) or CsvDialect(), spreadsheet_safe=job.output.spreadsheet_safe
-    )
-    files = {}
-    for sheet, table in draft.made.tables(draft.rng).items():
-        files[sheet] = sheet_file(name, sheet)
-        with TableWriter(stage.path(f"{PUBLIC}/{files[sheet]}"), format_, dialect) as writer:
-            writer.write(table)
-    dialect = dialect.released()
-    clock.begin("verify")
-    shown = f"{str(target).rstrip('/')}/{PUBLIC}/{name}"
-    with ExitStack() as opened:
-        try:
-            written = {
-                sheet: opened.enter_context(open_source(stage.folder / PUBLIC / file, dialect))
-                for sheet, file in files.items()
-            }
-            tables = {sheet: source.read(source.columns) for sheet, source in written.items()}
-        except DataError as error:
-            raise unreadable(shown, error) from error
-        found = _require(draft.check(tables), shown)
-        digests = {sheet: source.sha256 for sheet, source in written.items()}
-    clock.begin("report")
-    public = {**draft.public(tables, found), "made": datetime.now(UTC).isoformat(timespec="seconds")}
-    public |= {"file": name, "sha256": digests[MAIN]}
-    public |= {"csv": told_dialect(dialect, ("",))} if format_ == "csv" else {}
-    for told in public["tables"]:
-        told |= {"file": files[told["name"]], "sha256": digests[told["name"]]}
-    book = draft.made.codebook()
-    if book is not None:
-        public["codebook"] = CODEBOOK if name != CODEBOOK else f"labels-{CODEBOOK}"
-        safe = CsvDialect(spreadsheet_safe=job.output.spreadsheet_safe)
-        with TableWriter(stage.path(f"{PUBLIC}/{public['codebook']}"), "csv", safe) as writer:
-            writer.write(book)
-    write_json(stage.path(f"{PUBLIC}/{MANIFEST}"), public)
-    kept = replace(job, data=replace(job.data, path=str(data) if isinstance(data, (str, Path)) else None))
-    text = kept.to_yaml(target / PRIVATE)
-    stage.path(f"{PRIVATE}/{JOB}", private=True).write_text(text, encoding="utf-8")
-    clock.begin(None)
-    private = {**draft.private(), "seconds": clock.seconds}
-    write_json(stage.path(f"{PRIVATE}/{MANIFEST}", private=True), private)
-    return ItemsRelease(found.verdicts, public, private, job.notices(), {}, target)
-
-
-def _file_name(job: ItemsJob, data: Any) -> tuple[str, Format]:
-    """Name and format of the released table: those of the input unless the job says otherwise."""
-    given = Path(data) if isinstance(data, (str, Path)) else Path("release.parquet")
-    parquet = given.suffix.lower() in (".parquet", ".pq")
-    format_: Format = job.output.format or ("parquet" if parquet else "csv")  # type: ignore[assignment]
-    return f"{unpacked_name(given).stem}.{format_}", format_
+    return _Draft(job, data, source, form.of(sets, job.items, source, rng), seed, rng)

@@ -51,6 +51,10 @@ class Dissected(Protected):
         CLUSTERS: "How many persons a cluster has.",
     }
     caution: ClassVar = "Rows of different chunks do not belong together: any may be of the same person."
+    joined: ClassVar = (
+        "Rows with the same cluster, in all tables, are about the same persons; clusters have numbers drawn by lot."
+    )
+    done: ClassVar = "items are published as they are; which of them belong to one person is cut"
 
     @classmethod
     def of(cls, sets: Sets, items: Items, source: Source, rng: np.random.Generator) -> Dissected:
@@ -148,3 +152,7 @@ class Dissected(Protected):
             "persons": self.sets.n,
             "persons_with_items": self.sets.n_filled,
         }
+
+    def persons(self, tables: Mapping[str, pl.DataFrame]) -> int:
+        """The sizes of all clusters."""
+        return int(tables[CLUSTERS][names_for(self.items)[2]].cast(pl.Int64).sum())

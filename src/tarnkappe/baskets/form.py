@@ -4,29 +4,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
 
 from tarnkappe.baskets.reading import ITEM, PERSON
-from tarnkappe.criteria.base import Verdict
+from tarnkappe.codebook import Entry
+from tarnkappe.criteria.base import Card
 from tarnkappe.job.items import Items
 from tarnkappe.publish.sheets import MAIN
-
-
-@dataclass(frozen=True)
-class Found:
-    """What a check of written tables found: what they reach, and what is wrong with them."""
-
-    verdicts: tuple[Verdict, ...]
-    problems: tuple[str, ...] = ()
-
-    @property
-    def ok(self) -> bool:
-        """Whether everything is as it should be."""
-        return not self.problems and all(v.ok for v in self.verdicts)
 
 
 class Protected(ABC):
@@ -36,6 +23,10 @@ class Protected(ABC):
     abouts: ClassVar[Mapping[str, str]]
     #: What may not be concluded from the tables, in one sentence for the reader.
     caution: ClassVar[str]
+    #: What joins the tables, in one sentence.
+    joined: ClassVar[str] = ""
+    #: What was done to the items, in a few words.
+    done: ClassVar[str]
 
     @abstractmethod
     def tables(self, rng: np.random.Generator) -> dict[str, pl.DataFrame]:
@@ -49,9 +40,22 @@ class Protected(ABC):
     def facts(self) -> dict[str, Any]:
         """What only the publisher may know: what was lost."""
 
-    def codebook(self) -> pl.DataFrame | None:
+    @abstractmethod
+    def persons(self, tables: Mapping[str, pl.DataFrame]) -> int:
+        """How many persons published tables are about, as their readers count them."""
+
+    def codebook(self) -> tuple[Entry, ...]:
         """What every published label means; nothing if items are published as they are."""
-        return None
+        return ()
+
+
+#: What k^m-anonymity is good for.
+CARD = Card(
+    protects_from="being found by a few items of a set: whoever knows up to m of them finds at least k persons.",
+    does_not="hide an item that all persons with the known items share, nor protect from who knows more than m items.",
+    typical="k = 5 to 10; m = 2 or 3, as many items as a neighbour may have seen.",
+    cost="grows with m, and with the number of items that few persons have.",
+)
 
 
 def as_sets(table: pl.DataFrame, items: Items) -> pl.DataFrame:
@@ -82,4 +86,4 @@ def differing(written: pl.DataFrame, expected: pl.DataFrame) -> int:
     return both.filter(~pl.col("len").eq_missing(pl.col("len_expected"))).height
 
 
-__all__ = ["MAIN", "Found", "Protected", "as_sets", "baskets_of", "differing"]
+__all__ = ["CARD", "MAIN", "Protected", "as_sets", "baskets_of", "differing"]

@@ -6,12 +6,16 @@ from collections.abc import Iterator, Mapping
 
 import polars as pl
 
-from tarnkappe.baskets.form import MAIN, Found, as_sets
+from tarnkappe.baskets.form import MAIN, as_sets
 from tarnkappe.baskets.reading import ITEM, PERSON
 from tarnkappe.baskets.recount import NAME, recount
+from tarnkappe.bundle import Found
 from tarnkappe.criteria.base import Verdict
 from tarnkappe.job.items import Items
 from tarnkappe.publish.sheets import free_name
+
+#: What the promise is called in print, and what is said to break it.
+TITLE, UNIT = "k^m-anonymity", "combination"
 
 #: The further tables of a disassociated release: items without those who have them, and how large clusters are.
 TERMS, CLUSTERS = "terms", "clusters"

@@ -14,6 +14,7 @@ from tarnkappe.arrays import Codes
 from tarnkappe.baskets.apriori import REMOVED, Baskets, apriori, loss_of
 from tarnkappe.baskets.form import MAIN, Protected, as_sets, baskets_of, differing
 from tarnkappe.baskets.reading import ITEM, PERSON, Sets, encoded, require_joinable
+from tarnkappe.codebook import Entry
 from tarnkappe.errors import InfeasibleError
 from tarnkappe.fixes import Fix
 from tarnkappe.io import Source
@@ -35,6 +36,7 @@ class Recoded(Protected):
 
     abouts: ClassVar = {MAIN: "The items of a person, in one row or, under a number drawn by lot, in several."}
     caution: ClassVar = "An item may stand for others too, and a person may have had items that were removed."
+    done: ClassVar = "items that few persons have were coarsened or removed, alike for everybody"
 
     @classmethod
     def of(cls, sets: Sets, items: Items, source: Source, rng: np.random.Generator) -> Recoded:
@@ -112,12 +114,22 @@ class Recoded(Protected):
             "persons_with_items": self.sets.n_filled,
         }
 
-    def codebook(self) -> pl.DataFrame | None:
-        """What every label stands for, by the taxonomy, whatever the data hold."""
+    def persons(self, tables: Mapping[str, pl.DataFrame]) -> int:
+        """A row, or a number, for every person."""
+        table = tables[MAIN]
+        return table.height if self.items.key is None else table[self.items.key].n_unique()
+
+    def codebook(self) -> tuple[Entry, ...]:
+        """What every label stands for, by the taxonomy; which items lie below it is not said, few may have some."""
         if self.items.builder is None:
-            return None
-        spans = [self.tree.leaves[self.tree.lo[v] : self.tree.hi[v] + 1] for v in self._nodes]
-        meanings = ["the item itself" if len(span) == 1 else "one or more of: " + ", ".join(span) for span in spans]
-        return pl.DataFrame(
-            {"column": self.items.column, "label": [self.tree.labels[v] for v in self._nodes], "meaning": meanings}
+            return ()
+        alone = self.tree.lo[self._nodes] == self.tree.hi[self._nodes]
+        return tuple(
+            Entry(
+                self.items.column,
+                "items",
+                self.tree.labels[v],
+                "The item itself." if single else "One or more items of this group of the taxonomy.",
+            )
+            for v, single in zip(self._nodes, alone, strict=True)
         )

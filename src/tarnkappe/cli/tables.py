@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tarnkappe.cli import screen
-from tarnkappe.errors import JobError, TarnkappeError
+from tarnkappe.errors import JobError
 
 if TYPE_CHECKING:
     from tarnkappe.multirelational import MultiRelease
@@ -26,36 +25,33 @@ def run_about_tables(
     quiet: bool,
 ) -> None:
     """``tarnkappe run`` for a job about several tables."""
+    from tarnkappe.cli.bundles import named
     from tarnkappe.cli.progress import Working
+    from tarnkappe.io.folders import ReleaseFolder
     from tarnkappe.multirelational import anonymize_multirelational, run_multirelational
     from tarnkappe.multirelational.files import load_tables_job
 
     given = load_tables_job(path, settings)
-    folder = output or given.folder
-    seed = given.seed if seed is None else seed
-    try:
-        with Working(quiet=quiet) as progress:
-            progress("decide")
-            if dry_run:
-                release = anonymize_multirelational(given.job, given.paths, seed=seed)
-            elif folder is None:
-                what = "the job names no output folder"
-                raise JobError("E103", what, where=str(path), hint="output: {folder: release}")
-            else:
-                release = run_multirelational(given.job, given.paths, folder, seed=seed, overwrite=overwrite)
-    except TarnkappeError as error:
-        error.where = error.where or str(path)
-        error.in_job_file = True
-        raise
+    folder = output or given.output.folder
+    with Working(quiet=quiet) as progress, named(path):
+        if dry_run:
+            release = anonymize_multirelational(given, given.paths, seed=seed, progress=progress)
+        elif folder is None:
+            raise JobError("E103", "the job names no output folder", hint="output: {folder: release}")
+        else:
+            own = [] if ReleaseFolder.keeps(path) else [path]
+            how: dict[str, Any] = {"seed": seed, "overwrite": overwrite, "progress": progress, "inputs": own}
+            release = run_multirelational(given, given.paths, folder, **how)
     if as_json:
-        told = {"persons": release.n_persons - release.n_suppressed, "levels": release.levels, "dry_run": dry_run}
-        screen.print_json({**told, "folder": None if release.folder is None else str(release.folder)})
+        screen.print_json({**release.as_dict(), "levels": release.levels, "dry_run": dry_run})
     elif not quiet:
-        screen.rows(screen.stdout(), _rows(release, list(given.paths)))
+        console = screen.stdout()
+        screen.rows(console, _rows(release, list(given.paths)))
+        screen.notices(console, release.notices)
 
 
 def _rows(release: MultiRelease, tables: list[str]) -> list[tuple[str, str]]:
-    from tarnkappe.io.folders import PUBLIC
+    from tarnkappe.cli.bundles import bundle_wrote_rows
     from tarnkappe.summary import verdict_words
 
     losses = [x for by_column in release.loss.values() for x in by_column.values()]
@@ -67,6 +63,4 @@ def _rows(release: MultiRelease, tables: list[str]) -> list[tuple[str, str]]:
         ("Result", f"{screen.plural(release.n_groups, 'group')} of persons who look the same in all tables{kept}"),
         ("Verify", " ".join([checked, *(f"✓ {verdict_words(v)}" for v in release.verdicts)])),
     ]
-    if release.folder is None:
-        return [*rows, ("Wrote", "nothing: this was a dry run")]
-    return [*rows, ("Wrote", f"{shlex.quote(screen.shown_path(release.folder / PUBLIC))}/ (may be shared)")]
+    return [*rows, *bundle_wrote_rows(release)]

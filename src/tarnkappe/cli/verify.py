@@ -120,7 +120,7 @@ def verify(
     """
     from tarnkappe.audit import audit, columns_of
     from tarnkappe.audited import Reading
-    from tarnkappe.cli.items import is_items_release, verify_items_release
+    from tarnkappe.cli.bundles import verify_bundle
     from tarnkappe.cli.progress import Working
     from tarnkappe.io import CsvDialect
     from tarnkappe.schema import MISSING_RULES
@@ -136,9 +136,10 @@ def verify(
         raise JobError("E108", "--set changes a setting of a job, so it needs --job", hint="tarnkappe verify --help")
     signed = _Signed.of(file, signed_by)
     added = _checker_beside(file) if standalone else []
-    if job is None and not quasi and not criterion and k is None and l is None and t is None and is_items_release(file):
-        code = verify_items_release(file, signed.facts, [*signed.rows, *added], as_json=as_json)
-        raise typer.Exit(code if signed.ok else 5)
+    if job is None and not quasi and not criterion and k is None and l is None and t is None:
+        code = verify_bundle(file, signed.facts, [*signed.rows, *added], as_json=as_json)
+        if code is not None:
+            raise typer.Exit(code if signed.ok else 5)
     with Working("verify") as progress:
         progress("verify")
         names, secret = [], []

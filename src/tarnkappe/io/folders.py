@@ -30,6 +30,9 @@ MANIFEST_KEY = "tarnkappe"
 #: published table.
 JOB, GROUPS, WITNESS, POPULATION = "job.yaml", "groups.parquet", "witness.parquet", "population.parquet"
 
+#: Another one, if it is asked for: the releases that full-domain generalisation could make.
+SOLUTIONS = "solutions.parquet"
+
 
 @dataclass(frozen=True)
 class ReleaseFolder:

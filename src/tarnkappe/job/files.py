@@ -10,7 +10,7 @@ from typing import Any
 from tarnkappe.algorithms import all_algorithms
 from tarnkappe.algorithms.effort import EFFORTS, with_effort
 from tarnkappe.choice import Auto
-from tarnkappe.criteria import Criterion, all_criteria, criterion_class
+from tarnkappe.criteria import all_criteria
 from tarnkappe.engines.settings import ENGINES, EngineSettings
 from tarnkappe.errors import JobError
 from tarnkappe.job.given import algorithm_of, seconds_of, share_of
@@ -19,26 +19,26 @@ from tarnkappe.job.sections import (
     ColumnSection,
     DataSection,
     LimitsSection,
-    OutputSection,
     PopulationSection,
+    RecordsOutputSection,
     at,
     changed,
+    changed_output,
+    column_data,
     columns_of,
-    listed,
+    criteria_listed,
     reading,
     reading_data,
-    relative,
     resolved,
     section_of,
     without_none,
     written,
 )
-from tarnkappe.job.text import PlacedDict, apply_settings, dump_yaml, read_job_file, read_job_text
+from tarnkappe.job.text import apply_settings, dump_yaml, read_job_file, read_job_text
 from tarnkappe.params import Declared, bind, json_schema, param, place
 from tarnkappe.registry import registered
-from tarnkappe.schema import ROLES, Column, Schema
+from tarnkappe.schema import ROLES, Schema
 from tarnkappe.taxonomy import TaxonomyBuilder
-from tarnkappe.taxonomy.builders import File
 
 VERSION = 1
 
@@ -98,13 +98,17 @@ def job_from_data(raw: Mapping[str, Any], folder: Path) -> Job:
             raise JobError("E102", words, where=place(raw, key), hint="tarnkappe run JOB.yaml")
     top = bind(_Top, raw, "the job file")
     data = bind(DataSection, section_of(raw, "data"), "'data'")
-    output = bind(OutputSection, section_of(raw, "output"), "'output'")
+    output = bind(RecordsOutputSection, section_of(raw, "output"), "'output'")
     limits = bind(LimitsSection, section_of(raw, "limits"), "'limits'")
     population = bind(PopulationSection, section_of(raw, "population"), "'population'")
     columns = columns_of(raw, folder)
     with at(place(raw, "columns")):
         schema = Schema(columns)
-    criteria = [_criterion(item, raw, schema) for item in listed(raw, "criteria")]
+    criteria = []
+    for criterion, where in criteria_listed(raw):
+        with at(where):
+            require_column(criterion, schema)
+        criteria.append(criterion)
     share = share_of(limits.suppressed_rows, place(section_of(raw, "limits"), "suppressed_rows"))
     algorithm = algorithm_of(top.algorithm, place(raw, "algorithm"))
     with at(place(raw, "algorithm")):
@@ -128,24 +132,10 @@ def job_from_data(raw: Mapping[str, Any], folder: Path) -> Job:
             title=top.title or "",
             purpose=top.purpose or "",
             data=DataSettings(*reading(data, raw, "data", folder)),
-            output=OutputSettings(target, output.format, output.spreadsheet_safe),
+            output=OutputSettings(target, output.format, output.spreadsheet_safe, output.solutions),
             population=Population(*reading(population, raw, "population", folder)) if "population" in raw else None,
             engine=engine,
         )
-
-
-def _criterion(item: Any, raw: Mapping[str, Any], schema: Schema) -> Criterion:
-    where = place(item) if isinstance(item, Mapping) else place(raw, "criteria")
-    if not isinstance(item, Mapping) or len(item) != 1:
-        raise JobError("E110", "a criterion is one name with its parameters", where=where, hint="- k-anonymity: {k: 5}")
-    ((name, body),) = item.items()
-    body = PlacedDict(where or "") if body is None else body
-    if not isinstance(body, Mapping):
-        raise JobError("E110", f"criterion '{name}' needs a mapping of parameters", where=where, hint="{k: 5}")
-    criterion = bind(criterion_class(name, place(item, name)), body, f"criterion '{name}'")
-    with at(where):
-        require_column(criterion, schema)
-    return criterion
 
 
 def job_to_yaml(job: Job, folder: str | Path | None = None) -> str:
@@ -162,38 +152,19 @@ def job_to_yaml(job: Job, folder: str | Path | None = None) -> str:
     data["data"] = without_none({**reading_data(job.data, beside), "missing_rule": job.missing_rule})
     if job.population is not None:
         data["population"] = reading_data(job.population, beside)
-    data["columns"] = {c.name: _column_data(c, beside) for c in job.columns}
+    data["columns"] = {c.name: column_data(c, beside) for c in job.columns}
     if job.rest is not None:
         data["rest"] = job.rest
     data["criteria"] = [{c.name: changed(c)} for c in job.goal.criteria]
     limits = {"suppressed_rows": job.goal.max_suppressed or None, "time": job.time_limit and f"{job.time_limit:g}s"}
     data["limits"] = without_none(limits)
     data["algorithm"] = {"name": job.algorithm.name, **changed(job.algorithm)}
-    data["output"] = without_none(
-        {
-            "folder": relative(job.output.folder, beside),
-            "format": job.output.format,
-            "spreadsheet_safe": job.output.spreadsheet_safe or None,
-        }
-    )
+    data["output"] = changed_output(job.output, beside)
     if job.engine != EngineSettings():
         data |= without_none({"engine": job.engine.name, "master": job.engine.master, "memory": job.engine.memory})
     if job.seed is not None:
         data["seed"] = job.seed
     return dump_yaml({key: value for key, value in data.items() if value not in ({}, [])})
-
-
-def _column_data(column: Column, folder: Path | None) -> dict[str, Any]:
-    out: dict[str, Any] = {"role": column.role}
-    if column.kind == "numeric" and not (column.taxonomy and column.taxonomy.numeric):
-        out["type"] = "numeric"
-    if column.taxonomy is not None:
-        settings = {"kind": column.taxonomy.name, **changed(column.taxonomy)}
-        if isinstance(column.taxonomy, File):
-            settings["path"] = relative(column.taxonomy.path, folder)
-        out["taxonomy"] = "suppress" if settings == {"kind": "suppress"} else settings
-    usual = {"weight": 1, "min_level": 0, "max_level": None, "because": None}
-    return out | {key: getattr(column, key) for key, value in usual.items() if getattr(column, key) != value}
 
 
 def job_json_schema() -> dict[str, Any]:
@@ -222,7 +193,12 @@ def job_json_schema() -> dict[str, Any]:
     known: dict[str, type] = {Auto.name: Auto, **all_algorithms()}
     algorithms = [with_kind(cls, name, "name") for name, cls in known.items()]
     sections["algorithm"] = {"anyOf": [{"enum": list(known)}, *algorithms]}
-    shared = {"data": DataSection, "population": PopulationSection, "limits": LimitsSection, "output": OutputSection}
+    shared = {
+        "data": DataSection,
+        "population": PopulationSection,
+        "limits": LimitsSection,
+        "output": RecordsOutputSection,
+    }
     sections |= {key: json_schema(cls) for key, cls in shared.items()}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -16,6 +16,7 @@ from tarnkappe.job.sections import (
     PopulationSection,
     at,
     changed,
+    changed_output,
     reading,
     reading_data,
     relative,
@@ -127,18 +128,13 @@ class ItemsJob:
             section["taxonomy"] = {"kind": self.items.builder.name, **changed(self.items.builder)}
             if isinstance(self.items.builder, File):
                 section["taxonomy"]["path"] = relative(self.items.builder.path, beside)
-        output = {
-            "folder": relative(self.output.folder, beside),
-            "format": self.output.format,
-            "spreadsheet_safe": self.output.spreadsheet_safe or None,
-        }
         data: dict[str, Any] = {
             "version": VERSION,
             "title": self.title or None,
             "purpose": self.purpose or None,
             "data": reading_data(self.data, beside),
             KEY: section,
-            "output": without_none(output),
+            "output": changed_output(self.output, beside),
             "seed": self.seed,
         }
         return dump_yaml(without_none(data))

@@ -89,6 +89,8 @@ class OutputSettings:
     format: str | None = None
     #: Whether texts that a spreadsheet would run as formulas get an apostrophe before them in a CSV file.
     spreadsheet_safe: bool = False
+    #: Whether the nodes of the lattice are written for the publisher, and which.
+    solutions: str | None = None
 
 
 @dataclass(frozen=True, init=False, repr=False)

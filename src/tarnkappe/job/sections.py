@@ -9,13 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tarnkappe.criteria import Criterion, criterion_class
 from tarnkappe.errors import JobError, TarnkappeError, did_you_mean
 from tarnkappe.io import CsvDialect
-from tarnkappe.job.model import DataSettings
+from tarnkappe.job.model import DataSettings, OutputSettings
 from tarnkappe.job.text import PlacedDict
 from tarnkappe.params import Declared, bind, param, parameters, place
 from tarnkappe.schema import KINDS, MISSING_RULES, ROLES, Column
+from tarnkappe.solution_frames import WHICH
 from tarnkappe.taxonomy import TaxonomyBuilder, builder_from
+from tarnkappe.taxonomy.builders import File
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,18 @@ class OutputSection(Declared):
     )
     spreadsheet_safe: bool = param(
         False, doc="Put an apostrophe before texts of a CSV file that a spreadsheet would run as formulas."
+    )
+
+
+@dataclass(frozen=True)
+class RecordsOutputSection(OutputSection):
+    """The section ``output`` of a job about records."""
+
+    solutions: str | None = param(
+        None,
+        doc="Write solutions.parquet for yourself: the releases that full-domain generalisation could make, those that "
+        "satisfy the job or all, with their figures.",
+        choices=WHICH,
     )
 
 
@@ -140,6 +155,22 @@ def listed(raw: Mapping[str, Any], key: str) -> list[Any]:
     return items
 
 
+def criteria_listed(raw: Mapping[str, Any]) -> list[tuple[Criterion, str | None]]:
+    """The criteria of a job file, and where each stands."""
+    out = []
+    for item in listed(raw, "criteria"):
+        where = place(item) if isinstance(item, Mapping) else place(raw, "criteria")
+        if not isinstance(item, Mapping) or len(item) != 1:
+            what = "a criterion is one name with its parameters"
+            raise JobError("E110", what, where=where, hint="- k-anonymity: {k: 5}")
+        ((name, body),) = item.items()
+        body = PlacedDict(where or "") if body is None else body
+        if not isinstance(body, Mapping):
+            raise JobError("E110", f"criterion '{name}' needs a mapping of parameters", where=where, hint="{k: 5}")
+        out.append((bind(criterion_class(name, place(item, name)), body, f"criterion '{name}'"), where))
+    return out
+
+
 def resolved(path: str | None, folder: Path, where: str | None) -> str | None:
     """A path of a job file, relative to the folder it lies in."""
     if "\0" in (path or ""):
@@ -206,6 +237,18 @@ def reading_data(table: DataSettings, folder: Path | None) -> dict[str, Any]:
     return without_none(reading)
 
 
+def changed_output(output: OutputSettings, folder: Path | None) -> dict[str, Any]:
+    """Where a release goes, as a job file says it."""
+    return without_none(
+        {
+            "folder": relative(output.folder, folder),
+            "format": output.format,
+            "spreadsheet_safe": output.spreadsheet_safe or None,
+            "solutions": output.solutions,
+        }
+    )
+
+
 def changed(declared: Declared) -> dict[str, Any]:
     """The parameters that differ from their defaults, as plain data."""
     out = {}
@@ -214,6 +257,20 @@ def changed(declared: Declared) -> dict[str, Any]:
         if value != p.default:
             out[p.name] = list(value) if isinstance(value, tuple) else value
     return out
+
+
+def column_data(column: Column, folder: Path | None) -> dict[str, Any]:
+    """A column as a job file declares it."""
+    out: dict[str, Any] = {"role": column.role}
+    if column.kind == "numeric" and not (column.taxonomy and column.taxonomy.numeric):
+        out["type"] = "numeric"
+    if column.taxonomy is not None:
+        settings = {"kind": column.taxonomy.name, **changed(column.taxonomy)}
+        if isinstance(column.taxonomy, File):
+            settings["path"] = relative(column.taxonomy.path, folder)
+        out["taxonomy"] = "suppress" if settings == {"kind": "suppress"} else settings
+    usual = {"weight": 1, "min_level": 0, "max_level": None, "because": None}
+    return out | {key: getattr(column, key) for key, value in usual.items() if getattr(column, key) != value}
 
 
 def without_none(data: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,25 +7,27 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
 
-from tarnkappe.criteria import criterion_class
 from tarnkappe.criteria.frequency_l_diversity import FrequencyLDiversity
 from tarnkappe.criteria.k_anonymity import KAnonymity
 from tarnkappe.errors import JobError, did_you_mean
 from tarnkappe.job import numeric
+from tarnkappe.job.files import VERSION
 from tarnkappe.job.given import share_of
-from tarnkappe.job.model import Coarsening
+from tarnkappe.job.model import Coarsening, OutputSettings
 from tarnkappe.job.sections import (
-    DataSection,
-    LimitsSection,
     OutputSection,
     at,
+    changed_output,
+    column_data,
     columns_of,
-    listed,
+    criteria_listed,
+    relative,
     resolved,
     section_of,
+    without_none,
     written,
 )
-from tarnkappe.job.text import PlacedDict, apply_settings, read_job_file
+from tarnkappe.job.text import PlacedDict, apply_settings, dump_yaml, read_job_file
 from tarnkappe.multirelational.model import MultiJob, Relation, Rows
 from tarnkappe.params import Declared, bind, param, place
 from tarnkappe.schema import Column
@@ -42,7 +44,9 @@ class _Top(Declared):
     key: str = param(doc="The column that says whose row it is; all tables have it, and it is replaced.")
     persons: str = param(doc="The table that has one row for every person.")
     criteria: Any = param(doc="k-anonymity, and frequency-l-diversity of columns such as visits.diagnosis.")
-    version: int = param(1, doc="Version of this file's layout.", ge=1, le=1)
+    version: int = param(VERSION, doc="Version of this file's layout.", ge=VERSION, le=VERSION)
+    title: str | None = param(None, doc="What the release is, printed in the report.")
+    purpose: str | None = param(None, doc="What the data are for, printed in the report.")
     taxonomies: Any = param(None, doc="Taxonomies by name, for columns to refer to.")
     data: Any = param(None, doc="How missing values match.")
     limits: Any = param(None, doc="How much may be given up.")
@@ -65,13 +69,62 @@ class _Table(Declared):
 
 
 @dataclass(frozen=True)
+class _Data(Declared):
+    """The section ``data`` of a job about several tables."""
+
+    missing_rule: str | None = param(None, doc="How a missing cell matches others.", choices=("own-value",))
+
+
+@dataclass(frozen=True)
+class _Limits(Declared):
+    """The section ``limits`` of a job about several tables."""
+
+    suppressed_rows: Any = param(0.0, doc="Largest share of persons that may be left out, such as 2%.")
+
+
+@dataclass(frozen=True)
 class TablesJob:
     """A job about several tables, and where they are."""
 
     job: MultiJob
     paths: Mapping[str, str]
-    folder: str | None
+    output: OutputSettings
     seed: int | None = None
+    title: str = ""
+    purpose: str = ""
+
+    def to_yaml(self, folder: str | Path | None = None) -> str:
+        """The job as the text of a job file that will lie in `folder`; paths are relative to that."""
+        beside, job = None if folder is None else Path(folder), self.job
+        asked: list[Any] = [{KAnonymity.name: {"k": job.k}}]
+        for relation in job.relations:
+            for column, l in relation.diversity.items():  # noqa: E741
+                asked.append({FrequencyLDiversity.name: {"column": f"{relation.name}.{column}", "l": l}})
+        output = changed_output(self.output, beside)
+        data = {
+            "version": VERSION,
+            "title": self.title or None,
+            "purpose": self.purpose or None,
+            "key": job.key,
+            "persons": job.person.name,
+            KEY: {r.name: _table_data(r, self.paths.get(r.name), beside) for r in job.relations},
+            "criteria": asked,
+            "data": {"missing_rule": job.missing_rule} if job.missing_rule else None,
+            "limits": {"suppressed_rows": job.goal.max_suppressed} if job.goal.max_suppressed else None,
+            "output": output or None,
+            "seed": self.seed,
+        }
+        return dump_yaml(without_none(data))
+
+
+def _table_data(relation: Relation, path: str | None, folder: Path | None) -> dict[str, Any]:
+    """One entry of ``tables``; a table that was a frame has no path."""
+    columns: dict[str, Any] = {c.name: column_data(c, folder) for c in relation.columns()}
+    columns |= {name: {"role": "sensitive"} for name in relation.sensitive}
+    columns |= {} if relation.drop == "rest" else {name: {"role": "drop"} for name in relation.drop}
+    rest = "drop" if relation.drop == "rest" else None
+    rows = relation.rows if relation.rows != "multiset" else None
+    return without_none({"path": relative(path, folder), "rows": rows, "rest": rest, "columns": columns})
 
 
 def load_tables_job(path: str | Path, settings: Iterable[str] = ()) -> TablesJob:
@@ -84,8 +137,8 @@ def load_tables_job(path: str | Path, settings: Iterable[str] = ()) -> TablesJob
 
 def _job(raw: Mapping[str, Any], folder: Path) -> TablesJob:
     top = bind(_Top, raw, "a job file about several tables")
-    data = bind(DataSection, section_of(raw, "data"), "'data'")
-    limits = bind(LimitsSection, section_of(raw, "limits"), "'limits'")
+    data = bind(_Data, section_of(raw, "data"), "'data'")
+    limits = bind(_Limits, section_of(raw, "limits"), "'limits'")
     output = bind(OutputSection, section_of(raw, "output"), "'output'")
     tables = raw[KEY]
     if not isinstance(tables, Mapping) or not tables:
@@ -112,7 +165,8 @@ def _job(raw: Mapping[str, Any], folder: Path) -> TablesJob:
     with at(place(raw, KEY)):
         job = MultiJob(top.key, person, relations.values(), k, share, data.missing_rule)  # type: ignore[arg-type]
     target = resolved(output.folder, folder, place(section_of(raw, "output"), "folder"))
-    return TablesJob(job, paths, target, top.seed)
+    settings = OutputSettings(target, output.format, output.spreadsheet_safe)
+    return TablesJob(job, paths, settings, top.seed, top.title or "", top.purpose or "")
 
 
 def _relation(
@@ -172,13 +226,7 @@ def _promised(raw: Mapping[str, Any], tables: Mapping[str, Any]) -> tuple[int, d
     """The k, and the l of columns by table and name."""
     found: dict[str, Any] = {}
     diversity: dict[tuple[str, str], float] = {}
-    for item in listed(raw, "criteria"):
-        where = place(item) if isinstance(item, Mapping) else place(raw, "criteria")
-        if not isinstance(item, Mapping) or len(item) != 1:
-            what = "a criterion is one name with its parameters"
-            raise JobError("E110", what, where=where, hint="- k-anonymity: {k: 5}")
-        ((name, body),) = item.items()
-        criterion = bind(criterion_class(name, where), body or {}, f"criterion '{name}'")
+    for criterion, where in criteria_listed(raw):
         if isinstance(criterion, KAnonymity):
             found["k"] = max(criterion.k, found.get("k", 1))
         elif isinstance(criterion, FrequencyLDiversity) and not criterion.know_others:
@@ -194,7 +242,7 @@ def _promised(raw: Mapping[str, Any], tables: Mapping[str, Any]) -> tuple[int, d
         else:
             raise JobError(
                 "E111",
-                f"{name} is not known for several tables, only k-anonymity and frequency-l-diversity are",
+                f"{criterion.name} is not known for several tables, only k-anonymity and frequency-l-diversity are",
                 where=where,
                 hint="- k-anonymity: {k: 5}",
             )

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Literal, get_args
+from dataclasses import dataclass, field
+from typing import Literal, get_args
 
-from tarnkappe.criteria.base import Verdict
+from tarnkappe.bundle import Bundle
 from tarnkappe.criteria.k_anonymity import KAnonymity
-from tarnkappe.errors import DataError, JobError, did_you_mean
+from tarnkappe.errors import DataError, JobError, Notice, did_you_mean
 from tarnkappe.goal import Goal
 from tarnkappe.job.model import Coarsening, column_of
 from tarnkappe.schema import Column, MissingRule
 
 #: What an attacker knows of a person's rows: every one of them, or only which kinds there are.
 Rows = Literal["multiset", "set"]
+
+#: Below so many persons who look the same, a warning is due.
+_FEW = 3
 
 
 @dataclass(frozen=True, init=False)
@@ -55,8 +57,8 @@ class Relation:
             "drop": "rest" if drop == "rest" else tuple(drop),
             "rows": rows,
         }
-        for field, value in values.items():
-            object.__setattr__(self, field, value)
+        for attribute, value in values.items():
+            object.__setattr__(self, attribute, value)
         if rows not in get_args(Rows):
             raise JobError("E110", f"'rows' must be multiset or set, got {rows!r}", hint='rows="multiset"')
         for column, share in self.diversity.items():
@@ -134,8 +136,8 @@ class MultiJob:
             "goal": Goal([KAnonymity(k)], max_suppressed),
             "missing_rule": missing_rule,
         }
-        for field, value in values.items():
-            object.__setattr__(self, field, value)
+        for attribute, value in values.items():
+            object.__setattr__(self, attribute, value)
         names = [r.name for r in self.relations]
         if len(set(names)) < len(names):
             raise JobError("E104", "two tables have the same name", hint="Give every table a name of its own.")
@@ -165,18 +167,22 @@ class MultiJob:
         """All tables, the person table first."""
         return (self.person, *self.satellites)
 
+    def notices(self) -> tuple[Notice, ...]:
+        """Warnings about the job itself."""
+        if self.k >= _FEW:
+            return ()
+        hint = "Authorities usually ask for 5 or more, 10 for public files."
+        return (Notice("W601", f"as few as {self.k} persons may look the same", hint=hint),)
 
-@dataclass(frozen=True, eq=False)
-class MultiRelease:
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MultiRelease(Bundle):
     """Verified tables that may be shared, and what they cost."""
 
-    tables: Mapping[str, Any]
-    verdicts: tuple[Verdict, ...]
     #: The level of every quasi-identifier by table.
-    levels: Mapping[str, Mapping[str, int]]
-    #: How much detail a column has lost on average, between 0 and 1.
-    loss: Mapping[str, Mapping[str, float]]
-    n_persons: int
-    n_suppressed: int
-    n_groups: int
-    folder: Path | None = None
+    levels: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    #: How much detail a column has lost on average, between 0 and 1. For the publisher only.
+    loss: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    n_persons: int = 0
+    n_suppressed: int = 0
+    n_groups: int = 0

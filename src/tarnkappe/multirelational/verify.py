@@ -15,6 +15,9 @@ from tarnkappe.io import Source, open_source
 from tarnkappe.multirelational.model import Relation
 from tarnkappe.verification import Verification
 
+#: What the promises are called.
+K_NAME, L_NAME = "multirelational-k-anonymity", "multirelational-l-diversity"
+
 #: Names of our own, whatever the columns are called.
 _PERSON, _GROUP, _SEEN, _SIZE, _VALUE = "_person", "_group", "_seen", "_size", "_value"
 
@@ -81,7 +84,7 @@ def _text(columns: Iterable[str]) -> pl.Expr:
 def _k_verdict(sizes: Counts, k: int) -> Verdict:
     small = int((sizes < k).sum())
     asked = f"persons who look the same ≥ {k}"
-    return Verdict("multirelational-k-anonymity", None, asked, float(sizes.min()), small == 0, small)
+    return Verdict(K_NAME, None, asked, float(sizes.min()), small == 0, small)
 
 
 def _l_verdict(rows: pl.DataFrame, sizes: Counts, name: str, column: str, l: float) -> Verdict:  # noqa: E741
@@ -94,7 +97,7 @@ def _l_verdict(rows: pl.DataFrame, sizes: Counts, name: str, column: str, l: flo
     bad = int(np.sum(most * exact.numerator > size.astype(object) * exact.denominator))
     asked = f"share of persons with the commonest value ≤ 1/{l:g}"
     reached = float((most / size).max()) if len(most) else 0.0
-    return Verdict("multirelational-l-diversity", name, asked, reached, bad == 0, bad)
+    return Verdict(L_NAME, name, asked, reached, bad == 0, bad)
 
 
 def open_table(tables: Mapping[str, Any], relation: Relation) -> Source:

@@ -6,7 +6,8 @@ from data or job escaped.
 
 from __future__ import annotations
 
+from tarnkappe.report.bundle import render_bundle, render_bundle_fragment
 from tarnkappe.report.fragment import render_fragment
 from tarnkappe.report.page import render_report
 
-__all__ = ["render_fragment", "render_report"]
+__all__ = ["render_bundle", "render_bundle_fragment", "render_fragment", "render_report"]

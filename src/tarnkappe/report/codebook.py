@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from tarnkappe.codebook import Entry
-from tarnkappe.release import Release
-from tarnkappe.report.facts import fact
+from tarnkappe.report.facts import Told, fact
 from tarnkappe.report.markup import Html, el, shorten, table, value
 from tarnkappe.report.numbers import counted
 
@@ -17,7 +16,7 @@ _MOST_LABELS = 8
 _LONGEST = 120
 
 
-def codebook_section(release: Release) -> Html:
+def codebook_section(release: Told) -> Html:
     """What the labels mean, the first ones of every column, and lines of pandas and R that read the file."""
     lines = release.public_manifest.get("read") or {}
     file = fact(release, "codebook")

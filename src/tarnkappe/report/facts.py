@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from tarnkappe.bundle import Bundle
 from tarnkappe.params import parameters
 from tarnkappe.plain_json import to_json
 from tarnkappe.release import Release
@@ -17,7 +18,11 @@ from tarnkappe.report.numbers import count, counted
 _MOST_NAMES, _LONGEST_NAME = 6, 40
 
 
-def fact(release: Release, name: str) -> str | None:
+#: What pages are about: a release of records, or tables that belong together.
+Told = Release | Bundle
+
+
+def fact(release: Told, name: str) -> str | None:
     """One entry of the public manifest as text, such as ``file`` or ``sha256``."""
     value = release.public_manifest.get(name)
     return None if value is None or value == "" else str(value)
@@ -30,12 +35,10 @@ def promised_k(release: Release) -> int | None:
 
 def headline(release: Release) -> str:
     """The verdict in one sentence."""
-    broken = [v for v in release.verdicts if not v.ok]
-    if broken or not release.verdicts:
-        names = " and ".join(dict.fromkeys(v.criterion for v in broken)) or "no criterion"
-        return f"Not verified: {names} " + ("does not hold." if broken else "was checked.")
+    verified = verified_words(release)
+    if not is_verified(release):
+        return verified
     k = promised_k(release)
-    verified = f"Verified, with {counted(len(release.notices), 'alert')}:" if release.notices else "Verified:"
     if k is not None:
         others = "other" if k == 2 else "others"
         return f"{verified} every record shares its {enumerated(known(release))} with at least {count(k - 1)} {others}."
@@ -43,6 +46,15 @@ def headline(release: Release) -> str:
         v = release.verdicts[0]
         return f"{verified} every group satisfies {v.criterion}" + (f" on {v.column}." if v.column else ".")
     return f"{verified} every group satisfies all {len(release.verdicts)} criteria."
+
+
+def verified_words(release: Told) -> str:
+    """How the verdict begins; all of it if something does not hold."""
+    if is_verified(release):
+        return f"Verified, with {counted(len(release.notices), 'alert')}:" if release.notices else "Verified:"
+    broken = [v for v in release.verdicts if not v.ok]
+    names = " and ".join(dict.fromkeys(v.criterion for v in broken)) or "no criterion"
+    return f"Not verified: {names} " + ("does not hold." if broken else "was checked.")
 
 
 def known(release: Release) -> list[str]:
@@ -62,7 +74,7 @@ def enumerated(names: list[str], most: int = _MOST_NAMES) -> str:
     return " and ".join(filter(None, [", ".join(shown[:-1]), shown[-1]]))
 
 
-def is_verified(release: Release) -> bool:
+def is_verified(release: Told) -> bool:
     """Whether every criterion was checked and holds."""
     return bool(release.verdicts) and all(v.ok for v in release.verdicts)
 
@@ -108,7 +120,7 @@ def _plain(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) and float(f"{value:g}") == value else str(value)
 
 
-def made(release: Release) -> str | None:
+def made(release: Told) -> str | None:
     """When the release was made, as people write it."""
     stated = fact(release, "made")
     try:

@@ -7,7 +7,8 @@ from tarnkappe.release import Release
 from tarnkappe.report.facts import manifest_text
 from tarnkappe.report.markup import Html, el, table, value
 from tarnkappe.report.numbers import count, counted, percent
-from tarnkappe.report.sections import facts_list, section, sentence
+from tarnkappe.report.parts import facts_list, section
+from tarnkappe.report.sections import sentence
 
 
 def original_data(release: Release) -> Html:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from math import isnan
 
+from tarnkappe.bundle import Bundle
 from tarnkappe.columns import ColumnSummary
 from tarnkappe.criteria import Verdict, all_criteria
 from tarnkappe.publish.form import Form
 from tarnkappe.release import SUPPRESSION_CONVENTION, Release, Score
 from tarnkappe.report.charts import kept_bars, size_histogram
-from tarnkappe.report.facts import fact, headline, is_verified, known, made, manifest_text, verify_command, without_seed
+from tarnkappe.report.facts import Told, fact, headline, known, manifest_text, without_seed
 from tarnkappe.report.markup import Html, el, join, shorten, table, value
 from tarnkappe.report.numbers import count, counted, figure, percent
+from tarnkappe.report.parts import assumed, big_figures, criterion_card, evidence, facts_list, proof, section
 from tarnkappe.schema import ROLE_MEANINGS
 
 #: Roles whose columns are not in the release.
@@ -28,16 +29,6 @@ ROLE_NAMES = {
 }
 
 _LONGEST_LABEL = 48
-
-
-def section(name: str, title: str, *content: object) -> Html:
-    """A section with its heading."""
-    return el("section", el("h2", title, id=name), *content, aria_labelledby=name)
-
-
-def facts_list(pairs: Iterable[tuple[object, object]]) -> Html:
-    """Terms and what they stand for."""
-    return el("dl", *(join([el("dt", term), el("dd", meaning)]) for term, meaning in pairs), class_="facts")
 
 
 def sentence(words: str) -> str:
@@ -58,17 +49,21 @@ def criterion_title(name: str) -> str:
     return title if title[1:2] == "-" else title[:1].upper() + title[1:]
 
 
+def _title(release: Told, name: str) -> str:
+    return release.story.cards[name][0] if isinstance(release, Bundle) else criterion_title(name)
+
+
 def asked(verdict: Verdict) -> str:
     """What was asked for, without repeating the criterion's name."""
     return verdict.asked.removeprefix(f"{verdict.criterion} ")
 
 
-def criteria_table(release: Release) -> Html:
+def criteria_table(release: Told) -> Html:
     """What was asked, what the most exposed group reached, and whether that is enough."""
     rows = (
         (
             join(
-                [criterion_title(v.criterion), el("span", "on ", value(v.column), class_="small") if v.column else None]
+                [_title(release, v.criterion), el("span", "on ", value(v.column), class_="small") if v.column else None]
             ),
             asked(v),
             "not told" if isnan(v.reached) else figure(v.reached),
@@ -83,32 +78,12 @@ def criteria_table(release: Release) -> Html:
 
 def verdict(release: Release) -> Html:
     """The verdict, big and plain, with its evidence."""
-    ok, warned = is_verified(release), bool(release.notices)
-    sign, label = ("✓", "Verified") if ok else ("✗", "Not verified")
-    look = "proof failed" if not ok else "proof warned" if warned else "proof"
-    proof = el(
-        "div",
-        el("p", el("span", f"{sign} ", class_="mark", aria_hidden="true"), headline(release), class_="verdict"),
-        el(
-            "p",
-            ("The published table was" if release.number is None else "The published tables were")
-            + " read back, groups were counted again from what stands there, and every criterion was evaluated anew."
-            if ok
-            else "This table must not be published.",
-        ),
-        el(
-            "p",
-            "The promise is about an attacker who knows these columns of a person, and no other: ",
-            el("strong", join(map(value, known(release)), ", ")),
-            ".",
-        )
-        if ok
-        else None,
-        el("p", el("a", _see_alerts(len(release.notices)), href="#alerts")) if warned else None,
-        class_=look,
-        role="group",
-        aria_label=label,
+    attacker = (
+        "The promise is about an attacker who knows these columns of a person, and no other: ",
+        el("strong", join(map(value, known(release)), ", ")),
+        ".",
     )
+    shown = proof(release, headline(release), 1 if release.number is None else 2, attacker)
     sizes = [size for size, _ in release.group_sizes] or [0]
     share = release.n_suppressed / release.n_input if release.n_input else 0.0
     tiles = [
@@ -126,33 +101,14 @@ def verdict(release: Release) -> Html:
     return section(
         "verdict",
         "Verdict",
-        proof,
-        el(
-            "dl",
-            *(el("div", el("dt", name), el("dd", number, el("small", note))) for name, number, note in tiles),
-            class_="figures",
-        ),
+        shown,
+        big_figures(tiles),
         criteria_table(release),
-        facts_list(_evidence(release)),
+        facts_list(evidence(release, release.algorithm)),
     )
 
 
-def _see_alerts(n: int) -> str:
-    return "⚠ Read the alert first." if n == 1 else f"⚠ Read the {count(n)} alerts first."
-
-
-def _evidence(release: Release) -> Iterable[tuple[object, object]]:
-    file, digest, date = fact(release, "file"), fact(release, "sha256"), made(release)
-    if file:
-        yield "Release file", value(file)
-    yield "SHA-256", el("code", digest) if digest else "none: the release was not written to a file"
-    yield "Algorithm", value(release.algorithm)
-    yield "Made with", f"Tarnkappe {fact(release, 'tarnkappe') or 'of unknown version'}"
-    if date:
-        yield "Date", date
-
-
-def alerts(release: Release, *, advice: bool) -> Html:
+def alerts(release: Told, *, advice: bool) -> Html:
     """The notices in plain words; advice on changing the job is for those who can change it."""
     if not release.notices:
         return section("alerts", "Alerts", el("p", "None. Nothing about this release needs special attention."))
@@ -310,24 +266,10 @@ def protection(release: Release) -> Html:
     known = all_criteria()
     cards = []
     for name in dict.fromkeys(v.criterion for v in release.verdicts):
-        if name not in known:
-            continue
-        card, columns = known[name].card, [v.column for v in release.verdicts if v.criterion == name and v.column]
-        cards.append(
-            el(
-                "div",
-                el("h3", criterion_title(name), *([" on ", join(map(value, columns), ", ")] if columns else [])),
-                facts_list(
-                    (
-                        ("Protects from", card.protects_from),
-                        ("Does not", card.does_not),
-                        ("Typical values", card.typical),
-                        ("Cost", card.cost),
-                    )
-                ),
-                class_="card",
-            )
-        )
+        if name in known:
+            columns = [v.column for v in release.verdicts if v.criterion == name and v.column]
+            on = [" on ", join(map(value, columns), ", ")] if columns else []
+            cards.append(criterion_card([criterion_title(name), *on], known[name].card))
     return section(
         "protection",
         "What this protects from, and what not",
@@ -359,18 +301,14 @@ def assumptions(release: Release) -> Html:
             "The promise covers what others may know in the columns declared as quasi-identifiers, and only those.",
         ),
     )
-    return section(
-        "assumptions",
-        "Assumptions",
-        el("ul", *(el("li", el("strong", title), " ", body) for title, body in points), class_="plain"),
-    )
+    return assumed(points)
 
 
-def reproduce(release: Release) -> Html:
+def reproduce(release: Told, command: str) -> Html:
     """How anybody can check the release without trusting this page."""
     digest = fact(release, "sha256")
     # Each word stays in one piece, so that a long command is broken between its words only.
-    words = (el("span", word) for word in verify_command(release).split(" "))
+    words = (el("span", word) for word in command.split(" "))
     return section(
         "check",
         "Check it yourself",

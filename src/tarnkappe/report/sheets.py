@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from tarnkappe.release import Release
+from tarnkappe.report.facts import Told
 from tarnkappe.report.markup import Html, el, join, table, value
 from tarnkappe.report.numbers import counted
-from tarnkappe.report.sections import section
+from tarnkappe.report.parts import section
 
 
 def tables(release: Release) -> Html | None:
@@ -13,23 +14,29 @@ def tables(release: Release) -> Html | None:
     if release.number is None:
         return None
     told = release.public_manifest["tables"]
+    words = (
+        f"The release has {counted(len(told), 'table')}. Rows with the same number in "
+        if len(told) > 1
+        else "Rows with the same number in "
+    )
+    joined = el("p", words, value(release.number), " belong to one group of people; numbers were drawn by lot.")
+    return tables_section(release, joined)
+
+
+def tables_section(release: Told, joined: Html | None) -> Html:
+    """The tables of a manifest, how they are `joined`, and what may not be concluded."""
     rows = (
         (
             value(t.get("file") or t["name"] or "people"),
             join((value(name) for name in t["columns"]), ", "),
             t["about"],
         )
-        for t in told
-    )
-    words = (
-        f"The release has {counted(len(told), 'table')}. Rows with the same number in "
-        if len(told) > 1
-        else "Rows with the same number in "
+        for t in release.public_manifest["tables"]
     )
     return section(
         "tables",
         "The tables, and how they belong together",
-        el("p", words, value(release.number), " belong to one group of people; numbers were drawn by lot."),
+        joined,
         table("Tables of the release", ("Table", "Columns", "What a row is"), rows),
         el("p", el("strong", "What may not be concluded: "), release.public_manifest["caution"]),
     )

@@ -199,7 +199,10 @@ class ClassTables:
     def roll_up(self, node: Node) -> Classes:
         """The classes of a node."""
         at = -1 if self.from_tuples else first_below(self._levels, np.array(node, np.int16))  # the smallest comes first
-        finer = self._kept[at]
+        return self.roll_up_from(self._kept[at], node)
+
+    def roll_up_from(self, finer: Classes, node: Node) -> Classes:
+        """The classes of a node, made of those of a finer one."""
         classes = Classes(node, *self._rolled_up(finer, node))
         if "projection" in self.goal.scopes:
             classes.keys = self._labels(classes)

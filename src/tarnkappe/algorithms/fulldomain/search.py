@@ -215,16 +215,37 @@ class Search:
             ok = self._settled(classes, ok)
         self.tables.keep(classes)
         suppressed = int(classes.size[~ok].sum())
-        if suppressed > self.budget or not ok.any() or (self._strict and not ok.all()):
-            spreads = self.failure_spreads
-            if not spreads and self.tables.needs_stats:
-                spreads = int(self.goal.least_suppressed(classes.stats).sum()) > self.budget
-            return self._failed(node, suppressed, rules_out_below=spreads)
-        if suppressed == self.tally.n_records:
-            return self._failed(node, suppressed, rules_out_below=self.failure_spreads)
+        if not self.accepts(ok, suppressed):
+            return self._failed(node, suppressed, rules_out_below=self._is_hopeless(classes))
         score = self.scoring.score(classes, ok, suppressed, self.tables.quasi)
         groups = int((ok & (classes.size > 0)).sum())
         return Checked(node, True, score, suppressed, groups, vouches_above=self.failure_spreads)
+
+    def settle(self, classes: Classes, *, early: bool = False) -> tuple[NDArray[np.bool_], int, bool]:
+        """Which classes of a node can be published, how many records that suppresses, and whether all below is lost.
+
+        With `early`, no more is asked about a node that sizes alone rule out.
+        """
+        ok, small = small_classes(classes.size, self._least)
+        if early and small > self.budget:
+            return ok, small, True
+        if self.tables.needs_stats:
+            ok = self._settled(classes, ok)
+        suppressed = int(classes.size[~ok].sum())
+        lost = small > self.budget or (not self.accepts(ok, suppressed) and self._is_hopeless(classes))
+        return ok, suppressed, lost
+
+    def accepts(self, ok: NDArray[np.bool_], suppressed: int) -> bool:
+        """Whether a release of these classes satisfies the goal within its limit."""
+        if suppressed > self.budget or suppressed == self.tally.n_records or not ok.any():
+            return False
+        return not (self._strict and not ok.all())
+
+    def _is_hopeless(self, classes: Classes) -> bool:
+        """Whether all specialisations of a node that fails fail too."""
+        if self.failure_spreads or not self.tables.needs_stats:
+            return self.failure_spreads
+        return int(self.goal.least_suppressed(classes.stats).sum()) > self.budget
 
     def _failed(self, node: Node, suppressed: int, *, rules_out_below: bool) -> Checked:
         if suppressed < (self.tally.n_records if self.fewest_suppressed is None else self.fewest_suppressed):

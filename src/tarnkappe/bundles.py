@@ -1,0 +1,22 @@
+"""Check a release of tables that belong together, whatever kind it is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tarnkappe.baskets.audit import audit_items
+from tarnkappe.bundling import BundleAudit, manifest_with
+from tarnkappe.job.items import KEY as ITEMS
+from tarnkappe.multirelational.published import KEY as JOINED
+from tarnkappe.multirelational.published import audit_joined
+
+#: How each kind is checked, by the key that only its manifest has.
+_KINDS = {ITEMS: audit_items, JOINED: audit_joined}
+
+
+def audit_bundle(path: str | Path) -> BundleAudit | None:
+    """Check a folder, or its first table with the manifest beside it; None if it is no such release."""
+    for key, audit in _KINDS.items():
+        if manifest_with(path, key) is not None:
+            return audit(path)
+    return None
