@@ -200,6 +200,7 @@ CODES: dict[str, str] = {
     "E602": "The output would overwrite its own input.",
     "E603": "The output folder cannot be written.",
     "E604": "A column that points at people would be published, and the job gives no reason.",
+    "E609": "Frequencies of combinations were asked for in a table whose values were changed, where they mean nothing.",
     "E701": "The disk is full.",
     "E702": "Not enough memory.",
     "E703": "Spark gave up: a task failed again and again, or the cluster was lost.",

@@ -52,6 +52,7 @@ LAYERS = (
     "job.suggest",
     "job.update",
     "guards",
+    "risks",
     "codebook",
     "columns",
     "release",
