@@ -33,6 +33,7 @@ BESIDE_THE_ROOMS = [
     "prefix",
     "quantiles",
     "query_error",
+    "risk",
     "run_job",
     "solutions",
     "suppress",

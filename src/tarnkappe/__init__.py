@@ -42,6 +42,7 @@ _HOMES = {
     "prefix": "taxonomy",
     "quantiles": "taxonomy",
     "query_error": "query.error",
+    "risk": "risks",
     "run_job": "pipeline",
     "solutions": "pipeline",
     "suppress": "taxonomy",

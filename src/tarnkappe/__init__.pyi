@@ -91,6 +91,7 @@ from tarnkappe.pipeline import run_job as run_job
 from tarnkappe.pipeline import solutions as solutions
 from tarnkappe.query.error import query_error as query_error
 from tarnkappe.release import Release as Release
+from tarnkappe.risks import risk as risk
 from tarnkappe.schema import Column as Column
 from tarnkappe.taxonomy import Taxonomy as Taxonomy
 from tarnkappe.taxonomy import dates as dates

@@ -201,6 +201,7 @@ CODES: dict[str, str] = {
     "E603": "The output folder cannot be written.",
     "E604": "A column that points at people would be published, and the job gives no reason.",
     "E607": "A release is to be signed that does not keep its promise, or cannot be checked.",
+    "E609": "Frequencies of combinations were asked for in a table whose values were changed, where they mean nothing.",
     "E701": "The disk is full.",
     "E702": "Not enough memory.",
     "E703": "Spark gave up: a task failed again and again, or the cluster was lost.",

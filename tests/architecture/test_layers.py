@@ -53,6 +53,7 @@ LAYERS = (
     "job.suggest",
     "job.update",
     "guards",
+    "risks",
     "codebook",
     "columns",
     "left_out",

@@ -15,6 +15,7 @@ from tarnkappe.cli.init import init
 from tarnkappe.cli.inspect import inspect
 from tarnkappe.cli.options import ANONYMISE, CONFIGURE, START, TOOLS, TRUST
 from tarnkappe.cli.query import query
+from tarnkappe.cli.risk import risk
 from tarnkappe.cli.root import EXIT_CODES, Root
 from tarnkappe.cli.run import run
 from tarnkappe.cli.schema import schema
@@ -62,6 +63,7 @@ app.command(rich_help_panel=CONFIGURE)(check)
 app.command(rich_help_panel=ANONYMISE)(run)
 app.command(rich_help_panel=TRUST)(verify)
 app.command(rich_help_panel=TRUST)(sign)
+app.command(rich_help_panel=TRUST)(risk)
 app.command(rich_help_panel=TRUST)(query)
 app.command(rich_help_panel=TRUST)(explain)
 app.command(rich_help_panel=TOOLS)(schema)
