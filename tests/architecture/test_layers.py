@@ -47,6 +47,7 @@ LAYERS = (
     "verification",
     "regrouping",
     "sheet_truth",
+    "attacks",
     "job",
     "spellings",
     "job.suggest",
@@ -67,6 +68,7 @@ LAYERS = (
     "audited",
     "audit",
     "query",
+    "attacking",
     "evaluate",
     "multirelational",
     "baskets",
@@ -228,7 +230,7 @@ def test_nothing_is_printed():
 
 def test_chance_is_passed_in():
     """Whoever needs chance is given a generator, so that a seed decides everything."""
-    homes = ("pipeline", "runs", "multirelational", "baskets.anonymize", "datasets", "testing")
+    homes = ("pipeline", "runs", "attacking", "multirelational", "baskets.anonymize", "datasets", "testing")
     assert calls("np.random.", "numpy.random.", "random.", "default_rng", beside=homes) == []
     assert users({"random"}, beside=()) == []
     # The last for names of temporary files.

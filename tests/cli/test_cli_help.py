@@ -9,7 +9,7 @@ import pytest
 
 from tarnkappe._version import __version__
 
-COMMANDS = ("demo", "inspect", "init", "taxonomy", "check", "run", "verify", "query", "explain", "schema")
+COMMANDS = ("demo", "inspect", "init", "taxonomy", "check", "run", "verify", "attack", "query", "explain", "schema")
 
 
 def test_help_groups_the_commands_and_lists_the_exit_codes(cli) -> None:
