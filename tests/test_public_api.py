@@ -11,6 +11,7 @@ import pytest
 
 import tarnkappe
 from tarnkappe.algorithms import all_algorithms
+from tarnkappe.attacks import all_attacks
 from tarnkappe.criteria import all_criteria
 
 #: What is offered besides the classes of the rooms. A name is added here on purpose, and removed from here only with a
@@ -23,6 +24,7 @@ BESIDE_THE_ROOMS = [
     "Taxonomy",
     "__version__",
     "anonymize_items",
+    "attack",
     "dates",
     "decide",
     "frequency",
@@ -42,7 +44,8 @@ BESIDE_THE_ROOMS = [
     "verify",
     "verify_items",
 ]
-CLASSES = [cls.__name__ for cls in (*all_criteria().values(), *all_algorithms().values())]
+ROOMS = (all_algorithms, all_attacks, all_criteria)
+CLASSES = [cls.__name__ for room in ROOMS for cls in room().values()]
 PUBLIC = sorted([*BESIDE_THE_ROOMS, *CLASSES])
 
 TOOLS = Path(__file__).parents[1] / "tools"

@@ -32,6 +32,7 @@ _HOMES = {
     "Release": "release",
     "Taxonomy": "taxonomy",
     "anonymize_items": "baskets",
+    "attack": "attacking",
     "dates": "taxonomy",
     "decide": "pipeline",
     "frequency": "taxonomy",
@@ -53,7 +54,7 @@ _HOMES = {
 }
 
 #: The rooms whose classes are offered, all of them.
-_ROOMS = ("algorithms", "criteria")
+_ROOMS = ("algorithms", "attacks", "criteria")
 
 
 @cache

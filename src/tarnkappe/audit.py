@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, get_origin
+from typing import Any
 
 import polars as pl
 
@@ -23,8 +23,8 @@ from tarnkappe.io.folders import MANIFEST, POPULATION, PUBLIC, WITNESS, ReleaseF
 from tarnkappe.job import Job
 from tarnkappe.job.files import load_job
 from tarnkappe.job.given import criteria_of, names_of
-from tarnkappe.job.text import PlacedDict, scalar
-from tarnkappe.params import bind, parameters
+from tarnkappe.job.text import PlacedDict, declared_from
+from tarnkappe.params import bind
 from tarnkappe.publish.sheets import MAIN, free_name
 from tarnkappe.publish.sheets import Reading as Numbers
 from tarnkappe.regrouping import verify_sheets
@@ -288,28 +288,7 @@ def criterion_from(text: str, where: str = "--criterion") -> Criterion:
     >>> criterion_from("l-diversity:column=illness,l=2").asked
     'l-diversity ≥ 2'
     """
-    name, _, rest = text.partition(":")
-    cls = criterion_class(name.strip(), where)
-    words = {p.name for p in parameters(cls) if p.type in (str, str | None)}
-    lists = {p.name for p in parameters(cls) if get_origin(p.type) is tuple}
-    given = PlacedDict(where)
-    for part in filter(None, rest.split(",")):
-        path, equals, value = part.partition("=")
-        key, _, entry = path.strip().partition(".")
-        if not equals:
-            raise JobError(
-                "E108",
-                f"'{part}' is not of the form key=value",
-                where=where,
-                hint=f"{where} l-diversity:column=illness,l=2",
-            )
-        if entry:
-            given.setdefault(key, {})[entry] = scalar(value)
-        elif key in lists:
-            given.setdefault(key, []).append(value)
-        else:
-            given[key] = value if key in words else scalar(value)
-    return bind(cls, given, f"criterion '{name}'")
+    return declared_from(text, criterion_class, "criterion", where, "l-diversity:column=illness,l=2")
 
 
 def _stated(manifest: dict[str, Any], file: Path, columns: Sequence[str]) -> tuple[list[str], list[Criterion]]:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tarnkappe.publish.form import Form
 
 #: Groups of topics in the order in which they are listed.
-GROUPS = ("criteria", "roles", "algorithms", "metrics", "taxonomies", "missing values", "words", "codes")
+GROUPS = ("criteria", "attacks", "roles", "algorithms", "metrics", "taxonomies", "missing values", "words", "codes")
 
 _WORDS = {
     "quasi-identifier": "A column that others may know and that identifies people in combination with others, such as "
@@ -72,7 +72,8 @@ def topic(word: str) -> Topic:
 @cache
 def all_topics() -> dict[str, Topic]:
     """All topics by name."""
-    made = [*_criteria(), *_roles(), *_algorithms(), *_metrics(), *_taxonomies(), *_missing(), *_words(), *_codes()]
+    made = [*_criteria(), *_attacks(), *_roles(), *_algorithms(), *_metrics(), *_taxonomies(), *_missing(), *_words()]
+    made += _codes()
     found: dict[str, Topic] = {}
     for t in made:
         found.setdefault(t.name, t)  # where two share a name, the first one counts
@@ -95,6 +96,28 @@ def _criteria() -> list[Topic]:
             ("Job file", f"criteria:\n  - {name}: {_example(cls)}"),
         )
         out.append(Topic(name, "criteria", cls.title, lines))
+    return out
+
+
+def _attacks() -> list[Topic]:
+    from tarnkappe.attacks import all_attacks
+    from tarnkappe.attacks.base import NEEDS
+
+    out = []
+    for name, cls in all_attacks().items():
+        card = cls.card
+        needs = ", ".join(NEEDS[need][0] for need in cls.needs if need not in ("quasi", "whole"))
+        lines = (
+            ("Means", _first_sentence(cls)),
+            ("Attacker", card.attacker),
+            ("Success", card.success),
+            ("Baseline", card.baseline),
+            ("Remedy", card.remedy),
+            *([("Needs", needs)] if needs else []),
+            *_parameters(cls),
+            ("Command", f"tarnkappe attack {name} RELEASE"),
+        )
+        out.append(Topic(name, "attacks", cls.title, lines))
     return out
 
 

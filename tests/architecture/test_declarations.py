@@ -10,6 +10,7 @@ import pytest
 from modules import modules
 
 from tarnkappe.algorithms import Algorithm, all_algorithms
+from tarnkappe.attacks import Attack, AttackCard, all_attacks
 from tarnkappe.criteria import Card, Criterion, all_criteria
 from tarnkappe.errors import CODES
 from tarnkappe.metrics import all_metrics
@@ -37,6 +38,7 @@ FAMILIES = {
 EVERYTHING: dict[str, type] = {
     **all_criteria(),
     **all_algorithms(),
+    **all_attacks(),
     **{name: type(metric) for name, metric in all_metrics().items()},
 }
 
@@ -70,6 +72,16 @@ def test_criteria_have_a_card(cls: type[Criterion]):
     assert isinstance(cls.absorbing, bool)
 
 
+@pytest.mark.parametrize("cls", all_attacks().values(), ids=lambda c: c.name)
+def test_attacks_have_a_card(cls: type[Attack]):
+    for field in dataclasses.fields(AttackCard):
+        words = getattr(cls.card, field.name)
+        assert len(words) > 5
+        assert words[0].islower(), "it continues a sentence"
+        assert words.endswith(".") == (field.name != "remedy"), "a remedy is pasted"
+    assert cls.title
+
+
 @pytest.mark.parametrize("cls", all_algorithms().values(), ids=lambda c: c.name)
 def test_algorithms_say_what_they_do(cls: type[Algorithm]):
     assert cls.summary.endswith(".")
@@ -79,7 +91,10 @@ def test_algorithms_say_what_they_do(cls: type[Algorithm]):
 BUILDERS = registered("tarnkappe.taxonomy", TaxonomyBuilder)  # type: ignore[type-abstract]
 
 
-@pytest.mark.parametrize("cls", [*all_criteria().values(), *all_algorithms().values(), *BUILDERS.values()], ids=str)
+ROOMS = (all_criteria(), all_algorithms(), all_attacks(), BUILDERS)
+
+
+@pytest.mark.parametrize("cls", [cls for room in ROOMS for cls in room.values()], ids=str)
 def test_parameters_are_explained(cls: type):
     for p in parameters(cls):
         assert p.doc.endswith((".", "}.", ")."))

@@ -48,6 +48,7 @@ LAYERS = (
     "verification",
     "regrouping",
     "sheet_truth",
+    "attacks",
     "job",
     "spellings",
     "job.suggest",
@@ -72,6 +73,7 @@ LAYERS = (
     "audit",
     "bundling",
     "query",
+    "attacking",
     "evaluate",
     "multirelational",
     "baskets",
@@ -239,7 +241,7 @@ def test_nothing_is_printed():
 
 def test_chance_is_passed_in():
     """Whoever needs chance is given a generator, so that a seed decides everything."""
-    homes = ("pipeline", "runs", "multirelational", "baskets.anonymize", "datasets", "testing")
+    homes = ("pipeline", "runs", "attacking", "multirelational", "baskets.anonymize", "datasets", "testing")
     assert calls("np.random.", "numpy.random.", "random.", "default_rng", beside=homes) == []
     assert users({"random"}, beside=()) == []
     # The last for names of temporary files.

@@ -16,8 +16,8 @@ from tarnkappe.criteria.k_anonymity import KAnonymity
 from tarnkappe.errors import DataError, JobError
 from tarnkappe.evaluate import isolation
 from tarnkappe.evaluate.isolation import _Space, _squares
-from tarnkappe.evaluate.labels import LabelReader
 from tarnkappe.job import Job, numeric
+from tarnkappe.publish.label_reader import LabelReader
 from tarnkappe.tally import Domain
 from tarnkappe.taxonomy import intervals, ordered, suppress, tree, value_set
 from tarnkappe.taxonomy.tree import Taxonomy

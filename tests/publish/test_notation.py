@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tarnkappe as tk
-from tarnkappe.evaluate.labels import LabelReader
+from tarnkappe.publish.label_reader import LabelReader
 from tarnkappe.publish.notation import range_ends, range_text, set_text, set_values
 from tarnkappe.schema import Column
 from tarnkappe.tally import Domain

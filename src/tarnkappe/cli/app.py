@@ -8,6 +8,7 @@ import typer
 
 from tarnkappe._version import __version__
 from tarnkappe.cli import taxonomy
+from tarnkappe.cli.attack import attack
 from tarnkappe.cli.check import check
 from tarnkappe.cli.demo import demo
 from tarnkappe.cli.explain import explain
@@ -64,6 +65,7 @@ app.command(rich_help_panel=ANONYMISE)(run)
 app.command(rich_help_panel=TRUST)(verify)
 app.command(rich_help_panel=TRUST)(sign)
 app.command(rich_help_panel=TRUST)(risk)
+app.command(rich_help_panel=TRUST)(attack)
 app.command(rich_help_panel=TRUST)(query)
 app.command(rich_help_panel=TRUST)(explain)
 app.command(rich_help_panel=TOOLS)(schema)

@@ -14,7 +14,7 @@ def explain(
     word: Annotated[
         list[str] | None,
         typer.Argument(
-            help="A criterion, role, algorithm, metric, missing rule, kind of taxonomy or error code.",
+            help="A criterion, attack, role, algorithm, metric, missing rule, kind of taxonomy or error code.",
             metavar="WORD",
             autocompletion=complete_topics,
             show_default=False,
@@ -23,7 +23,7 @@ def explain(
     as_json: AsJson = False,
     debug: Debug = False,
 ) -> None:
-    """Say in plain words what a criterion, role, algorithm, metric or error code means.
+    """Say in plain words what a criterion, attack, role, algorithm, metric or error code means.
 
     [bold]Example:[/bold]  tarnkappe explain l-diversity
     """

@@ -30,6 +30,13 @@ def complete_criteria(incomplete: str) -> list[str]:
     return [s for s in starts if s.startswith(incomplete)]
 
 
+def complete_attacks(incomplete: str) -> list[str]:
+    """Names of attacks."""
+    from tarnkappe.attacks import all_attacks
+
+    return [name for name in ("all", *all_attacks()) if name.startswith(incomplete)]
+
+
 def complete_settings(incomplete: str) -> list[str]:
     """Settings that are often changed."""
     from tarnkappe.algorithms import all_algorithms

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.engines.encode import encode_quasi, read_kind
 from tarnkappe.errors import DataError, JobError
-from tarnkappe.evaluate.labels import LabelReader
 from tarnkappe.io import Source, open_source
 from tarnkappe.job.model import Coarsening, column_of
 from tarnkappe.kernels.evaluate.isolation import mark_isolated
+from tarnkappe.publish.label_reader import LabelReader
 from tarnkappe.tally import Domain, distinct_rows
 from tarnkappe.threads import share_out
 

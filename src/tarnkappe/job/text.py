@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, get_origin
 
 from tarnkappe.errors import JobError, TarnkappeError, did_you_mean
+from tarnkappe.params import Declared, bind, parameters
 from tarnkappe.small_files import read_small
 from tarnkappe.yaml_nodes import Node, parse_yaml
 
@@ -28,6 +29,8 @@ _NAMING_KEYS = frozenset({"columns", "taxonomies"})
 _VALUE_KEYS = frozenset({"bounds"})
 
 _DEEPEST = 100
+
+D = TypeVar("D", bound=Declared)
 
 
 class PlacedDict(dict[str, Any]):
@@ -116,6 +119,32 @@ def scalar(text: str) -> Any:
     if _NUMBER.fullmatch(text) and not re.match(r"[-+]?0[0-9]", text):
         return float(text)
     return text
+
+
+def declared_from(text: str, find: Callable[[str, str], type[D]], kind: str, where: str, example: str) -> D:
+    """Something declared that is written as ``name:key=value,key=value``; `find` knows the class of a name.
+
+    ``key.name=value`` is an entry of a mapping, and a list is one ``key=value`` for each of its values.
+    """
+    name, _, rest = text.partition(":")
+    cls = find(name.strip(), where)
+    words = {p.name for p in parameters(cls) if p.type in (str, str | None)}
+    lists = {p.name for p in parameters(cls) if get_origin(p.type) is tuple}
+    given = PlacedDict(where)
+    for part in filter(None, rest.split(",")):
+        path, equals, value = part.partition("=")
+        key, _, entry = path.strip().partition(".")
+        if not equals:
+            raise JobError(
+                "E108", f"'{part}' is not of the form key=value", where=where, hint=f"{where} {example}".strip()
+            )
+        if entry:
+            given.setdefault(key, {})[entry] = scalar(value)
+        elif key in lists:
+            given.setdefault(key, []).append(value)
+        else:
+            given[key] = value if key in words else scalar(value)
+    return bind(cls, given, f"{kind} '{name}'")
 
 
 def apply_settings(data: PlacedDict, settings: Iterable[str]) -> None:

@@ -1,0 +1,250 @@
+"""Attack a release, ours or not: open what an attacker has, carry attacks out, and say what came of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from tarnkappe.attacks import Attack, Finding, all_attacks, attack_class
+from tarnkappe.attacks.base import NEEDS, Need, SecretAttack
+from tarnkappe.attacks.scene import Scene, Table
+from tarnkappe.audited import Reading
+from tarnkappe.errors import JobError, TarnkappeError
+from tarnkappe.io import open_source
+from tarnkappe.io.folders import ReleaseFolder, dialect_told, manifest_of
+from tarnkappe.job.files import load_job
+from tarnkappe.job.given import names_of
+from tarnkappe.job.model import Coarsening, Job, column_of
+from tarnkappe.publish.sheets import MAIN
+from tarnkappe.publish.sheets import Reading as Numbers
+from tarnkappe.release import Release
+from tarnkappe.schema import Column
+
+#: All attacks for which everything is there.
+ALL = "all"
+
+
+@dataclass(frozen=True)
+class Attacked:
+    """What came of some attacks on a release: a finding each, and why others were not carried out."""
+
+    release: str
+    findings: tuple[Finding, ...]
+    #: Attacks that were not carried out, and why not.
+    skipped: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether no attack beats its baseline by more than its margin."""
+        return not any(found.beats_baseline for found in self.findings)
+
+    def __getitem__(self, key: int | str) -> Finding:
+        if isinstance(key, int):
+            return self.findings[key]
+        return next(found for found in self.findings if found.attack == key)
+
+    def __iter__(self) -> Iterator[Finding]:
+        return iter(self.findings)
+
+    def __len__(self) -> int:
+        return len(self.findings)
+
+    def __str__(self) -> str:
+        lines = [f"{'✗' if found.beats_baseline else '✓'} {found}" for found in self.findings]
+        return "\n".join([*lines, *(f"? {name}: {why}" for name, why in self.skipped)])
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it as plain data, for ``--json``."""
+        return {
+            "release": self.release,
+            "ok": self.ok,
+            "attacks": [found.as_dict() for found in self.findings],
+            "skipped": [{"attack": name, "why": why} for name, why in self.skipped],
+        }
+
+
+def attack(
+    what: str | Attack | Sequence[str | Attack],
+    release: Any,
+    *,
+    quasi: Mapping[str, Coarsening] | Iterable[str] = (),
+    sensitive: Iterable[str] | Mapping[str, Coarsening | None] = (),
+    known: Any = None,
+    key: str | None = None,
+    others: Iterable[Any] = (),
+    population: Any = None,
+    holdout: Any = None,
+    in_order: bool = False,
+    job: Job | str | Path | None = None,
+    seed: int = 0,
+    reading: Reading | None = None,
+) -> Attacked:
+    """Attack a release, ours or not: a file, a release folder, a release in memory, or a data frame.
+
+    `what` is the name of an attack, an attack with its parameters, several of them, or ``"all"`` for every attack for
+    which everything is there. `quasi` and `sensitive` say which columns are which, and how their labels are to be read;
+    of our own releases the manifest and the job know it. `known` are people and what is known about them: the original
+    data, or a table of others such as a register. Sensitive columns in it serve to check guesses only, like `key`, a
+    column that stands in both tables and tells who is who. `others` are other releases of the same people, the earliest
+    first. `population` is a public table that the people come from, `holdout` are people who are certainly not in the
+    data. `in_order` says that `known` stands in the order of the data. `seed` decides about chance.
+
+    >>> table = pl.DataFrame({"age": ["20-29"] * 2 + ["30-39"] * 2, "illness": ["flu", "flu", "flu", "cold"]})
+    >>> found = attack("homogeneity", table, quasi=["age"], sensitive=["illness"])[0]
+    >>> found.rate, found.baseline
+    (0.5, 0.0)
+    """
+    asked = [what] if isinstance(what, (str, Attack)) else list(what)
+    reading = reading or Reading()
+    told = load_job(job) if isinstance(job, (str, Path)) else job
+    table, manifest, kept = open_table(release, reading)
+    told = told or kept
+    secrets = dict(sensitive) if isinstance(sensitive, Mapping) else dict.fromkeys(names_of(sensitive, "sensitive"))
+    named = dict(quasi) if isinstance(quasi, Mapping) else dict.fromkeys(names_of(quasi, "quasi"))
+    quasis = _columns(named, "quasi", told, list(map(str, (manifest or {}).get("quasi_identifiers", ()))))
+    hidden = _columns(secrets, "sensitive", told, _secrets_told(manifest))
+    table = _with_quasi(table, quasis)
+    scene = Scene(
+        table,
+        tuple(quasis),
+        tuple(hidden),
+        lambda: np.random.Generator(np.random.Philox(seed)),
+        _people(known, reading),
+        key,
+        tuple(_with_quasi(open_table(other, reading)[0], quasis) for other in others),
+        _people(population, reading),
+        _people(holdout, reading),
+        in_order,
+    )
+    return carry_out(asked, scene)
+
+
+def carry_out(asked: Sequence[str | Attack], scene: Scene) -> Attacked:
+    """Carry out attacks on a scene; one that was asked for by name and lacks something is an error."""
+    findings: list[Finding] = []
+    skipped: list[tuple[str, str]] = []
+    for item in asked:
+        if item == ALL:
+            for name, cls in all_attacks().items():
+                try:
+                    findings += each_column(cls(), scene)
+                except _LacksError as error:
+                    skipped.append((name, f"needs {error.what}"))
+                except TarnkappeError as error:
+                    skipped.append((name, error.message))
+            continue
+        one = attack_class(item)() if isinstance(item, str) else item
+        findings += each_column(one, scene)
+    return Attacked(scene.release.name, tuple(findings), tuple(skipped))
+
+
+class _LacksError(JobError):
+    """An attack needs what is not there."""
+
+    what = ""
+
+
+def each_column(one: Attack, scene: Scene) -> list[Finding]:
+    """What an attack finds, in each of the sensitive columns unless it names one."""
+    lacking = one.lacks(scene)
+    if lacking is not None:
+        raise _lacks(one, lacking)
+    if not isinstance(one, SecretAttack) or one.column is not None:
+        return [one.carry_out(scene)]
+    return [type(one)(**{**one.get_params(), "column": name}).carry_out(scene) for name in scene.secrets]
+
+
+def _lacks(one: Attack, need: Need) -> _LacksError:
+    what, hint = NEEDS[need]
+    error = _LacksError("E108", f"the attack '{one.name}' needs {what}", hint=hint)
+    error.what = what
+    return error
+
+
+def open_table(release: Any, reading: Reading) -> tuple[Table, dict[str, Any] | None, Job | None]:
+    """A release as its reader has it, with its manifest, and the job if the publisher's folder is there."""
+    if isinstance(release, Release):
+        if release.folder is None:
+            frames = {name: _frame(table) for name, table in release.tables.items()}
+            return _table("the release", frames, release.public_manifest, "."), release.public_manifest, release.job
+        release = release.folder
+    if not isinstance(release, (str, Path)):
+        return Table("data frame", _frame(release), ()), None, None
+    path = Path(release).expanduser()
+    folder = ReleaseFolder(path) if path.is_dir() and not any(path.glob("part-*")) else None
+    file = path if folder is None or folder.table is None else folder.table
+    manifest = manifest_of(file)
+    dialect, missing = dialect_told(manifest, reading.dialect)
+    sheets = {str(t["name"]): str(t["file"]) for t in (manifest or {}).get("tables", ())} or {MAIN: file.name}
+    frames, decimal = {}, dialect.decimal or "."
+    for name, beside in sheets.items():
+        with open_source(file.with_name(Path(beside).name), dialect, missing) as source:
+            frames[name] = source.read(source.columns)
+            decimal = source.decimal
+    around = folder or ReleaseFolder.around(file)
+    job = None if around is None or around.job is None else load_job(around.job)
+    return _table(str(release), frames, manifest or {}, decimal), manifest, job
+
+
+def _table(name: str, frames: Mapping[str, pl.DataFrame], manifest: Mapping[str, Any], decimal: str) -> Table:
+    quasi = tuple(map(str, manifest.get("quasi_identifiers", ())))
+    if "reading" not in manifest:
+        return Table(name, frames[MAIN], quasi, decimal)
+    numbers = Numbers.told(manifest["reading"])
+    main = frames[MAIN]
+    holding = [s["columns"] for s in manifest.get("strands", ()) if set(s["columns"]) & set(quasi)]
+    secrets = None if numbers.secrets == MAIN else frames[numbers.secrets]
+    return Table(
+        name,
+        main,
+        tuple(c for c in quasi if c in main.columns),
+        decimal,
+        numbers.number,
+        secrets,
+        numbers.count,
+        numbers.beside,
+        torn=len(holding) > 1,
+    )
+
+
+def _with_quasi(table: Table, quasi: Sequence[Column]) -> Table:
+    """The table with the quasi-identifiers that were named, as far as it has them."""
+    return replace(table, quasi=tuple(c.name for c in quasi if c.name in table.frame.columns))
+
+
+def _columns(named: Mapping[str, Coarsening | None], role: Any, job: Job | None, stated: Sequence[str]) -> list[Column]:
+    """The columns of a role: those that were named, else those of the job, else those of the manifest."""
+    of_job = {} if job is None else {c.name: c for c in job.columns if c.role == role}
+    names = list(named) or list(of_job) or list(stated)
+    out = []
+    for name in names:
+        how = named.get(name)
+        plain = of_job.get(name, Column(name, "sensitive" if role == "sensitive" else "keep"))  # its labels say it all
+        out.append(plain if how is None else column_of(name, role, how))
+    return out
+
+
+def _secrets_told(manifest: Mapping[str, Any] | None) -> list[str]:
+    """The sensitive columns that the criteria of a manifest are about."""
+    told = manifest.get("criteria", ()) if manifest else ()
+    named = [c.get("column") for c in told if isinstance(c, Mapping)]
+    return list(dict.fromkeys(str(name) for name in named if name))
+
+
+def _people(given: Any, reading: Reading) -> pl.DataFrame | None:
+    if given is None:
+        return None
+    if not isinstance(given, (str, Path)):
+        return _frame(given)
+    with open_source(given, reading.dialect) as source:
+        return source.read(source.columns)
+
+
+def _frame(given: Any) -> pl.DataFrame:
+    with open_source(given) as source:
+        return source.read(source.columns)

@@ -1,0 +1,198 @@
+"""Each attack succeeds on a table built to be vulnerable, at the rate that the construction implies, and does no better
+than its baseline where the criterion that matches it holds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+import pytest
+
+import tarnkappe as tk
+from tarnkappe.attacks import Finding
+from tarnkappe.criteria import Criterion
+
+
+def one(what: Any, table: pl.DataFrame, **more: Any) -> Finding:
+    return tk.attack(what, table, **{"quasi": ["q"], "sensitive": ["s"], **more})[0]
+
+
+def holds(criterion: Criterion, table: pl.DataFrame, secret: Any = "s", **more: Any) -> bool:
+    return tk.verify(table, [criterion], ["q"], [secret] if secret else (), **more).ok
+
+
+def table(groups: dict[str, str], **more: list[Any]) -> pl.DataFrame:
+    """Groups by label, each with the letters that are its secrets."""
+    rows = [(q, s) for q, secrets in groups.items() for s in secrets]
+    return pl.DataFrame(rows, schema=["q", "s"], orient="row").with_columns(**more)
+
+
+def test_homogeneity_and_l_diversity():
+    bad = table({"a": "xxx", "b": "xxyz", "c": "yyy"})
+    assert not holds(tk.LDiversity("s", 2), bad)
+    assert one("homogeneity", bad).rate == 6 / 10
+    good = table({"a": "xxy", "b": "xxyz", "c": "yyx"})
+    assert holds(tk.LDiversity("s", 2), good)
+    found = one("homogeneity", good)
+    assert (found.rate, found.baseline, found.beats_baseline) == (0, 0, False)
+
+
+def test_homogeneity_of_a_table_in_which_all_are_alike_says_nothing_new():
+    found = one("homogeneity", table({"a": "xx", "b": "xx"}))
+    assert (found.rate, found.baseline, found.beats_baseline) == (1, 1, False)
+
+
+def test_attribute_linkage_and_t_closeness():
+    bad = table({"a": "xxxy", "b": "yyyx"})
+    assert (one("attribute-linkage", bad).rate, one("attribute-linkage", bad).baseline) == (0.75, 0.5)
+    good = table({"a": "xxyy", "b": "xxyy"})
+    assert holds(tk.TCloseness("s", 1e-9), good)
+    assert not one("attribute-linkage", good).beats_baseline
+
+
+def test_skewness_and_t_closeness():
+    bad = table({"a": "x" + "y" * 1, "b": "y" * 98})
+    found = one("skewness", bad)
+    assert (found.rate, found.baseline) == (0.5, 0.01)
+    good = table({"a": "xyyy", "b": "xyyy", "c": "xxyyyyyy"})
+    assert holds(tk.TCloseness("s", 1e-9), good)
+    assert not one("skewness", good).beats_baseline
+
+
+@pytest.mark.parametrize("groups", [{"a": "xxyz", "b": "xyyz"}, {"a": "xy", "b": "xxyyyz", "c": "zzxy"}])
+def test_a_t_close_table_keeps_skewness_below_t(groups):
+    found = tk.verify(table(groups), [tk.TCloseness("s", 1.0)], ["q"], ["s"])
+    t = found.verdicts[0].reached
+    skewed = one(tk.Skewness(margin=t), table(groups))
+    assert skewed.rate - skewed.baseline <= t + 1e-12
+    assert not skewed.beats_baseline
+
+
+def test_similarity_and_t_closeness():
+    kinds = tk.tree({"cancer": ["x", "y"], "cold": ["u", "v"]})
+    bad = table({"a": "xyxy", "b": "xuyv"})
+    column = tk.Column("s", "sensitive", "categorical", kinds)
+    near = tk.TCloseness("s", 0.2, distance="hierarchical")
+    assert not holds(near, bad, column)
+    assert one("similarity", bad, sensitive={"s": kinds}).rate == 0.5
+    good = table({"a": "xuyv", "b": "xvuy"})
+    assert holds(near, good, column)
+    found = one("similarity", good, sensitive={"s": kinds})
+    assert (found.rate, found.baseline) == (0, 0)
+
+
+def test_similar_numbers():
+    numbers = pl.DataFrame({"q": ["a"] * 3 + ["b"] * 3, "s": [100, 105, 110, 100, 500, 900]})
+    assert one(tk.Similarity(within=10), numbers).rate == 0.5
+    assert one(tk.Similarity(within=9), numbers).rate == 0
+
+
+def test_proximity_and_epsilon_m_anonymity():
+    secret = tk.Column("s", "sensitive", "numeric")
+    bad = pl.DataFrame({"q": ["a"] * 4 + ["b"] * 4, "s": [10, 11, 12, 90, 50, 51, 52, 99]})
+    apart = tk.EpsilonMAnonymity("s", epsilon=2, m=4)
+    assert holds(tk.KEAnonymity("s", k=4, e=40), bad, secret)
+    assert not holds(apart, bad, secret)
+    found = one(tk.Proximity(within=2), bad)
+    assert (found.rate, found.baseline) == (6 / 8, 3 / 8)
+    good = pl.DataFrame({"q": ["a"] * 4 + ["b"] * 4, "s": [10, 20, 30, 40] * 2})
+    assert holds(apart, good, secret)
+    found = one(tk.Proximity(within=2), good)
+    assert (found.rate, found.baseline, found.beats_baseline) == (1 / 4, 1 / 4, False)
+
+
+def test_background_knowledge_and_recursive_diversity():
+    bad = table({"a": "xxyy", "b": "xyzu"})
+    assert one("background-knowledge", bad).rate == 0.5
+    good = table({"a": "xxyyzz", "b": "xyzu"})
+    recursive = tk.RecursiveCLDiversity("s", c=2, l=3)
+    assert holds(recursive, good)
+    assert not holds(recursive, bad)
+    found = one(tk.BackgroundKnowledge(excluded=1, confidence=2 / 3), good)  # c / (1 + c), with l - 2 values excluded
+    assert (found.rate, found.beats_baseline) == (0, False)
+
+
+def test_record_linkage_and_k_anonymity():
+    people = pl.DataFrame({"name": list("abcdef"), "q": [21, 25, 34, 36, 38, 52]})
+    bad = pl.DataFrame({"q": ["20-29", "20-29", "[30 39]", "[30 39]", "[30 39]", ">=50"], "s": list("xyxyxy")})
+    found = one("record-linkage", bad, known=people)
+    assert (found.successes, found.trials, found.baseline) == (1, 6, 1 / 6)
+    assert found.figures["expected share of right picks among those that fit"] == pytest.approx(3 / 6)
+    good = bad[:5]
+    assert holds(tk.KAnonymity(2), good)
+    found = one("record-linkage", good, known=people[:5])
+    assert (found.rate, found.beats_baseline) == (0, False)
+    assert found.figures["fewest records that fit somebody"] == 2
+
+
+def test_links_are_checked_by_a_key():
+    """A record that fits one person only by mistake is no success."""
+    people = pl.DataFrame({"id": ["1", "2", "3"], "q": [20, 30, 40]})
+    swapped = pl.DataFrame({"id": ["1", "3", "2"], "q": [20, 30, 40], "s": list("xyz")})
+    assert one("record-linkage", swapped, known=people).rate == 1
+    assert one("record-linkage", swapped, known=people, key="id").rate == 1 / 3
+    assert one(tk.RecordLinkage(complete="people"), swapped, known=people, key="id").rate == 1 / 3
+    strangers = pl.DataFrame({"q": [20, 21, 22, 23]})
+    assert one("record-linkage", swapped, known=people, holdout=strangers).control == 0.25
+
+
+def test_unsorted_matching_and_shuffling():
+    ours = pl.DataFrame({"q": [str(20 + i % 10) for i in range(400)], "s": ["x"] * 400})
+    theirs = pl.DataFrame({"q": [f"[{20 + i % 10} {20 + i % 10}]" for i in range(400)]})
+    found = one("unsorted-matching", ours, others=[theirs])
+    assert (found.rate, found.baseline) == (1, pytest.approx(0.1))
+    assert found.control == pytest.approx(0.1, abs=0.05)
+    mixed = ours.sample(fraction=1, shuffle=True, seed=3)
+    assert not one("unsorted-matching", mixed, others=[theirs]).beats_baseline
+
+
+def test_the_order_of_the_data_is_looked_at_too():
+    people = pl.DataFrame({"q": list(range(300)), "s": ["x"] * 300})
+    release = tk.Job(quasi={"q": tk.numeric()}, sensitive=["s"], criteria=[tk.KAnonymity(3)]).anonymize(people, seed=5)
+    found = tk.attack("unsorted-matching", release, known=people, in_order=True)[0]
+    assert not found.beats_baseline
+    labels = pl.DataFrame({"q": [f"[{3 * (i // 3)} {3 * (i // 3) + 2}]" for i in range(300)]})
+    kept = one("unsorted-matching", labels, known=people, in_order=True, sensitive=[])
+    assert (kept.rate, kept.baseline) == (1, pytest.approx(3 / 300))
+
+
+def test_complementary_releases_and_releases_with_the_same_groups():
+    people = pl.DataFrame({"q": [1, 2, 3, 4], "s": list("xyxz")})
+    first = pl.DataFrame({"q": ["1-2", "1-2", "3-4", "3-4"], "s": list("xyxz")})
+    second = pl.DataFrame({"q": ["1", "2-3", "2-3", "4"], "s": list("xyxz")})
+    crossed = pl.DataFrame({"q": ["{1 | 3}", "{2 | 4}", "{1 | 3}", "{2 | 4}"], "s": list("xyxz")})
+    assert one("homogeneity", first).rate == 0
+    found = one("complementary-release", first, others=[crossed], known=people)
+    assert (found.rate, found.baseline) == (1, 0.5), "1 and 3 are known from the second alone"
+    assert one("complementary-release", first, others=[second], known=people).rate == 3 / 4
+    same = one("complementary-release", first, others=[first.reverse()], known=people)
+    assert (same.rate, same.baseline, same.beats_baseline) == (0, 0, False)
+
+
+def test_temporal_attack_and_newcomers_who_differ():
+    before = table({"a": "xy", "b": "xz"})
+    after = table({"a": "xyy", "b": "xz"})
+    found = one("temporal", after, others=[before])
+    assert (found.successes, found.trials, found.baseline) == (1, 1, 0)
+    left = one("temporal", before, others=[after])
+    assert (left.successes, left.trials) == (1, 1)
+    fixed = one("temporal", table({"a": "xyxy", "b": "xz"}), others=[before])
+    assert (fixed.successes, fixed.trials, fixed.beats_baseline) == (0, 2, False)
+
+
+def test_table_linkage_membership_and_delta_presence():
+    everybody = pl.DataFrame({"q": [10 + i for i in range(5)] + [20 + i for i in range(5)]})
+    bad = pl.DataFrame({"q": ["10-19"] * 5, "s": ["x"] * 5})
+    found = one("table-linkage", bad, population=everybody)
+    assert (found.rate, found.baseline) == (1, 0)
+    found = one("membership", bad, population=everybody)
+    assert (found.rate, found.baseline, found.figures["area under the curve"]) == (1, 0.01, 1)
+    good = pl.DataFrame({"q": ["10-19"] * 2 + ["20-29"] * 2, "s": ["x"] * 4})
+    labels = pl.DataFrame({"q": ["10-19"] * 5 + ["20-29"] * 5})
+    assert holds(tk.DeltaPresence(delta_max=0.4, delta_min=0.4), good, None, population=labels)
+    found = one("table-linkage", good, population=everybody)
+    assert (found.rate, found.baseline) == (0, 0)
+    found = one("membership", good, population=everybody)
+    assert found.rate == pytest.approx(0.01)
+    assert not found.beats_baseline
+    assert found.figures["area under the curve"] == pytest.approx(0.5)
