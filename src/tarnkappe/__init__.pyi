@@ -47,6 +47,7 @@ from tarnkappe.algorithms.multidimensional.mr_mondrian import MRMondrian as MRMo
 from tarnkappe.algorithms.multidimensional.rothko_s import RothkoS as RothkoS
 from tarnkappe.algorithms.multidimensional.rothko_t import RothkoT as RothkoT
 from tarnkappe.algorithms.subtree.bug import BottomUpGeneralization as BottomUpGeneralization
+from tarnkappe.algorithms.subtree.greedy_personalized import GreedyPersonalized as GreedyPersonalized
 from tarnkappe.algorithms.subtree.hdtds import HighDimensionalTds as HighDimensionalTds
 from tarnkappe.algorithms.subtree.iyengar import Iyengar as Iyengar
 from tarnkappe.algorithms.subtree.k_optimize import KOptimize as KOptimize

@@ -80,7 +80,8 @@ def audit(
     asked = _asked(path, job, list(quasi), list(criteria), list(sensitive), settings, manifest, reading)
     with asked.source as source:
         evidence = _evidence(path)
-        goal, unchecked = _checkable(asked, evidence)
+        secret = [c.name for c in asked.columns if c.role == "sensitive"]  # these are published, or it is an error
+        goal, unchecked = _checkable(asked.goal, [*source.columns, *secret], evidence, source.name)
         found = verify_table(
             source,
             asked.quasi,
@@ -100,7 +101,7 @@ def audit(
         goal=goal,
         found=found,
         reading=reading,
-        unchecked=tuple(unchecked),
+        unchecked=(*unchecked, *asked.lacking),
         sha256=digest,
         same_as_manifest=None if stated is None else stated == digest,
     )
@@ -120,7 +121,7 @@ def _audit_of_sheets(
     if job_file is not None:
         asked, origin = load_job(job_file, settings), str(job_file)
         goal = asked.algorithm.promised(asked.goal, len(asked.columns))
-        columns = [c for c in asked.columns if c.role == "sensitive"]
+        columns = [c for c in asked.columns if c.role == "sensitive" or c.name in goal.columns]
     else:
         origin = "the command line" if criteria else MANIFEST
         goal = Goal(criteria or _stated(manifest, path, [])[1])
@@ -130,7 +131,11 @@ def _audit_of_sheets(
         tables = {
             name: stack.enter_context(open_source(path.with_name(file), *told)) for name, (file, _) in files.items()
         }
-        found = verify_sheets(tables, belongs, columns, goal)
+        evidence = _evidence(path)
+        shown = [column for table in tables.values() for column in table.columns]
+        goal, unchecked = _checkable(goal, shown, evidence, path.name)
+        needed = [c for c in columns if c.role == "sensitive" or c.name in goal.columns]
+        found = verify_sheets(tables, belongs, needed, goal, evidence=evidence)
         same = all(tables[name].sha256 == digest for name, (_, digest) in files.items())
         main = tables[MAIN]
         digest = main.sha256
@@ -142,6 +147,7 @@ def _audit_of_sheets(
         goal=goal,
         found=found,
         reading=reading,
+        unchecked=tuple(unchecked),
         sha256=digest,
         same_as_manifest=same,
     )
@@ -191,16 +197,17 @@ def _evidence(file: Path) -> Evidence:
     return Evidence() if folder is None else Evidence(folder.kept(WITNESS), folder.kept(POPULATION))
 
 
-def _checkable(asked: _Asked, evidence: Evidence) -> tuple[Goal, list[tuple[Criterion, str]]]:
+def _checkable(
+    asked: Goal, published: Sequence[str], evidence: Evidence, where: str
+) -> tuple[Goal, list[tuple[Criterion, str]]]:
     """The criteria that can be checked, and the others with what that would need."""
-    secret = [c.name for c in asked.columns if c.role == "sensitive"]  # these are published, or it is an error
-    lacks = {c: evidence.lacks(c, [*asked.source.columns, *secret]) for c in asked.goal.criteria}
-    lacking = [*((c, what) for c, what in lacks.items() if what is not None), *asked.lacking]
-    if all(what is not None for what in lacks.values()):
+    lacks = {c: evidence.lacks(c, published) for c in asked.criteria}
+    lacking = [(c, what) for c, what in lacks.items() if what is not None]
+    if len(lacking) == len(lacks):
         raise JobError(
             "E108",
             f"{lacking[0][0].name} cannot be checked without {lacking[0][1]}",
-            where=asked.source.name,
+            where=where,
             hint="Check the release folder, with its private folder:  tarnkappe verify FOLDER",
         )
     return Goal([c for c, what in lacks.items() if what is None]), lacking

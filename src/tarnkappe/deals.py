@@ -25,7 +25,8 @@ class Deal:
 
     Records of the tally that are not dealt are suppressed. A cell may be dealt to many groups; which of its records
     goes where does not matter, because they are alike. `form` is what the groups will say. Where the quasi-identifiers
-    have groups of their own, the form has them: one for every cell (see `tarnkappe.publish.recoding`).
+    have groups of their own, the form has them: one for every cell (see `tarnkappe.publish.recoding`). Where sensitive
+    values are coarsened record by record, `raised` is the node of its taxonomy that each record publishes.
 
     >>> from tarnkappe.publish.buckets import Buckets
     >>> Deal(np.array([0, 1, 0]), np.array([2, 2]), Buckets())
@@ -39,12 +40,15 @@ class Deal:
     size: Counts
     form: Numbered
     notes: Mapping[str, Note] = field(default_factory=dict)
+    raised: Codes | None = None
 
     def __post_init__(self) -> None:
         if self.size.min(initial=1) < 1:
             raise _wrong("a group has no records")
         if int(self.size.sum()) != len(self.cell):
             raise _wrong("groups do not hold all records dealt")
+        if self.raised is not None and len(self.raised) != len(self.cell):
+            raise _wrong("not every record publishes a node")
 
     @property
     def n_groups(self) -> int:
@@ -94,6 +98,11 @@ class Deal:
     def mixed(self, rng: np.random.Generator) -> Deal:
         """The same groups in random order, with the records of each in random order: neither tells anything then."""
         order = rng.permutation(self.n_groups)
+        if self.raised is not None:  # what a record publishes goes with it
+            record = np.arange(self.n_records, dtype=np.int32)
+            mixed = replace(self, cell=runs_in_order(record, self.starts, order), size=self.size[order])
+            shuffle_in_groups(mixed.cell, mixed, rng)
+            return replace(mixed, cell=self.cell[mixed.cell], raised=self.raised[mixed.cell])
         mixed = replace(self, cell=runs_in_order(self.cell, self.starts, order), size=self.size[order])
         shuffle_in_groups(mixed.cell, mixed, rng)
         return mixed

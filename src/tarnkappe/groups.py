@@ -192,6 +192,9 @@ class GroupStats:
     `keys` says what each group publishes: equal numbers in column ``j`` are equal labels of quasi-identifier
     ``quasi[j]``. Criteria about a part of the quasi-identifiers pool groups by it (see `projected`).
 
+    `raised` says what stands in a sensitive column that is coarsened record by record: its codes are nodes of the
+    column's taxonomy.
+
     >>> stats = GroupStats.from_cells(np.array([0, 0, 1]), np.array([2, 1, 4]))
     >>> stats.size.tolist()
     [3, 4]
@@ -203,6 +206,7 @@ class GroupStats:
     population: Counts | None = None
     keys: Codes | None = None
     quasi: tuple[str, ...] = ()
+    raised: Mapping[str, Histogram] = field(default_factory=dict)
 
     @classmethod
     def from_cells(
@@ -216,12 +220,13 @@ class GroupStats:
         population: Counts | None = None,
         keys: Codes | None = None,
         quasi: Sequence[str] = (),
+        raised: Mapping[str, tuple[Codes, Domain]] | None = None,
     ) -> GroupStats:
         """Statistics of cells that each belong to one group (-1: left out).
 
         `joint` is (domains, joint code of every cell, values of every joint code). `tables` replaces the baseline
         distribution of a column; by default it is that of the cells given. `keys` has one row per group, and one column
-        for each name in `quasi`.
+        for each name in `quasi`. `raised` are the nodes that stand in place of the values of some columns.
         """
         group = np.ascontiguousarray(group, dtype=np.int32)
         n_groups = int(group.max(initial=-1)) + 1
@@ -244,7 +249,12 @@ class GroupStats:
             domains, joint_codes, values = joint
             parts = csr_histogram(starts, order, np.ascontiguousarray(joint_codes, np.int32), count, len(values))
             joint_histogram = JointHistogram(domains, values, *parts)
-        return cls(size, histograms, joint_histogram, people, keys, tuple(quasi))
+        shown = {}
+        for name, (nodes, domain) in (raised or {}).items():
+            n_nodes = domain.taxonomy.n_nodes
+            parts = csr_histogram(starts, order, np.ascontiguousarray(nodes, np.int32), count, n_nodes)
+            shown[name] = Histogram(domain, *parts, np.zeros(n_nodes, np.int64))
+        return cls(size, histograms, joint_histogram, people, keys, tuple(quasi), shown)
 
     @classmethod
     def of(
@@ -325,7 +335,11 @@ class GroupStats:
             merged = merge(self.joint, len(self.joint.values))
             joint = JointHistogram(self.joint.domains, self.joint.values, *merged)
         people = None if self.population is None else pooled_counts(target, self.population, n_groups)
-        return GroupStats(pooled_counts(target, self.size, n_groups), histograms, joint, people, None, self.quasi)
+        raised = {
+            name: Histogram(h.domain, *merge(h, h.domain.taxonomy.n_nodes), h.table) for name, h in self.raised.items()
+        }
+        size = pooled_counts(target, self.size, n_groups)
+        return GroupStats(size, histograms, joint, people, None, self.quasi, raised)
 
     def kept(self, keep: NDArray[np.bool_]) -> GroupStats:
         """The statistics of some of the groups, compared with the table as before."""

@@ -219,12 +219,16 @@ class DealtPlan:
         group = deal.groups_in(first, after) - first
         if beside is not None:
             group, _ = distinct_rows([group, beside[cells]], [after - first, int(beside.max(initial=0)) + 1])
+        raised, secret = None, deal.form.raises
+        if deal.raised is not None and secret is not None:
+            raised = {secret.name: (deal.raised[deal.starts[first] : deal.starts[after]], secret)}
         return GroupStats.from_cells(
             group,
             np.ones(len(cells), np.int64),
             sensitive,
             joint=joint,
             tables=self.distributions if tables is None else tables,
+            raised=raised,
         )
 
     def stats_alike(self, look: Codes) -> GroupStats:

@@ -14,7 +14,7 @@ import polars as pl
 
 from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.criteria.base import Criterion, Verdict
-from tarnkappe.engines.encode import encode_again, encode_sensitive, read_kind
+from tarnkappe.engines.encode import encode_again, encode_nodes, encode_sensitive, read_kind
 from tarnkappe.engines.measures import measured
 from tarnkappe.errors import DataError
 from tarnkappe.goal import Goal
@@ -24,7 +24,7 @@ from tarnkappe.io.kept import restored
 from tarnkappe.publish.sheets import MAIN, Figure, Reading, Summary
 from tarnkappe.schema import Column
 from tarnkappe.tally import Domain
-from tarnkappe.verification import Verification, verify_table
+from tarnkappe.verification import Evidence, Verification, rows_of, verify_table
 
 #: Columns of our own beside those of a table; a name that is blank is refused in tables.
 _PLACE, _COUNT = " ", "  "
@@ -38,10 +38,11 @@ _ROUNDING = float(np.finfo(np.float64).eps)
 
 @dataclass(frozen=True, eq=False)
 class _Run:
-    """Rows of some whole groups, and the number of each row's group."""
+    """Rows of some whole groups, the number of each row's group, and how many rows come before them."""
 
     number: Counts
     rows: pl.DataFrame
+    begin: int = 0
 
     @property
     def group(self) -> Codes:
@@ -65,17 +66,19 @@ def verify_sheets(
     goal: Goal,
     domains: Mapping[str, Domain] | None = None,
     types: Mapping[str, pl.DataType] | None = None,
+    evidence: Evidence | None = None,
 ) -> Verification:
     """Regroup the tables of a release by the numbers in them, and check every criterion of the goal.
 
     `columns` are those that criteria look at. `domains` are those of the input, if it is known; no other value may have
-    appeared. `types` are those that columns had in the input, where a file may hold their texts.
+    appeared. `types` are those that columns had in the input, where a file may hold their texts. `evidence` is what
+    criteria look at and the tables do not have.
     """
     secrets = tables[reading.secrets]
     needed = [c for c in columns if c.name in goal.columns or goal.joint]
     if domains is None:
         needed = measured(needed, goal, secrets)
-    found = _Secrets(secrets, reading, needed, domains, types or {})
+    found = _Secrets(secrets, reading, needed, domains, types or {}, evidence or Evidence())
     verdicts: dict[int, Verdict] = {}
     alike = [c for c in goal.criteria if reading.finds_alike(c)]
     if alike:
@@ -96,7 +99,7 @@ def verify_sheets(
         if asked is not None:
             verdicts |= zip(map(id, criteria), asked.merged(parts), strict=True)
     sizes = _together(counted)
-    untrue = []
+    untrue = [] if reading.raised is None else _torn_looks(tables[MAIN], reading)
     summed = {summary.sheet for summary in reading.summaries}
     for name, table in tables.items():
         if name == reading.secrets or name in summed:
@@ -109,6 +112,14 @@ def verify_sheets(
     n_records = int(sizes[_SIZE].sum())
     judged = tuple(verdicts[id(c)] for c in goal.criteria) if counted else ()
     return Verification(shown, n_records, sizes[_SIZE].to_numpy(), judged, untrue=tuple(dict.fromkeys(untrue)))
+
+
+def _torn_looks(table: Source, reading: Reading) -> list[str]:
+    """What is wrong with numbers that should stand for those who look alike, in words."""
+    looks = table.cells([reading.number, *reading.alike]).frame()
+    if looks.height == looks[reading.number].n_unique() == looks.select(reading.alike).n_unique():
+        return []
+    return ["the numbers do not tell those apart who look different, and only those"]
 
 
 def _together(parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
@@ -191,6 +202,7 @@ def runs(source: Source, number: str, columns: Sequence[str]) -> Iterator[_Run]:
     """The rows of a table in runs of whole groups; an error if its numbers are not in ascending order."""
     names = list(dict.fromkeys([number, *columns]))
     kept: pl.DataFrame | None = None
+    begin = 0
     batches: Iterable[pl.DataFrame] = source.batches(names, {}, [pl.col(name) for name in names])
     if not source.in_order:
         together = pl.concat(batches)
@@ -206,9 +218,10 @@ def runs(source: Source, number: str, columns: Sequence[str]) -> Iterator[_Run]:
         whole = int(rows[number].search_sorted(rows[number][-1], side="left"))
         kept = rows[whole:]
         if whole:
-            yield _Run(rows[number][:whole].to_numpy(), rows[:whole])
+            yield _Run(rows[number][:whole].to_numpy(), rows[:whole], begin)
+            begin += whole
     if kept is not None and kept.height:
-        yield _Run(kept[number].to_numpy(), kept)
+        yield _Run(kept[number].to_numpy(), kept, begin)
 
 
 class _Secrets:
@@ -221,13 +234,19 @@ class _Secrets:
         columns: Sequence[Column],
         domains: Mapping[str, Domain] | None,
         types: Mapping[str, pl.DataType],
+        evidence: Evidence,
     ) -> None:
         self._source, self._reading = source, reading
+        hidden = [c for c in columns if c.name not in source.columns]
+        self._hidden = rows_of(evidence, [c.name for c in hidden], source.n_rows, source.name) if hidden else None
+        columns = [c for c in columns if c not in hidden]
         self._names = [c.name for c in columns]
         self._counts = [] if reading.count is None else [reading.count]
         self._domains: dict[str, Domain] = {}
         self._distributions: dict[str, Counts] = {}
         self._code_of: dict[str, pl.DataFrame] = {}
+        #: The codes of columns that are not published, row by row.
+        self._beside: dict[str, Codes] = {}
         stored = source.types(self._names)
         for column in columns:
             name = column.name
@@ -238,16 +257,31 @@ class _Secrets:
             wanted = types.get(name)
             value = restored(name, stored[name], wanted, source.decimal) if wanted is not None else pl.col(name)
             values = read_kind(found.select(value.alias(name))[name], column, source, distinct=True)
-            if domains is None:
+            known = None if domains is None else domains[name]
+            if name == reading.raised:
+                codes, domain = encode_nodes(values, column, known)
+            elif known is None:
                 codes, domain = encode_sensitive(values, column, counts)
             else:
-                domain = domains[name]
-                codes = encode_again(values, column, domain)
-                if codes.min(initial=0) < 0:
-                    raise DataError("E403", f"'{name}' has values that the input does not have", where=source.name)
+                codes, domain = encode_again(values, column, known), known
+            if codes.min(initial=0) < 0:
+                raise DataError("E403", f"'{name}' has values that the input does not have", where=source.name)
             self._domains[name] = domain
-            self._distributions[name] = np.bincount(codes, counts, minlength=domain.size).astype(np.int64)
+            if name != reading.raised:
+                self._distributions[name] = np.bincount(codes, counts, minlength=domain.size).astype(np.int64)
             self._code_of[name] = found.select(name).with_columns(pl.Series(_PLACE, codes.astype(np.int32)))
+        for column in hidden:
+            assert self._hidden is not None
+            series = self._hidden[column.name].cast(pl.String)
+            if domains is None or column.role == "subject":  # people go under other numbers in each release
+                codes, domain = encode_sensitive(series, column)
+            else:
+                codes, domain = encode_again(series, column, domains[column.name]), domains[column.name]
+            if codes.min(initial=0) < 0:
+                raise DataError("E403", f"'{column.name}' has values that the input does not have", where=source.name)
+            self._domains[column.name] = domain
+            self._distributions[column.name] = np.bincount(codes, minlength=domain.size).astype(np.int64)
+            self._beside[column.name] = codes.astype(np.int32)
 
     def runs(self, beside: Sequence[str] = ()) -> Iterator[_Run]:
         """The rows of the table, with some of the columns that stand beside the sensitive ones."""
@@ -266,14 +300,18 @@ class _Secrets:
     def stats(self, run: _Run, goal: Goal, beside: Sequence[str] = ()) -> GroupStats:
         """What is counted in the groups of a run, narrowed down to the rows that are the same in some columns."""
         codes = {name: looked_up(self._source.cleaned(run.rows[name]), known) for name, known in self._code_of.items()}
+        codes |= {name: known[run.begin : run.begin + run.rows.height] for name, known in self._beside.items()}
         records = self._records(run)
         group = run.group if not beside else _alike(run.rows, [self._reading.number, *beside])
-        sensitive = {name: (codes[name], self._domains[name]) for name in goal.columns}
+        raised = {name: (codes.pop(name), self._domains[name]) for name in [*codes] if name == self._reading.raised}
+        sensitive = {name: (codes[name], self._domains[name]) for name in goal.columns if name in codes}
         joint = None
         if goal.joint:
             distinct, code = np.unique(np.column_stack(list(codes.values())), axis=0, return_inverse=True)
-            joint = tuple(self._domains.values()), code.reshape(-1).astype(np.int32), distinct.astype(np.int32)
-        return GroupStats.from_cells(group, records, sensitive, joint=joint, tables=self._distributions)
+            known = tuple(self._domains[name] for name in codes)
+            joint = known, code.reshape(-1).astype(np.int32), distinct.astype(np.int32)
+        tables = self._distributions
+        return GroupStats.from_cells(group, records, sensitive, joint=joint, tables=tables, raised=raised)
 
 
 def _alike(rows: pl.DataFrame, columns: Sequence[str]) -> Codes:

@@ -32,7 +32,7 @@ from tarnkappe.truth import untrue_figures, untrue_labels, untrue_records
 from tarnkappe.verification import Evidence, Verification, require_release, verify_table
 
 #: Purposes of chance besides deciding, which takes the seed as it is. No two share a stream.
-_REWRITING, _NUMBERING = 1, 2
+_REWRITING, _NUMBERING, _WITNESSING = 1, 2, 3
 
 
 def _chance(seed: int, purpose: int, copy: int) -> np.random.Generator:
@@ -118,7 +118,7 @@ class Run:
             with write_to(sheet.name) as writer:
                 self.engine.write(sheet, writer)
             tables.append(Table(sheet.name, sheet.columns, sheet.about))
-        return tuple(tables), Evidence()
+        return tuple(tables), Evidence(self.plan.form.witness(self.plan, _chance(self.seed, _WITNESSING, self.copy)))
 
     def verify(self, written: Mapping[str, Source], where: str, evidence: Evidence) -> Verification:
         """Read back what was written; an exception unless it is what was promised."""
@@ -142,8 +142,8 @@ class Run:
         columns = [c for c in schema.columns if c.name in domains]
         types = self.checked.source.types([c.name for c in schema.sensitive])
         if isinstance(plan, DealtPlan):
-            found = verify_sheets(written, plan.form.reading(schema), columns, goal, domains, types)
-            lies = untrue_sheets(plan, schema, written, self.missing)
+            found = verify_sheets(written, plan.form.reading(schema), columns, goal, domains, types, evidence)
+            lies = untrue_sheets(plan, schema, written, self.missing, evidence)
             found = replace(found, untrue=(*found.untrue, *lies))
             return replace(found, proved=tuple(_proved(found, schema, evidence)))
         names = [c.name for c in schema.quasi]

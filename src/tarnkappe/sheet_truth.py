@@ -8,23 +8,29 @@ import numpy as np
 import polars as pl
 
 from tarnkappe.arrays import Codes
+from tarnkappe.engines.encode import encode_nodes
 from tarnkappe.engines.ledger import pair_words
 from tarnkappe.engines.values import leaf_texts
 from tarnkappe.io import Source
 from tarnkappe.io.kept import MODULUS
 from tarnkappe.plan import DealtPlan
 from tarnkappe.publish.labels import Labels
-from tarnkappe.publish.sheets import Strand
+from tarnkappe.publish.sheets import MAIN, Strand
 from tarnkappe.regrouping import looked_up, runs
-from tarnkappe.schema import Schema
+from tarnkappe.schema import Column, Schema
 from tarnkappe.tally import Domain, distinct_rows
+from tarnkappe.verification import Evidence
 
 #: A column of our own beside those of a table; a name that is blank is refused in tables.
 _PLACE = " "
 
 
 def untrue_sheets(
-    plan: DealtPlan, schema: Schema, tables: Mapping[str, Source], missing: Sequence[str] = ()
+    plan: DealtPlan,
+    schema: Schema,
+    tables: Mapping[str, Source],
+    missing: Sequence[str] = (),
+    evidence: Evidence | None = None,
 ) -> list[str]:
     """What is wrong with the tables of a release, in words: under some number stands what was not dealt to it.
 
@@ -45,7 +51,45 @@ def untrue_sheets(
         if found % MODULUS != planned.words():
             names = ", ".join(f"'{name}'" for name in strand.columns)
             problems.append(f"{names} do not stand under the numbers of those who have them")
+    if evidence is not None and evidence.witness is not None:
+        problems += _untrue_witness(plan, tables[MAIN], reading.number, evidence.witness)
     return problems
+
+
+def _untrue_witness(plan: DealtPlan, source: Source, number: str, witness: pl.DataFrame) -> list[str]:
+    """What is wrong with what is kept about the rows of the first table: groups have other people, or other values.
+
+    People go under other numbers in each release, so only how many of them a group has is looked at.
+    """
+    if witness.height != plan.n_published:
+        return ["what is kept beside the records is not about as many of them"]
+    numbers = np.concatenate([run.number for run in runs(source, number, ())])
+    group = plan.deal.groups_in(0, plan.n_groups) + 1
+    problems = []
+    for name in witness.columns:
+        s = plan.tally.sensitive_index(name)
+        codes, domain = plan.tally.sensitive[plan.deal.cell, s], plan.tally.sensitive_domains[s]
+        if witness[name].dtype.is_integer():
+            found = [_different(numbers, witness[name].to_numpy()), _different(group, codes)]
+        else:
+            texts = pl.Series([*domain.taxonomy.leaves, None], dtype=pl.String)
+            known = texts.gather(np.where(domain.known[codes], codes, len(texts) - 1))
+            found = [_together(numbers, witness[name]), _together(group, known)]
+        if not found[0].equals(found[1]):
+            problems.append(f"'{name}', which is kept beside the records, is not that of their groups")
+    return problems
+
+
+def _together(group: Codes, values: pl.Series) -> pl.DataFrame:
+    """How often each value stands under each number."""
+    rows = pl.DataFrame({"group": group.astype(np.int64), "value": values})
+    return rows.group_by("group", "value").len().sort("group", "value")
+
+
+def _different(group: Codes, people: Codes) -> pl.DataFrame:
+    """How many different people stand under each number."""
+    rows = pl.DataFrame({"group": group.astype(np.int64), "person": people})
+    return rows.group_by("group").agg(pl.col("person").n_unique()).sort("group")
 
 
 class _Planned:
@@ -53,7 +97,12 @@ class _Planned:
 
     def __init__(self, plan: DealtPlan, strand: Strand, source: Source, missing: Sequence[str]) -> None:
         self._plan, self._source = plan, source
+        self._raised = None if strand.raised is None else strand.raised.taxonomy.n_nodes
         self._columns = dict(zip(strand.columns, _shown(plan, strand, source, missing), strict=True))
+        if self._raised is not None:  # every node may stand there
+            self._known = pl.DataFrame({strand.columns[0]: np.arange(self._raised, dtype=np.int32)})
+            self._known = self._known.with_columns(pl.Series(_PLACE, np.arange(self._raised, dtype=np.int32)))
+            return
         codes = [column.of_cell for column in self._columns.values()]
         self._of_cell, first = distinct_rows([c + 1 for c in codes], [int(c.max(initial=0)) + 2 for c in codes])
         known = {name: code[first] for name, code in zip(strand.columns, codes, strict=True)}
@@ -69,8 +118,10 @@ class _Planned:
         """The sum of one word per record dealt, by its number and by what it has."""
         total, deal = 0, self._plan.deal
         for first, after in deal.chunks():
-            cells = deal.cell[deal.starts[first] : deal.starts[after]]
-            total += int(pair_words(self._of_cell[cells], deal.groups_in(first, after) + 1).sum(dtype=np.uint64))
+            run = slice(deal.starts[first], deal.starts[after])
+            raised = None if self._raised is None else deal.raised
+            places = self._of_cell[deal.cell[run]] if raised is None else raised[run]
+            total += int(pair_words(places, deal.groups_in(first, after) + 1).sum(dtype=np.uint64))
         return total % MODULUS
 
 
@@ -85,8 +136,12 @@ def _codes(plan: DealtPlan, name: str) -> Codes:
     return plan.tally.sensitive[:, plan.tally.sensitive_index(name)]
 
 
-def _shown(plan: DealtPlan, strand: Strand, source: Source, missing: Sequence[str]) -> list[_Texts | _Labels]:
+def _shown(
+    plan: DealtPlan, strand: Strand, source: Source, missing: Sequence[str]
+) -> Sequence[_Texts | _Labels | _Nodes]:
     """How the columns of a strand stand in its table."""
+    if strand.raised is not None:
+        return [_Nodes(strand.raised)]
     if strand.recoded is not None:
         return [_Labels(labels, strand.recoded.box) for labels in strand.recoded.labels(missing)]
     return [_Texts(_domain(plan, name), _codes(plan, name), source, missing) for name in strand.of_data]
@@ -127,3 +182,16 @@ class _Labels:
         """The label of every text, -1 for a missing one, -2 if there is none like it."""
         code = looked_up(values.cast(pl.String), self._known)
         return np.where(values.is_null().to_numpy(), -1, np.where(code < 0, -2, code)).astype(np.int32)
+
+
+class _Nodes:
+    """How the nodes of a taxonomy stand in a table, each by its label."""
+
+    def __init__(self, domain: Domain) -> None:
+        self._domain = domain
+        self.of_cell: Codes = np.zeros(0, np.int32)
+
+    def read(self, values: pl.Series) -> Codes:
+        """The node of every label; -1 if there is none like it."""
+        nodes, _ = encode_nodes(values.cast(pl.String), Column(self._domain.name, "sensitive"), self._domain)
+        return nodes.astype(np.int32)

@@ -126,7 +126,7 @@ def verify_table(
     if hidden:  # they stand beside the rows, so every row counts by itself
         frame = source.read(shown)
         records = np.ones(frame.height, np.int64)
-        frame = pl.concat([frame, _rows_of(evidence, hidden, frame.height, source.name)], how="horizontal")
+        frame = pl.concat([frame, rows_of(evidence, hidden, frame.height, source.name)], how="horizontal")
     else:
         cells = source.cells(shown, step)
         frame, records = cells.frame(), cells.count
@@ -160,7 +160,7 @@ def verify_table(
     return Verification(source.columns, n_records, sizes, verdicts, people, stats, labels, left_out, tuple(untrue))
 
 
-def _rows_of(evidence: Evidence, hidden: list[str], n: int, where: str) -> pl.DataFrame:
+def rows_of(evidence: Evidence, hidden: list[str], n: int, where: str) -> pl.DataFrame:
     """The unpublished columns, if they are those of the records at hand."""
     witness = evidence.witness
     absent = hidden if witness is None else [name for name in hidden if name not in witness.columns]

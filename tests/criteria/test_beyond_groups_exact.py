@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from fractions import Fraction
 
 import numpy as np
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 import brute
 from tarnkappe.criteria.average_risk import AverageRisk
 from tarnkappe.criteria.base import Criterion
+from tarnkappe.criteria.confidence_bounding import ConfidenceBounding
 from tarnkappe.criteria.delta_presence import DeltaPresence
 from tarnkappe.criteria.k_map import KMap
 from tarnkappe.criteria.lkc_privacy import LKCPrivacy
@@ -76,6 +78,16 @@ def test_xy_linkability(rows, x, h, value, by_person):
     criterion = XYLinkability("illness", h, named, tuple(QUASI[j] for j in x), "person" if by_person else None)
     truth = brute.confidence(rows, 0, value, x or None, 1 if by_person else None)
     assert told(criterion, rows) == (truth <= simple(h), pytest.approx(float(truth)))
+
+
+@given(releases, parts, st.dictionaries(st.integers(0, 2), shares, max_size=3), shares.filter(lambda h: h < 1))
+@settings(deadline=None, max_examples=200)
+def test_templates_of_confidence_bounding(rows, x, bounds, bound):
+    named = {ILLNESS.taxonomy.leaves[v]: h for v, h in bounds.items()}
+    criterion = ConfidenceBounding("illness", named, bound, tuple(QUASI[j] for j in x))
+    classes = [Counter(illness for illness, _ in members) for members in brute.classes_by(rows, x or None).values()]
+    truth = max(n / (simple(bounds.get(v, bound)) * sum(h.values())) for h in classes for v, n in h.items())
+    assert told(criterion, rows) == (truth <= 1, pytest.approx(float(truth)))
 
 
 @given(releases, parts, shares, st.integers(1, 3))

@@ -1,14 +1,21 @@
 from __future__ import annotations
 
+import random
+from fractions import Fraction
+from pathlib import Path
+
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from small_groups import named
 
 import brute
+import tarnkappe as tk
+from tarnkappe.algorithms import Algorithm
 from tarnkappe.criteria.confidence_bounding import ConfidenceBounding
 from tarnkappe.criteria.frequency_l_diversity import FrequencyLDiversity
-from tarnkappe.errors import JobError
+from tarnkappe.errors import InfeasibleError, JobError
 from tarnkappe.job.files import job_from_text, job_json_schema
 
 groups = st.lists(st.dictionaries(st.sampled_from("abcd"), st.integers(1, 9), min_size=1), min_size=1, max_size=5)
@@ -123,6 +130,84 @@ def test_in_the_schema_of_job_files():
     known = job_json_schema()["properties"]["criteria"]["items"]["properties"]["confidence-bounding"]["properties"]
     assert known["bounds"]["type"] == "object"
     assert known["bounds"]["additionalProperties"] == {"type": "number", "exclusiveMinimum": 0, "maximum": 1}
+
+
+TEMPLATES = """
+columns:
+  age: {role: quasi, type: numeric}
+  town: {role: quasi, taxonomy: suppress}
+  label: {role: sensitive}
+criteria:
+  - confidence-bounding: {column: label, bounds: {HIV: 0.1}, x: [age]}
+  - confidence-bounding: {column: label, bounds: {flu: 0.5}, x: [age, town]}
+algorithm: flash
+"""
+
+
+def test_templates_in_a_job_file():
+    job = job_from_text(TEMPLATES)
+    assert [c.x for c in job.goal.criteria] == [("age",), ("age", "town")]
+    assert job_from_text(job.to_yaml()).goal == job.goal
+    with pytest.raises(JobError, match=r"E105 confidence-bounding looks at 'twon', which is no quasi.*mean 'town'"):
+        job_from_text(TEMPLATES.replace("[age, town]", "[age, twon]"))
+
+
+def test_who_knows_a_part_does_not_know_the_other_secrets():
+    with pytest.raises(JobError, match="E110 confidence-bounding cannot have an attacker who knows age only"):
+        ConfidenceBounding("s", {"HIV": 0.1}, x=("age",), know_others=True)
+
+
+def patients(seed: int, n: int = 60) -> pl.DataFrame:
+    rng = random.Random(seed)
+    return pl.DataFrame(
+        {
+            "age": [rng.choice(["young", "grown", "old"]) for _ in range(n)],
+            "town": [rng.choice(["Kiel", "Ulm", "Bonn", "Husum"]) for _ in range(n)],
+            "sex": [rng.choice("fm") for _ in range(n)],
+            "ill": [rng.choice(["HIV", "flu", "flu", "none", "none", "none"]) for _ in range(n)],
+            "income": [rng.choice(["low", "high"]) for _ in range(n)],
+        }
+    )
+
+
+def two_templates(algorithm: Algorithm) -> tk.Job:
+    """HIV must not follow from age and town, flu not from the sex; all three together may tell more."""
+    return tk.Job(
+        quasi={"age": tk.suppress(), "town": tk.suppress(), "sex": tk.suppress()},
+        sensitive=["ill", "income"],
+        criteria=[
+            ConfidenceBounding("ill", {"HIV": 0.35}, x=("age", "town")),
+            ConfidenceBounding("ill", {"flu": 0.4, "HIV": 0.3}, x=("sex",)),
+        ],
+        algorithm=algorithm,
+        max_suppressed=0.1,
+    )
+
+
+def highest(rows: list[dict[str, str]], known: tuple[str, ...], value: str) -> Fraction:
+    """What an attacker who knows some columns is sure of at most, counted in the written file."""
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for row in rows:
+        groups.setdefault(tuple(row[name] for name in known), []).append(row["ill"])
+    return max(Fraction(group.count(value), len(group)) for group in groups.values())
+
+
+@pytest.mark.parametrize("algorithm", [tk.Flash(), tk.TopDownDisclosure("income"), tk.Datafly()], ids=str)
+def test_written_release_keeps_every_template(algorithm: Algorithm, tmp_path: Path):
+    told_more = 0
+    for seed in range(8):
+        try:
+            tk.run_job(two_templates(algorithm), patients(seed), tmp_path / str(seed), seed=1)
+        except InfeasibleError:
+            assert highest(patients(seed).to_dicts(), (), "HIV") > Fraction(3, 10)
+            continue
+        rows = pl.read_parquet(tmp_path / str(seed) / "public" / "*.parquet").to_dicts()
+        assert len(rows) >= 54
+        assert highest(rows, ("age", "town"), "HIV") <= Fraction(35, 100)
+        assert highest(rows, ("sex",), "flu") <= Fraction(2, 5)
+        assert highest(rows, ("sex",), "HIV") <= Fraction(3, 10)
+        told_more += highest(rows, ("age", "town", "sex"), "HIV") > Fraction(35, 100)
+    assert told_more, "templates are no weaker than bounds over all quasi-identifiers"
 
 
 def test_words():

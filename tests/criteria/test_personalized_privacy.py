@@ -126,4 +126,3 @@ def test_words():
     assert criterion.asked == "chance of a breach ≤ 0.5"
     assert criterion.columns == ("s", "guard")
     assert criterion.sensitive_column == "s"
-    assert criterion.needs_joint

@@ -28,6 +28,7 @@ from tarnkappe.algorithms.fulldomain.flash import Flash
 from tarnkappe.algorithms.microaggregation.individual_sorting import IndividualSorting
 from tarnkappe.criteria import Criterion
 from tarnkappe.criteria.average_risk import AverageRisk
+from tarnkappe.criteria.confidence_bounding import ConfidenceBounding
 from tarnkappe.criteria.delta_presence import DeltaPresence
 from tarnkappe.criteria.k_map import KMap
 from tarnkappe.criteria.lkc_privacy import LKCPrivacy
@@ -150,6 +151,15 @@ CASES: dict[str, tuple[Criterion, Level, tuple[Algorithm, ...], int]] = {
         (DATAFLY,),
         3,
     ),
+    "confidence-bounding, template": (
+        ConfidenceBounding("illness", {"flu": 0.5, "asthma": 0.4}, x=("age", "sex")),
+        lambda _, rows: max(
+            brute.filled(Counter(illness for illness, _ in members), {"flu": 0.5, "asthma": 0.4}, 1)
+            for members in brute.classes_by(rows, (0, 2)).values()
+        ),
+        (DATAFLY, FLASH),
+        3,
+    ),
     "xy-privacy": (
         XYPrivacy("illness", 2, "illness", 0.7),
         lambda _, rows: brute.confidence(rows, 0),
@@ -176,7 +186,7 @@ CASES: dict[str, tuple[Criterion, Level, tuple[Algorithm, ...], int]] = {
     ),
     "average-risk": (AverageRisk(0.04), lambda _, rows: brute.average_risk(rows), (DATAFLY, FLASH), 3),
 }
-assert {case[0].name for case in CASES.values()} == BEYOND_GROUPS
+assert {case[0].name for case in CASES.values()} == BEYOND_GROUPS | {"confidence-bounding"}
 PAIRS = [(name, algorithm) for name, case in CASES.items() for algorithm in case[2]]
 
 
@@ -242,7 +252,7 @@ def test_nothing_about_people_is_published(tmp_path: Path):
     assert (tmp_path / "release/do-not-share/witness.parquet").stat().st_mode & 0o077 == 0
 
 
-@pytest.mark.parametrize("name", ["xy-anonymity, x", "lkc-privacy", "average-risk", "xy-linkability, template"])
+@pytest.mark.parametrize("name", ["xy-anonymity, x", "lkc-privacy", "average-risk", "confidence-bounding, template"])
 def test_mondrian_refuses_what_no_group_decides(name: str, tmp_path: Path):
     with pytest.raises(JobError, match=r"E111 mondrian cannot guarantee .*: single groups do not decide"):
         run(name, MONDRIAN, tmp_path)

@@ -13,6 +13,7 @@ import numpy as np
 
 from tarnkappe.arrays import Flags, Floats
 from tarnkappe.criteria.base import Card, SensitiveCriterion, as_fraction, no_entry, sizes_of_entries, times
+from tarnkappe.criteria.projection import on_part, projected
 from tarnkappe.criteria.values import require_named
 from tarnkappe.errors import JobError
 from tarnkappe.groups import GroupStats
@@ -34,10 +35,16 @@ class ConfidenceBounding(SensitiveCriterion):
     largest share in units of its bound, so it must be at most 1. Comparisons are made in integers. O(values present in
     the groups).
 
+    With `x` it speaks of an attacker who knows no more than these quasi-identifiers: groups that publish the same there
+    are counted as one. Several of them, each with an `x` of its own, are the templates ``<X → s, h>`` of the paper.
+
     This is also l+-diversity, which says :math:`1/l_s` instead of :math:`h_s`; ``1/3`` is taken as one third exactly.
     One bound for all values is frequency l-diversity.
 
-    Differs from the paper in: the templates here all speak about the whole quasi-identifier, not about parts of it.
+    >>> ConfidenceBounding("illness", {"HIV": 0.1}, x=("job", "city")).asked
+    'share over bound ≤ 1 (HIV 0.1) by job, city'
+
+    Differs from the paper in: values without a template may have a bound too.
 
     References
     ----------
@@ -62,6 +69,9 @@ class ConfidenceBounding(SensitiveCriterion):
         {}, doc="Largest share of each of these values in a group.", gt=0, le=1, example="{VALUE: 0.1}"
     )
     bound: float = param(1.0, doc="Largest share of every other value; 1 leaves them free.", gt=0, le=1)
+    x: tuple[str, ...] = param(
+        (), doc="The quasi-identifiers that the attacker knows; all of them if not given.", refers_to="quasi"
+    )
 
     def __post_init__(self) -> None:
         """Check the parameters; something must be bounded."""
@@ -72,6 +82,12 @@ class ConfidenceBounding(SensitiveCriterion):
                 f"{self.name} bounds no value of '{self.column}'",
                 hint=f"- {self.name}: {{column: {self.column}, bounds: {{HIV: 0.1}}}}",
             )
+        if self.x and self.know_others:
+            raise JobError(
+                "E110",
+                f"{self.name} cannot have an attacker who knows {', '.join(self.x)} only, and other sensitive columns",
+                hint="Leave out x or know_others, or declare the other sensitive columns as quasi-identifiers.",
+            )
 
     @property
     def threshold(self) -> float:
@@ -80,7 +96,12 @@ class ConfidenceBounding(SensitiveCriterion):
 
     @cached_property
     def min_size(self) -> int:
-        """The smallest number of records that can be dealt out to values within their bounds."""
+        """The smallest number of records that can be dealt out to values within their bounds.
+
+        Who knows only `x` takes several groups for one, so that no group need have so many by itself.
+        """
+        if self.x:
+            return 1
         named = [as_fraction(bound) for bound in self.bounds.values()]
         others = as_fraction(self.bound)
         largest = min(math.ceil(1 / others), _LARGEST_MIN_SIZE)
@@ -98,7 +119,7 @@ class ConfidenceBounding(SensitiveCriterion):
         parts = [f"{value} {bound:g}" for value, bound in self.bounds.items()]
         if self.bound < 1:
             parts.append(f"{'others' if parts else 'every value'} {self.bound:g}")
-        return f"share over bound ≤ 1 ({', '.join(parts)})"
+        return f"share over bound ≤ 1 ({', '.join(parts)}){on_part(self.x)}"
 
     def require_values(self, domains: Mapping[str, Domain]) -> None:
         """Refuse bounds for values that the column does not have."""
@@ -114,16 +135,19 @@ class ConfidenceBounding(SensitiveCriterion):
 
     def level(self, stats: GroupStats) -> Floats:
         """The largest share of a value, in units of its bound."""
-        h = stats.histograms[self.column]
+        known, part = projected(stats, self.x, self.columns)
+        h = known.histograms[self.column]
         limits = np.array(self._limits(h.domain), np.float64)
-        return reduce_groups(np.maximum, h.counts / (sizes_of_entries(stats, h) * limits[h.codes]), h.indptr)
+        filled = h.counts / (sizes_of_entries(known, h) * limits[h.codes])
+        return reduce_groups(np.maximum, filled, h.indptr)[part]
 
     def holds(self, stats: GroupStats) -> Flags:
         """Which groups satisfy it, in integers: all bounds are brought to one denominator."""
-        h = stats.histograms[self.column]
+        known, part = projected(stats, self.x, self.columns)
+        h = known.histograms[self.column]
         limits = self._limits(h.domain)
         denominator = math.lcm(*{limit.denominator for limit in limits})
-        fits = int(stats.size.max(initial=0)) * denominator < 1 << 63
+        fits = int(known.size.max(initial=0)) * denominator < 1 << 63
         allowed = np.array([int(limit * denominator) for limit in limits], np.int64 if fits else object)
-        beyond = times(h.counts, denominator) > allowed[h.codes] * sizes_of_entries(stats, h)
-        return no_entry(beyond, h)
+        beyond = times(h.counts, denominator) > allowed[h.codes] * sizes_of_entries(known, h)
+        return no_entry(beyond, h)[part]

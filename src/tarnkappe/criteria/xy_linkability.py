@@ -1,4 +1,4 @@
-"""(X, Y)-linkability, which is also confidence bounding with templates."""
+"""(X, Y)-linkability."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class XYLinkability(Criterion):
     the key of a person (`subject`), people are counted instead of records: those who have the value in some record of
     the group, among all people of the group. Compared as exact fractions.
 
-    Several of them, each with its own X, value and h, are the templates ``<X → y, h>`` of confidence bounding.
+    Counted by records it is a template ``<X → y, h>`` of confidence bounding.
 
     Counted by records it is monotone. Counted by people it is not: two people may have the value in one of two groups
     each, and both of them in the union.

@@ -129,6 +129,34 @@ def encode_again(series: pl.Series, column: Column, domain: Domain) -> NDArray[A
     return codes
 
 
+def encode_nodes(series: pl.Series, column: Column, domain: Domain | None) -> tuple[NDArray[Any], Domain]:
+    """The node of each label of a column that is coarsened value by value; -1 for a label that it does not have.
+
+    Without a domain that is known already, the declared taxonomy of the column tells its labels.
+    """
+    domain = domain or _declared(column, has_gaps=series.null_count() > 0)
+    tree = domain.taxonomy
+    place = {label: node for node, label in reversed(list(enumerate(tree.labels)))}
+    values = Values.of(series)
+    missing = int(tree.leaf_nodes[domain.missing]) if domain.missing >= 0 else 0  # a gap that nobody has says nothing
+    nodes = [place.get(text, -1) for text in values.distinct.cast(pl.String).to_list()]
+    return np.array([*nodes, missing], np.int32)[values.code], domain
+
+
+def _declared(column: Column, *, has_gaps: bool) -> Domain:
+    """The domain of a column whose values are not at hand, as far as its taxonomy is declared."""
+    if column.taxonomy is None or column.taxonomy.follows_data:
+        raise DataError(
+            "E403",
+            f"what the labels of '{column.name}' stand for is not declared: its taxonomy depends on the data",
+            hint=f"{column.name}: {{role: sensitive, taxonomy: {{kind: file, path: FILE.csv}}}}",
+        )
+    tree = column.taxonomy.build([], column.name, np.zeros(0, np.int64), others={})
+    missing = tree.n_leaves if has_gaps else -1
+    tree = tree.with_missing(MISSING_LABEL) if has_gaps else tree
+    return Domain(column.name, tree, None, missing, aside=column.role != "sensitive")
+
+
 def _leaf_texts(values: Values, column: Column) -> list[str]:
     """The leaf that stands for each distinct value."""
     given = values.distinct.to_numpy() if column.kind == "numeric" else values.distinct.to_list()

@@ -268,6 +268,7 @@ class _Torn(_Answering):
         self._records: dict[str, NDArray[np.intp]] = {}
         self._labels = None if people is None else _BoxShares(people.boxes, tally)
         self._part = None if people is None else people.box[deal.cell]
+        self._raises, self._raised = plan.form.raises, deal.raised
 
     def estimate(self, query: Predicates) -> float:
         """Sum over all groups of their size times the share of each strand that matches."""
@@ -289,6 +290,8 @@ class _Torn(_Answering):
         for name in names:
             if self._labels is not None and self._part is not None and name in quasi:
                 share *= self._labels.of(quasi.index(name), query[name])[self._part]
+            elif self._raises is not None and self._raised is not None and name == self._raises.name:
+                share *= _share_of_nodes(self._raises, query[name])[self._raised]
             else:
                 match &= query[name][self._codes_of(name)]
         if self._labels is None:
@@ -300,6 +303,14 @@ class _Torn(_Answering):
         if name not in self._records:
             self._records[name] = self._cells.codes[name][self._cell]
         return self._records[name]
+
+
+def _share_of_nodes(domain: Domain, wanted: Flags) -> Floats:
+    """Which share of the values below each node of a taxonomy is asked for."""
+    before = np.append(0, np.cumsum(wanted))
+    asked = before[domain.taxonomy.hi + 1] - before[domain.taxonomy.lo]
+    share: Floats = asked / (domain.taxonomy.hi - domain.taxonomy.lo + 1)
+    return share
 
 
 def _schema(tally: Tally) -> Schema:

@@ -11,7 +11,7 @@ import numpy as np
 from tarnkappe.arrays import Counts
 from tarnkappe.publish.form import Meaning
 from tarnkappe.publish.numbered import COUNT, Numbered, counted_sheet, numbers_of, shuffled
-from tarnkappe.publish.recoding import Recoding
+from tarnkappe.publish.recoding import Recoding, judged_by_looks
 from tarnkappe.publish.sheets import MAIN, Reading, Sheet, Strand, Values, free_name
 from tarnkappe.schema import Column, Schema
 
@@ -67,18 +67,7 @@ class Batches(Numbered):
 
     def verdicts(self, plan: DealtPlan, tables: Mapping[str, Counts] | None = None) -> tuple[Verdict, ...]:
         """Secrets are judged in the batches, people among those who look alike."""
-        reading = Reading("", alike=self.people.names)
-        alike = [c for c in plan.goal.criteria if reading.finds_alike(c)]
-        others = [c for c in plan.goal.criteria if c not in alike]
-        found: dict[int, Verdict] = {}
-        if alike:
-            verdicts = plan.goal.about(alike).verdicts(plan.stats_alike(self.people.look()))
-            found |= zip(map(id, alike), verdicts, strict=True)
-        if others:
-            goal = plan.goal.about(others)
-            batches = goal.merged(goal.verdicts(plan.stats(*run, tables)) for run in plan.deal.chunks())
-            found |= zip(map(id, others), batches, strict=True)
-        return tuple(found[id(c)] for c in plan.goal.criteria)
+        return judged_by_looks(plan, self.people, tables)
 
     def untrue(self, plan: DealtPlan, missing: Collection[str] = ()) -> list[str]:
         """Labels that do not cover the values of those who have them."""

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from tarnkappe.criteria.base import Verdict
     from tarnkappe.deals import Deal
     from tarnkappe.plan import DealtPlan
+    from tarnkappe.tally import Domain
 
 #: What the column is called that counts records.
 COUNT = "records"
@@ -39,6 +40,11 @@ class Numbered(Form):
     #: What may not be concluded from the tables, in one sentence for the reader.
     caution: ClassVar[str]
 
+    @property
+    def raises(self) -> Domain | None:
+        """The sensitive column whose values are coarsened record by record, if there is one."""
+        return None
+
     def number(self, schema: Schema) -> str:
         """What the column with the numbers is called beside those of the data."""
         return free_name(self.numbers, schema.published)
@@ -46,6 +52,10 @@ class Numbered(Form):
     @abstractmethod
     def sheets(self, plan: DealtPlan, schema: Schema, values: Values, rng: np.random.Generator) -> tuple[Sheet, ...]:
         """The tables that will be written."""
+
+    def witness(self, plan: DealtPlan, rng: np.random.Generator) -> pl.DataFrame | None:
+        """What criteria look at but is not published, row by row as in the first table; None if there is nothing."""
+        return None
 
     def verdicts(self, plan: DealtPlan, tables: Mapping[str, Counts] | None = None) -> tuple[Verdict, ...]:
         """What every criterion of the goal finds: groups are what has the same number."""

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from tarnkappe.criteria.base import Criterion
     from tarnkappe.publish.recoding import Recoding
+    from tarnkappe.tally import Domain
 
 #: The name of the table that has a row for every person; further tables have names of their own.
 MAIN = ""
@@ -74,6 +75,9 @@ class Reading:
     Where quasi-identifiers are coarsened, people are found by what looks alike in the columns `alike` of the first
     table. Where other columns stand on the same row as a sensitive one (`beside`), whoever knows them narrows the group
     down to the rows that have them, so that these rows are the group.
+
+    In the sensitive column `raised` stand labels of its taxonomy, each as coarse as its group needed it. Those who look
+    alike then have one number, and nobody else has it.
     """
 
     number: str
@@ -82,6 +86,7 @@ class Reading:
     alike: tuple[str, ...] = ()
     beside: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     summaries: tuple[Summary, ...] = ()
+    raised: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """As a manifest tells it."""
@@ -109,7 +114,7 @@ class Strand:
 
     Where rows are counted, `count` is the column that says how many records a row stands for. Where a table calls its
     columns otherwise than the data do, `names` are those of the data. Where labels stand instead of the values,
-    `recoded` says which.
+    `recoded` says which; where they stand there record by record, `raised` is the column whose taxonomy has them.
     """
 
     columns: tuple[str, ...]
@@ -117,6 +122,7 @@ class Strand:
     count: str | None = None
     names: tuple[str, ...] = ()
     recoded: Recoding | None = None
+    raised: Domain | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """As a manifest tells it."""

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from tarnkappe.algorithms.base import Algorithm
+from tarnkappe.algorithms.base import Algorithm, Scheme
 from tarnkappe.deals import Deal
 from tarnkappe.errors import JobError
 from tarnkappe.fixes import algorithm, say
@@ -22,7 +22,7 @@ from tarnkappe.tally import Tally
 class Bucketization(Algorithm):
     """Deals records to groups that publish a number, and tables that go on under it."""
 
-    scheme: ClassVar = "bucketization"
+    scheme: ClassVar[Scheme] = "bucketization"
     generalises: ClassVar = False
     publishes: ClassVar[type[Numbered]]
 

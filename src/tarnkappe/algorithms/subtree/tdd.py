@@ -29,7 +29,7 @@ class TopDownDisclosure(Algorithm):
 
     InfoGain is the information about the target won by telling the records that have :math:`v` from the others of its
     column that are still suppressed. PrivLoss is how much worse the worst group becomes, as the mean over the
-    criteria of the goal: with `confidence-bounding` or `xy-linkability` that is the rise of the highest confidence
+    criteria of the goal: with `confidence-bounding` (each a template) that is the rise of the highest confidence
     (in units of its bound), with k-anonymity the fall of k.
 
     A value is either published by name in all records or not at all; taxonomies are not used. What is not disclosed
