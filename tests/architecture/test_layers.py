@@ -70,6 +70,7 @@ LAYERS = (
     "evaluate",
     "multirelational",
     "baskets",
+    "fingerprint",
     "datasets",
     "testing",
     "cli",
