@@ -80,6 +80,7 @@ LAYERS = (
     "bundles",
     "check_release",
     "certificate",
+    "fingerprint",
     "datasets",
     "testing",
     "cli",

@@ -1,0 +1,1 @@
+"""Traceable copies: every recipient gets a release of their own, and a leaked one tells whose it was."""
