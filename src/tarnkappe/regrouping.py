@@ -255,7 +255,11 @@ class _Secrets:
             found = source.collected(each)
             counts = found[_COUNT].to_numpy()
             wanted = types.get(name)
-            value = restored(name, stored[name], wanted, source.decimal) if wanted is not None else pl.col(name)
+            # Numbers may stand as numbers where the input had their texts, with a decimal sign of its own.
+            numbers = column.kind == "numeric" and stored[name].is_numeric()
+            value = pl.col(name)
+            if wanted is not None and not numbers:
+                value = restored(name, stored[name], wanted, source.decimal)
             values = read_kind(found.select(value.alias(name))[name], column, source, distinct=True)
             known = None if domains is None else domains[name]
             if name == reading.raised:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from column_kinds import Numbers
 from hypothesis import strategies as st
+from numbered_jobs import numbered_cases
 from whole_jobs import Case, cases
 
 from tarnkappe.algorithms import Algorithm
@@ -19,6 +20,13 @@ def odd_cases(draw: st.DrawFn, algorithms: tuple[Algorithm, ...]) -> Case:
     """A case of the guarantee suite for one of some algorithms, now and then with extreme numbers."""
     rows = draw(st.sampled_from([10, 40, 60, 60, 60, 250]))
     case = draw(cases(draw(st.sampled_from(algorithms)), max_rows=rows))
+    return draw(with_extreme_numbers(case)) if draw(st.integers(0, 5)) == 0 else case
+
+
+@st.composite
+def odd_numbered_cases(draw: st.DrawFn) -> Case:
+    """A case of an algorithm that deals records to numbered groups, now and then with extreme numbers."""
+    case = draw(numbered_cases(max_rows=draw(st.sampled_from([10, 40, 60, 60, 120]))))
     return draw(with_extreme_numbers(case)) if draw(st.integers(0, 5)) == 0 else case
 
 

@@ -17,22 +17,27 @@ import tempfile
 import time
 import traceback
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "guarantee"), str(HERE.parent)]
 
 from checker import run_and_check  # noqa: E402
 from hypothesis import HealthCheck, Phase, given, seed, settings  # noqa: E402
-from odd_jobs import odd_cases  # noqa: E402
+from hypothesis.strategies import SearchStrategy  # noqa: E402
+from joined_and_items import item_jobs, joined_jobs, run_items, run_joined  # noqa: E402
+from numbered_jobs import check_numbered  # noqa: E402
+from odd_jobs import odd_cases, odd_numbered_cases  # noqa: E402
 from test_beyond_groups import PAIRS, keeps, rows_of  # noqa: E402
 from test_beyond_groups import run as run_beyond_groups  # noqa: E402
 from whole_jobs import Case, algorithm_variants  # noqa: E402
 
 from tarnkappe.errors import InfeasibleError, TarnkappeError, VerificationError  # noqa: E402
 
-#: Jobs of one batch, which share a number.
-BATCH = 50
+#: Jobs of each kind in one batch, which share a number.
+BATCH = {"groups": 50, "numbered": 14, "joined": 5, "items": 5}
 
 #: A job of some hundred records that takes longer than this hangs.
 PATIENCE = 300
@@ -41,11 +46,30 @@ PATIENCE = 300
 def batch(number: int, failures: Path) -> Counter[str]:
     """Run the jobs of one number; how they ended, by a word. Findings are written into a folder."""
     ended: Counter[str] = Counter()
-    algorithms = tuple(algorithm_variants())
+    drawn: dict[str, tuple[SearchStrategy[Any], Callable[[Any], str]]] = {
+        "groups": (odd_cases(tuple(algorithm_variants())), outcome),
+        "numbered": (odd_numbered_cases(), outcome_numbered),
+        "joined": (joined_jobs(), run_joined),
+        "items": (item_jobs(), run_items),
+    }
+    for kind, (jobs, run) in drawn.items():
+        try:
+            tried(number, BATCH[kind], jobs, run, ended)
+        except Exception:
+            found(number, kind, failures, ended)
+    try:
+        beyond_groups(number, ended)
+    except Exception:
+        found(number, "beyond", failures, ended)
+    return ended
+
+
+def tried(number: int, times: int, jobs: SearchStrategy[Any], run: Callable[[Any], str], ended: Counter[str]) -> None:
+    """Draw jobs and run them; the exception of the smallest one that fails."""
 
     @seed(number)
     @settings(
-        max_examples=BATCH,
+        max_examples=times,
         deadline=None,
         database=None,
         derandomize=False,
@@ -53,32 +77,37 @@ def batch(number: int, failures: Path) -> Counter[str]:
         phases=(Phase.generate, Phase.shrink),
         report_multiple_bugs=False,
     )
-    @given(odd_cases(algorithms))
-    def one(case: Case) -> None:
+    @given(jobs)
+    def one(job: Any) -> None:
         faulthandler.dump_traceback_later(PATIENCE, exit=True)
         try:
-            ended[outcome(case)] += 1
+            ended[run(job)] += 1
+        except VerificationError:
+            raise
+        except TarnkappeError as error:
+            ended[f"refused, {error.code}"] += 1
         finally:
             faulthandler.cancel_dump_traceback_later()
 
-    try:
-        one()
-        beyond_groups(number, ended)
-    except Exception:
-        ended["finding"] += 1
-        failures.mkdir(exist_ok=True)
-        (failures / f"{number}.txt").write_text(traceback.format_exc(), "utf-8")
-    return ended
+    one()
+
+
+def found(number: int, kind: str, failures: Path, ended: Counter[str]) -> None:
+    """Keep the exception at hand in a file of its own."""
+    ended["finding"] += 1
+    failures.mkdir(exist_ok=True)
+    (failures / f"{number}-{kind}.txt").write_text(traceback.format_exc(), "utf-8")
 
 
 def outcome(case: Case) -> str:
     """Run one job and check it; how it ended."""
-    try:
-        return "no solution" if run_and_check(case) is None else f"release, {case.engine}"
-    except VerificationError:
-        raise
-    except TarnkappeError as error:
-        return f"refused, {error.code}"
+    return "no solution" if run_and_check(case) is None else f"release, {case.engine}"
+
+
+def outcome_numbered(case: Case) -> str:
+    """Run one job of an algorithm that deals records, and check it; how it ended."""
+    found = run_and_check(case, check=check_numbered)
+    return "no solution" if found is None else f"release, {case.algorithm.name}, {case.engine}"
 
 
 def beyond_groups(number: int, ended: Counter[str]) -> None:
@@ -119,24 +148,36 @@ def main() -> int:
         work(range(asked.seed + asked.worker, last, asked.workers), until, asked.failures)
         return 0
     command = [sys.executable, __file__, *sys.argv[1:], "--workers", str(workers)]
-    running = [
-        subprocess.Popen([*command, "--worker", str(i)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        for i in range(workers)
-    ]
+    with tempfile.TemporaryDirectory() as folder:
+        outs, errs = ([Path(folder, f"{i}.{kind}") for i in range(workers)] for kind in ("out", "err"))
+        running = []
+        for i, (out, err) in enumerate(zip(outs, errs, strict=True)):
+            with out.open("wb") as to, err.open("wb") as also:
+                running.append(subprocess.Popen([*command, "--worker", str(i)], stdout=to, stderr=also))
+        while any(process.poll() is None for process in running):
+            time.sleep(min(60.0, max(until - time.time(), 1.0)))
+            print(json.dumps(summary(outs)), file=sys.stderr, flush=True)
+        total = summary(outs)
+        for process, out, err in zip(running, outs, errs, strict=True):
+            if process.returncode:
+                total["finding"] = total.get("finding", 0) + 1
+                asked.failures.mkdir(exist_ok=True)
+                said = f"{out.read_text('utf-8')[-500:]}\n{err.read_text('utf-8')[-8000:]}"
+                (asked.failures / f"hang-or-crash-{process.pid}.txt").write_text(said, "utf-8")
+    print(json.dumps(total, indent=1))
+    return int(total.get("finding", 0) > 0)
+
+
+def summary(outs: list[Path]) -> dict[str, int]:
+    """How the jobs of all workers ended so far."""
     total: Counter[str] = Counter()
-    for process in running:
-        out, err = process.communicate()
-        for line in out.splitlines():
-            counts = json.loads(line)
-            counts.pop("batch")
+    for out in outs:
+        for line in out.read_text("utf-8").splitlines():
+            counts = json.loads(line) if line.endswith("}") else {}
+            counts.pop("batch", None)
             total.update(counts)
-        if process.returncode:
-            total["finding"] += 1
-            asked.failures.mkdir(exist_ok=True)
-            (asked.failures / f"hang-or-crash-{process.pid}.txt").write_text(f"{out[-500:]}\n{err[-8000:]}", "utf-8")
     releases = sum(n for word, n in total.items() if word.startswith("release"))
-    print(json.dumps({"releases": releases, **dict(sorted(total.items()))}, indent=1))
-    return int(total["finding"] > 0)
+    return {"releases": releases, **dict(sorted(total.items()))}
 
 
 if __name__ == "__main__":

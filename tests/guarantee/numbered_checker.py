@@ -33,7 +33,7 @@ class Tables:
         return [int(text) for text in self.column(table, self.manifest["reading"]["number"])]
 
 
-def read_tables(folder: Path, delimiter: str = ",") -> Tables:
+def read_tables(folder: Path, delimiter: str = ",", missing: tuple[str, ...] = ("",)) -> Tables:
     """Read all tables that the manifest names; each must have the checksum that it tells."""
     manifest = json.loads((folder / "public/manifest.json").read_text("utf-8"))
     columns, rows = {}, {}
@@ -50,7 +50,7 @@ def read_tables(folder: Path, delimiter: str = ",") -> Tables:
         else:
             with path.open(encoding="utf-8", newline="") as file:
                 names, *found = csv.reader(file, delimiter=delimiter, strict=True)
-            found = [tuple(v or None for v in row) for row in found]
+        found = [tuple(None if v is None or v in missing else v for v in row) for row in found]
         assert names == table["columns"]
         assert len(found) == table["rows"]
         columns[table["name"]], rows[table["name"]] = names, found

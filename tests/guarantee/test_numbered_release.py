@@ -7,18 +7,23 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from checker import IN_MEMORY
-from hypothesis import given
+from checker import IN_MEMORY, run_and_check
+from column_kinds import ColumnKind, Numbers
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numbered_checker import check_buckets, read_tables
+from numbered_jobs import ALGORITHMS, check_numbered, numbered_cases
+from whole_jobs import ROW, Case, Field
 
 import tarnkappe as tk
+from tarnkappe.algorithms import Algorithm
 from tarnkappe.audit import audit
 from tarnkappe.deals import Deal
 from tarnkappe.engines.values import CellValues
-from tarnkappe.errors import InfeasibleError, VerificationError
+from tarnkappe.errors import InfeasibleError, JobError, VerificationError
 from tarnkappe.job.model import OutputSettings
-from tarnkappe.publish import numbered
+from tarnkappe.publish import batches, numbered
+from tarnkappe.taxonomy import suppress
 
 QUASI = ["age", "town"]
 
@@ -144,3 +149,45 @@ def test_how_many_are_alone_is_told_only_where_readers_can_count_it():
         said[algorithm.name] = next(n.message for n in notices if n.code == "W621")
     assert "the only ones with theirs" in said["anatomize"]
     assert "the only ones" not in said["slicing"]
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS, ids=str)
+@settings(max_examples=6)
+@given(st.data())
+def test_any_job_of_numbered_groups(algorithm: Algorithm, data: st.DataObject):
+    """As `make fuzz` does for hours: what is written keeps what it promises and is true, or it is refused."""
+    try:
+        run_and_check(data.draw(numbered_cases(algorithm)), check=check_numbered)
+    except JobError as refused:
+        if refused.code not in ("E110", "E111"):
+            raise
+
+
+def decimals(algorithm: Algorithm, **more: str) -> Case:
+    """Twelve people and their incomes, some of them missing, with a column that tells them apart."""
+    role = "sensitive" if algorithm.name == "angel" else "quasi"
+    fields = (
+        Field("town", "quasi", ColumnKind(("Rom", "Ulm"), suppress())),
+        Field("age", "quasi", Numbers(tuple(f"{i}.5" for i in range(12)), numeric=True)),
+        Field("income", "sensitive", Numbers(("0.1", "2.5", "3"), numeric=True)),
+        Field(ROW, role, ColumnKind(("row 0",), suppress() if role == "quasi" else None)),
+    )
+    rows = [("Rom" if i % 3 else "Ulm", f"{i}.5", (None, "0.1", "2.5", "3")[i % 4], f"row {i}") for i in range(12)]
+    return Case(fields, tuple(rows), (tk.LDiversity("income", 2),), algorithm, **more)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS[::2], ids=str)
+def test_numbers_with_a_decimal_comma_are_numbers_in_parquet(algorithm: Algorithm):
+    assert run_and_check(decimals(algorithm, delimiter=";", output="parquet"), check=check_numbered) is not None
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS[::2], ids=str)
+def test_the_checker_outside_finds_lies_too(monkeypatch: pytest.MonkeyPatch, algorithm: Algorithm):
+    """Where the package itself would let them pass."""
+    if algorithm.name == "angel":
+        monkeypatch.setattr(batches, "numbers_of", one_too_far)
+    else:
+        monkeypatch.setattr(CellValues, "at", shifted)
+    monkeypatch.setattr("tarnkappe.runs.untrue_sheets", lambda *_: [])
+    with pytest.raises((AssertionError, VerificationError)):
+        run_and_check(decimals(algorithm), check=check_numbered)

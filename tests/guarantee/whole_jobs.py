@@ -297,8 +297,15 @@ def _names(prefix: str, draw: st.DrawFn) -> Iterator[str]:
 
 
 @st.composite
-def cases(draw: st.DrawFn, algorithm: Algorithm | None = None, max_rows: int = 60, linked: bool | None = None) -> Case:
-    """Any job there may be, on a small table."""
+def cases(
+    draw: st.DrawFn,
+    algorithm: Algorithm | None = None,
+    max_rows: int = 60,
+    linked: bool | None = None,
+    roles: tuple[str, ...] = ("keep", "drop", "identifier"),
+    secrets: st.SearchStrategy[list[st.SearchStrategy[ColumnKind]]] | None = None,
+) -> Case:
+    """Any job there may be, on a small table; `roles` are those of further columns, `secrets` how those may be."""
     missing = draw(st.sampled_from([("",), ("",), ("",), ("NA",), ("", "NA"), ("?", "-")]))
     taken = frozenset(missing)
     names = _names("q", draw)
@@ -306,9 +313,10 @@ def cases(draw: st.DrawFn, algorithm: Algorithm | None = None, max_rows: int = 6
         Field(next(names), "quasi", draw(quasi_kinds(taken)), draw(st.sampled_from([1.0, 1.0, 0.1, 7.5])))
         for _ in range(draw(st.integers(1, 4)))
     ]
-    secret = [Field(next(names), "sensitive", draw(sensitive_kinds(taken))) for _ in range(draw(st.integers(0, 2)))]
+    kinds = [sensitive_kinds(taken)] * draw(st.integers(0, 2)) if secrets is None else draw(secrets)
+    secret = [Field(next(names), "sensitive", draw(kind)) for kind in kinds]
     fields += secret
-    for role in ("keep", "drop", "identifier"):
+    for role in roles:
         if draw(st.integers(0, 2)) == 0:
             fields.append(Field(next(names), role, ColumnKind(draw(text_pool(taken)))))
     if draw(st.integers(0, 4)) > 0 if linked is None else linked:
