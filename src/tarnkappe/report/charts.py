@@ -6,7 +6,7 @@ for axis labels is padding of the SVG element itself; labels are drawn into it (
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -190,44 +190,55 @@ def kept_bars(columns: Iterable[ColumnSummary]) -> Html:
     kept = sorted(((c.name, c.kept) for c in columns if c.kept is not None), key=lambda pair: pair[1])
     if not kept:
         return el("p", "No column was coarsened.")
-    rows = ((value(name), percent(share)) for name, share in kept)
-    shown = kept[:_MOST_BARS]
-    left = len(kept) - len(shown)
+    left = len(kept) - _MOST_BARS
     return join(
         [
-            _figure(
-                _bars_svg(shown),
+            share_bars(
                 "Detail kept by column",
                 "100 % is published as it was, 0 % is nothing left. Higher is better.",
-                table("Detail kept by column", ("Column", "Detail kept"), rows, numeric={1}),
+                ("Column", "Detail kept"),
+                kept,
+                name="kept",
             ),
-            el("p", f"{counted(left, 'more column')} that kept more: see the table.", class_="small") if left else None,
+            el("p", f"{counted(left, 'more column')} that kept more: see the table.", class_="small")
+            if left > 0
+            else None,
         ]
     )
 
 
-def _bars_svg(kept: list[tuple[str, float]]) -> Html:
+def share_bars(
+    caption: str, note: str, head: tuple[str, str], shares: Sequence[tuple[str, float]], *, name: str
+) -> Html:
+    """Shares as bars from 0 to 100 percent, with a table behind them; `name` tells charts of a page apart."""
+    rows = ((value(what), percent(share)) for what, share in shares)
+    return _figure(
+        _bars_svg(shares[:_MOST_BARS], caption, name), caption, note, table(caption, head, rows, numeric={1})
+    )
+
+
+def _bars_svg(shares: Sequence[tuple[str, float]], caption: str, name: str) -> Html:
     pitch = 40
     names, values, tracks, bars = [], [], [], []
-    for i, (name, share) in enumerate(kept):
+    for i, (what, share) in enumerate(shares):
         y = i * pitch
-        names.append(el("text", shorten(name, 36), y=y + 14))
+        names.append(el("text", shorten(what, 36), y=y + 14))
         values.append(el("text", percent(share), x="100%", y=y + 14))
         tracks.append(el("rect", width="100%", height=8, y=y + 21))
         bars.append(el("rect", width=f"{100 * min(max(share, 0.0), 1.0):.2f}%", height=8, y=y + 21))
-    (worst, least), (best, most) = kept[0], kept[-1]
-    described = f"From {worst} ({percent(least)} kept) to {best} ({percent(most)} kept)."
+    (first, one), (last, other) = shares[0], shares[-1]
+    described = f"From {first} ({percent(one)}) to {last} ({percent(other)})."
     return el(
         "svg",
-        el("title", "Detail kept by column", id="kept-title"),
-        el("desc", described, id="kept-desc"),
+        el("title", caption, id=f"{name}-title"),
+        el("desc", described, id=f"{name}-desc"),
         el("g", *names, style=_TEXT),
         el("g", *values, style=_TEXT, text_anchor="end", class_="tabular"),
         el("g", *tracks, style=_TRACK),
         el("g", *bars, style=_BAR),
         role="img",
-        aria_labelledby="kept-title kept-desc",
+        aria_labelledby=f"{name}-title {name}-desc",
         class_="chart",
-        height=len(kept) * pitch,
+        height=len(shares) * pitch,
         style="display:block;width:100%;overflow:visible;font-size:13px",
     )

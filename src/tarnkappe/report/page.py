@@ -11,6 +11,7 @@ from tarnkappe.report.codebook import codebook_section
 from tarnkappe.report.facts import Told, fact, verify_command
 from tarnkappe.report.markup import Html, el
 from tarnkappe.report.original import original_data
+from tarnkappe.report.risk import risk
 from tarnkappe.report.sheets import tables
 from tarnkappe.report.style import STYLE
 
@@ -44,6 +45,8 @@ def render_report(release: Release, audience: str = "public") -> str:
     contents = [*_CONTENTS, *([("internal", "About the original data")] if internal else [])]
     if release.number is not None:
         contents.insert(1, ("tables", "Tables"))
+    elif release.group_sizes:
+        contents.insert(3, ("risk", "Risk of being found"))
     return document(
         release,
         contents,
@@ -52,6 +55,7 @@ def render_report(release: Release, audience: str = "public") -> str:
             tables(release),
             sections.alerts(release, advice=internal),
             sections.what_was_done(release, internal=internal),
+            risk(release),
             sections.group_sizes(release),
             sections.detail(release),
             codebook_section(release),

@@ -1,0 +1,22 @@
+"""The chance of being found: after for everybody, before for the publisher only."""
+
+from __future__ import annotations
+
+import polars as pl
+
+import tarnkappe as tk
+from tarnkappe.report import render_report
+
+
+def test_the_chances_are_those_of_the_groups():
+    frame = pl.DataFrame({"age": [20] * 5 + [30] * 5 + [40, 41, 42, 43, 44], "illness": ["flu", "gout", "ache"] * 5})
+    job = tk.Job(quasi={"age": tk.numeric()}, sensitive=["illness"], criteria=[tk.KAnonymity(5)])
+    release = job.anonymize(frame, seed=1)
+    assert release.group_sizes == ((5, 3),)
+    public, internal = render_report(release), render_report(release, audience="internal")
+    assert "a chance of 20.0 % on average, and of at most 20.0 % for the most exposed record" in public
+    assert "original data" not in public.split('id="risk"')[1].split("</section>")[0]
+    # Seven combinations among fifteen records, five of them with a record of their own.
+    assert (
+        "In the original data it was 46.7 % on average, and 33.3 % of the records had a chance above 20.0 %" in internal
+    )
