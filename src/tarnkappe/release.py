@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tarnkappe._version import __version__
+from tarnkappe.attacks import Finding
 from tarnkappe.codebook import Entry, codebook
 from tarnkappe.columns import ColumnSummary, summarise_columns
 from tarnkappe.criteria.base import Verdict
@@ -78,6 +79,8 @@ class Release:
     codebook: tuple[Entry, ...] = ()
     #: What was found in the released table beside its criteria, in words; only what was checked.
     proved: tuple[str, ...] = ()
+    #: What came of the attacks that the job names; for the publisher, because it may tell about the input.
+    attacks: tuple[Finding, ...] = ()
     #: The tables by name, in memory; the first has none.
     tables: Mapping[str, Any] = field(default_factory=dict)
     folder: Path | None = None
@@ -146,6 +149,7 @@ class Release:
             columns=tuple(replace(c, loss=None, labels_before=None, examples=()) for c in self.columns),
             notices=self.job.notices() if self.job.goal.is_mechanism else tuple(told),
             remarks={},
+            attacks=(),
             private_manifest={},
         )
 
@@ -277,6 +281,7 @@ def describe(
     public: dict[str, Any],
     private: dict[str, Any],
     proved: tuple[str, ...] = (),
+    attacks: tuple[Finding, ...] = (),
     missing_text: str = "",
     tables: Mapping[str, Any] | None = None,
     folder: Path | None = None,
@@ -295,6 +300,7 @@ def describe(
         "quasi_identifiers": [c.name for c in schema.quasi],
         "criteria": [{"name": c.name, **c.get_params()} for c in job.goal.criteria],
         "verdicts": [asdict(v) for v in _shown(verdicts, job, schema.published)],
+        **({"withstood": [{"name": a.name, **a.get_params()} for a in job.attacks]} if job.attacks else {}),
         "algorithm": {"name": job.algorithm.name, **job.algorithm.get_params()},
         "groups": plan.n_groups,
         "suppressed": plan.suppressed,
@@ -324,10 +330,12 @@ def describe(
             **private,
             "verdicts": [asdict(v) for v in verdicts],
             "loss": {s.name: s.value for s in scores},
+            **({"attacks": [found.as_dict() for found in attacks]} if attacks else {}),
         },
         remarks=summarise_remarks(plan),
         codebook=codebook(plan, schema, missing_text),
         proved=proved,
+        attacks=attacks,
         tables=tables or {},
         folder=folder,
         draft=draft,

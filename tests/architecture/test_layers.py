@@ -63,6 +63,7 @@ LAYERS = (
     "phases",
     "companions",
     "runs",
+    "gate",
     "publication",
     "pipeline",
     "audited",
