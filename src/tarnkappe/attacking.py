@@ -194,7 +194,7 @@ def _table(name: str, frames: Mapping[str, pl.DataFrame], manifest: Mapping[str,
         return Table(name, frames[MAIN], quasi, decimal)
     numbers = Numbers.told(manifest["reading"])
     main = frames[MAIN]
-    holding = [s["columns"] for s in manifest.get("strands", ()) if set(s["columns"]) & set(quasi)]
+    holding = [tuple(c for c in s["columns"] if c in quasi) for s in manifest.get("strands", ())]
     secrets = None if numbers.secrets == MAIN else frames[numbers.secrets]
     return Table(
         name,
@@ -205,7 +205,7 @@ def _table(name: str, frames: Mapping[str, pl.DataFrame], manifest: Mapping[str,
         secrets,
         numbers.count,
         numbers.beside,
-        torn=len(holding) > 1,
+        tuple(columns for columns in holding if columns),
     )
 
 

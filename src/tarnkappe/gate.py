@@ -86,7 +86,7 @@ def _table(run: Run, written: Mapping[str, Source]) -> Table:
         None if reading.secrets == MAIN else frames[reading.secrets],
         reading.count,
         reading.beside,
-        torn=sum(1 for s in strands if set(s.columns) & set(names)) > 1,
+        tuple(held for s in strands if (held := tuple(c for c in s.columns if c in names))),
     )
 
 
