@@ -39,6 +39,7 @@ ADVICE: dict[str, str] = {
     "E412": "Correct the cell, or add the node to the taxonomy; an empty cell guards nothing.",
     "E413": "Give every person one row in the person table, and every row of the other tables a person from it.",
     "E501": "Nothing was released. This is a bug or a damaged disk: please report it.",
+    "E503": "Ask for the criterion that the message names, or allow more with  margin:  and say why you do.",
     "E601": "Give another name, or  --overwrite  to replace an earlier release.",
     "E602": "Write to another folder than the one that holds the data.",
     "E603": "Choose a folder that you may write to.",

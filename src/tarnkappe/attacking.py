@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from tarnkappe.attacks import Attack, Finding, all_attacks, attack_class
-from tarnkappe.attacks.base import NEEDS, Need, SecretAttack
+from tarnkappe.attacks.base import NEEDS, Need
 from tarnkappe.attacks.scene import Scene, Table
 from tarnkappe.audited import Reading
 from tarnkappe.errors import JobError, TarnkappeError
@@ -132,14 +132,14 @@ def carry_out(asked: Sequence[str | Attack], scene: Scene) -> Attacked:
         if item == ALL:
             for name, cls in all_attacks().items():
                 try:
-                    findings += each_column(cls(), scene)
+                    findings += _findings(cls(), scene)
                 except _LacksError as error:
                     skipped.append((name, f"needs {error.what}"))
                 except TarnkappeError as error:
                     skipped.append((name, error.message))
             continue
         one = attack_class(item)() if isinstance(item, str) else item
-        findings += each_column(one, scene)
+        findings += _findings(one, scene)
     return Attacked(scene.release.name, tuple(findings), tuple(skipped))
 
 
@@ -149,14 +149,11 @@ class _LacksError(JobError):
     what = ""
 
 
-def each_column(one: Attack, scene: Scene) -> list[Finding]:
-    """What an attack finds, in each of the sensitive columns unless it names one."""
+def _findings(one: Attack, scene: Scene) -> list[Finding]:
     lacking = one.lacks(scene)
     if lacking is not None:
         raise _lacks(one, lacking)
-    if not isinstance(one, SecretAttack) or one.column is not None:
-        return [one.carry_out(scene)]
-    return [type(one)(**{**one.get_params(), "column": name}).carry_out(scene) for name in scene.secrets]
+    return one.findings(scene)
 
 
 def _lacks(one: Attack, need: Need) -> _LacksError:
@@ -197,7 +194,7 @@ def _table(name: str, frames: Mapping[str, pl.DataFrame], manifest: Mapping[str,
         return Table(name, frames[MAIN], quasi, decimal)
     numbers = Numbers.told(manifest["reading"])
     main = frames[MAIN]
-    holding = [s["columns"] for s in manifest.get("strands", ()) if set(s["columns"]) & set(quasi)]
+    holding = [tuple(c for c in s["columns"] if c in quasi) for s in manifest.get("strands", ())]
     secrets = None if numbers.secrets == MAIN else frames[numbers.secrets]
     return Table(
         name,
@@ -208,7 +205,7 @@ def _table(name: str, frames: Mapping[str, pl.DataFrame], manifest: Mapping[str,
         secrets,
         numbers.count,
         numbers.beside,
-        torn=len(holding) > 1,
+        tuple(columns for columns in holding if columns),
     )
 
 

@@ -7,7 +7,7 @@
     ├── TaxonomyError       E2xx  exit 3   a taxonomy is broken or does not fit its column
     ├── InfeasibleError     E3xx  exit 4   no release satisfies the goal within the limits
     ├── DataError           E4xx  exit 3   data cannot be read or contradict their declaration
-    ├── VerificationError   E5xx  exit 5   the written file does not satisfy the goal
+    ├── VerificationError   E5xx  exit 5   the written file does not satisfy the goal, or not withstand an attack
     ├── RefusedError        E6xx  exit 6   a guard rail said no
     └── LimitError          E7xx  exit 7   out of disk, memory or time
 
@@ -196,6 +196,7 @@ CODES: dict[str, str] = {
     "E413": "The keys of joined tables do not fit: a person is missing, stands twice, or has no key.",
     "E501": "The written file was read back and does not satisfy the goal. No release was made.",
     "E502": "An algorithm formed groups that lose, invent or mix up records. No release was made.",
+    "E503": "An attack on the written file succeeds more often than the job allows. No release was made.",
     "E601": "The output exists already.",
     "E602": "The output would overwrite its own input.",
     "E603": "The output folder cannot be written.",

@@ -21,6 +21,7 @@ from tarnkappe.companions import (
 )
 from tarnkappe.engines.base import KeptBatches, Writer
 from tarnkappe.errors import DataError, Notice
+from tarnkappe.gate import withstood
 from tarnkappe.guards import (
     said_aloud,
 )
@@ -69,6 +70,7 @@ def publish_in_memory(run: Run, job: Job, data: Any) -> Release:
     tables = {name: pl.concat(kept.written) for name, kept in batches.items()}
     written = {name: run.engine.open(table, missing=()) for name, table in tables.items()}
     found = run.verify(written, "the release", evidence)
+    attacks = withstood(job, run, written, "the release")
     draft = Draft(run, job, data, tables, described, evidence)
     run.clock.begin(None)
     return describe(
@@ -80,6 +82,7 @@ def publish_in_memory(run: Run, job: Job, data: Any) -> Release:
         public={"records": run.plan.n_published, **_told(run, described)},
         private=_private(run),
         proved=found.proved,
+        attacks=attacks,
         tables={name: like(data, table) for name, table in tables.items()},
         draft=draft,
     )
@@ -118,6 +121,7 @@ def publish_to(
                 source.decimal = run.checked.source.decimal
             hashing = in_background(lambda: {sheet: source.sha256 for sheet, source in written.items()})
             found = run.verify(written, shown, evidence)
+            attacks = withstood(job, run, written, shown)
             notices = _notices(run, job, written[MAIN], format_)
             dialect = _as_it_shows(job, written[MAIN], dialect)
             digests = hashing.result()
@@ -150,6 +154,7 @@ def publish_to(
         },
         private=_private(run),
         proved=found.proved,
+        attacks=attacks,
         missing_text=marker,
         folder=Path(target),
     )

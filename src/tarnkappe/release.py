@@ -13,6 +13,7 @@ import numpy as np
 
 from tarnkappe._version import __version__
 from tarnkappe.arrays import Counts
+from tarnkappe.attacks import Finding
 from tarnkappe.codebook import Entry, codebook
 from tarnkappe.columns import ColumnSummary, summarise_columns
 from tarnkappe.criteria.base import Verdict
@@ -84,6 +85,8 @@ class Release:
     codebook: tuple[Entry, ...] = ()
     #: What was found in the released table beside its criteria, in words; only what was checked.
     proved: tuple[str, ...] = ()
+    #: What came of the attacks that the job names; for the publisher, because it may tell about the input.
+    attacks: tuple[Finding, ...] = ()
     #: The tables by name, in memory; the first has none.
     tables: Mapping[str, Any] = field(default_factory=dict)
     folder: Path | None = None
@@ -154,6 +157,7 @@ class Release:
             remarks={},
             left_out=(),
             sizes_before=(),
+            attacks=(),
             private_manifest={},
         )
 
@@ -285,6 +289,7 @@ def describe(
     public: dict[str, Any],
     private: dict[str, Any],
     proved: tuple[str, ...] = (),
+    attacks: tuple[Finding, ...] = (),
     missing_text: str = "",
     tables: Mapping[str, Any] | None = None,
     folder: Path | None = None,
@@ -303,6 +308,7 @@ def describe(
         "quasi_identifiers": [c.name for c in schema.quasi],
         "criteria": [{"name": c.name, **c.get_params()} for c in job.goal.criteria],
         "verdicts": [asdict(v) for v in _shown(verdicts, job, schema.published)],
+        **({"withstood": [{"name": a.name, **a.get_params()} for a in job.attacks]} if job.attacks else {}),
         "algorithm": {"name": job.algorithm.name, **job.algorithm.get_params()},
         "groups": plan.n_groups,
         "suppressed": plan.suppressed,
@@ -332,12 +338,14 @@ def describe(
             **private,
             "verdicts": [asdict(v) for v in verdicts],
             "loss": {s.name: s.value for s in scores},
+            **({"attacks": [found.as_dict() for found in attacks]} if attacks else {}),
         },
         remarks=summarise_remarks(plan),
         left_out=bias_of(plan),
         sizes_before=size_distribution(plan.tally.tuple_sizes[plan.tally.tuple_sizes > 0]),
         codebook=codebook(plan, schema, missing_text),
         proved=proved,
+        attacks=attacks,
         tables=tables or {},
         folder=folder,
         draft=draft,

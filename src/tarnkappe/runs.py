@@ -32,7 +32,7 @@ from tarnkappe.truth import untrue_figures, untrue_labels, untrue_records
 from tarnkappe.verification import Evidence, Verification, require_release, verify_table
 
 #: Purposes of chance besides deciding, which takes the seed as it is. No two share a stream.
-_REWRITING, _NUMBERING, _WITNESSING = 1, 2, 3
+_REWRITING, _NUMBERING, _WITNESSING, _ATTACKING = 1, 2, 3, 4
 
 
 def _chance(seed: int, purpose: int, copy: int) -> np.random.Generator:
@@ -86,6 +86,10 @@ class Run:
     def chance(self) -> np.random.Generator:
         """What decides by lot when records are rewritten: another stream than the one that groups were formed with."""
         return _chance(self.seed, _REWRITING, self.copy)
+
+    def chance_of_attacks(self) -> np.random.Generator:
+        """What decides by lot when the release is attacked: the same each time."""
+        return _chance(self.seed, _ATTACKING, self.copy)
 
     def prepared(self, copy: int = 0) -> Run:
         """One of any number of releases of the same decision: numbers and order are drawn anew for each."""

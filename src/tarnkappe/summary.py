@@ -104,6 +104,7 @@ def release_rows(release: Release) -> Rows:
         *(("", text) for text in [_columns(release)] if text),
         *(("Tables", text) for text in [_tables(release)] if text),
         ("Verify", _verified(release)),
+        *(("Attacks", text) for text in [_withstood(release)] if text),
     ]
 
 
@@ -160,6 +161,16 @@ def _verified(release: Release) -> str:
         what += "".join(f" and {file}" for file in further)
     found = [*(verdict_words(v) for v in release.verdicts), *release.proved]
     return " ".join([what, *(f"✓ {words}" for words in found)])
+
+
+def _withstood(release: Release) -> str:
+    """What the attacks that the job names reached."""
+    parts = [
+        f"✓ {found.attack}{f' ({found.column})' if found.column else ''}: {percent(found.rate)}, "
+        f"baseline {percent(found.baseline)}"
+        for found in release.attacks
+    ]
+    return " ".join(parts)
 
 
 def verdict_words(verdict: Verdict) -> str:

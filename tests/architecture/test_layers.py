@@ -67,6 +67,7 @@ LAYERS = (
     "phases",
     "companions",
     "runs",
+    "gate",
     "publication",
     "pipeline",
     "audited",

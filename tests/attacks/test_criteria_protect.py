@@ -3,13 +3,19 @@ than its baseline where the criterion that matches it holds."""
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import tarnkappe as tk
 from tarnkappe.attacks import Finding
+from tarnkappe.attacks.analytical import bounds
+from tarnkappe.attacks.minimality import credibility
 from tarnkappe.criteria import Criterion
 
 
@@ -196,3 +202,138 @@ def test_table_linkage_membership_and_delta_presence():
     assert found.rate == pytest.approx(0.01)
     assert not found.beats_baseline
     assert found.figures["area under the curve"] == pytest.approx(0.5)
+
+
+def test_minimality_and_decisions_that_ignore_the_secret():
+    """Two and four people are pooled because the two are both guarded; by chance they would be in one of 15 cases."""
+    people = pl.DataFrame({"q": [1, 1, 2, 2, 2, 2], "s": list("xxyyyy")})
+    forced = people.with_columns(pl.lit("1-2").alias("q"))
+    found = one(tk.Minimality(value="x", l=2), forced, known=people)
+    assert (found.rate, found.trials, found.baseline) == (1, 2, pytest.approx(2 / 6))
+    ways = list(combinations(range(6), 2))
+    blind = pl.concat(
+        pl.DataFrame({"q": [2 * w + (i > 1) for i in range(6)], "s": ["x" if i in way else "y" for i in range(6)]})
+        for w, way in enumerate(ways)
+    )
+    first = pl.col("q") // 2 * 2
+    pooled = blind.with_columns(pl.format("[{} {}]", first, first + 1).alias("q"))
+    found = one(tk.Minimality(value="x", l=2), pooled, known=blind)
+    assert (found.trials, found.rate, found.baseline) == (2 * len(ways), pytest.approx(1 / 3), pytest.approx(1 / 3))
+    assert not found.beats_baseline
+
+
+WAYS = [((2, 4), 2, 2), ((1, 2, 3), 2, 2), ((3, 3, 2), 3, 3), ((4, 1), 1, 2)]
+
+
+@pytest.mark.parametrize(("sizes", "guarded", "l"), WAYS)
+def test_beliefs_of_minimality_by_counting_all_ways(sizes: tuple[int, ...], guarded: int, l: int):  # noqa: E741
+    part = [i for i, n in enumerate(sizes) for _ in range(n)]
+    ways = combinations(range(len(part)), guarded)
+    counts = [[sum(part[p] == i for p in way) for i in range(len(sizes))] for way in ways]
+    telling = [c for c in counts if any(c[i] * l > n for i, n in enumerate(sizes))]
+    expected = [sum(c[i] for c in telling) / len(telling) / n for i, n in enumerate(sizes)]
+    assert credibility(sizes, guarded, l) == pytest.approx(expected)
+
+
+def test_definetti_and_generalisation():
+    """Smokers have cancer, others flu or a cold: buckets without cancer hold no smoker, and that tells who is who."""
+    people = pl.DataFrame(
+        {
+            "q": ["smokes", "no", "no"] * 40,
+            "age": list(range(120)),
+            "s": ["cancer", "flu", "cold"] * 40,
+        }
+    )
+    job = tk.Job(
+        quasi={"q": tk.suppress(), "age": tk.numeric()},
+        sensitive=["s"],
+        criteria=[tk.LDiversity("s", 2)],
+        algorithm="anatomize",
+        because={"age": "invented for this test, nobody is behind it"},
+    )
+    buckets = job.anonymize(people, seed=4)
+    found = tk.attack("definetti", buckets, known=people)[0]
+    assert found.baseline == pytest.approx(0.5)
+    assert found.rate == pytest.approx(100 / 120), "20 buckets hold no cancer, and leave flu or cold open"
+    assert found.beats_baseline
+    boxes = people.with_columns(pl.lit("*").alias("q"), pl.lit("*").alias("age"))
+    found = tk.attack("definetti", boxes, quasi=["q", "age"], sensitive=["s"], known=people)[0]
+    assert found.rate == pytest.approx(found.baseline)
+    assert not found.beats_baseline
+
+
+def test_definetti_without_anything_to_learn():
+    """Secrets that do not depend on the quasi-identifiers are guessed as well from the group alone."""
+    people = pl.DataFrame({"q": ["a", "a", "b", "b"] * 10, "s": ["x", "y"] * 20})
+    table = people.with_columns(pl.Series("q", ["a", "a", "b", "b"] * 10))
+    found = one("definetti", table, known=people)
+    assert found.rate == pytest.approx(0.5)
+
+
+def test_slices_are_learned_from_too():
+    people = pl.DataFrame(
+        {"q": ["smokes", "no"] * 60, "age": [20 + i % 7 for i in range(120)], "s": ["cancer", "flu"] * 60}
+    )
+    job = tk.Job(
+        quasi={"q": tk.suppress(), "age": tk.numeric()},
+        sensitive=["s"],
+        criteria=[tk.LDiversity("s", 2)],
+        algorithm="slicing",
+    )
+    found = tk.attack("definetti", job.anonymize(people, seed=1), known=people)[0]
+    assert found.trials == 120
+    assert 0 <= found.rate <= 1
+
+
+def averaged(column: list[int], k: int) -> list[float]:
+    """Individual ranking: means of k neighbours along the order of one column."""
+    order = sorted(range(len(column)), key=lambda i: column[i])
+    out = [0.0] * len(column)
+    for begin in range(0, len(order), k):
+        part = order[begin : begin + k]
+        for i in part:
+            out[i] = sum(column[j] for j in part) / len(part)
+    return out
+
+
+def test_rank_intersection_and_groups_of_all_columns():
+    """Six people, averaged in threes by each column: the two columns together single four of them out."""
+    a, b = [1, 2, 3, 11, 12, 13], [1, 11, 2, 12, 3, 13]
+    people = pl.DataFrame({"a": a, "b": b})
+    alone = pl.DataFrame({"a": averaged(a, 3), "b": averaged(b, 3)})
+    found = tk.attack("rank-intersection", alone, quasi=["a", "b"], known=people)[0]
+    brute = [sum(near(x, p, alone["a"]) and near(y, q, alone["b"]) for p, q in alone.rows()) for x, y in people.rows()]
+    assert found.successes == brute.count(1)
+    together = pl.DataFrame({"a": [2.0] * 3 + [12.0] * 3, "b": [14 / 3] * 3 + [28 / 3] * 3})
+    found = tk.attack("rank-intersection", together, quasi=["a", "b"], known=people)[0]
+    assert (found.rate, found.beats_baseline) == (0, False)
+
+
+def near(value: float, average: float, averages: pl.Series) -> bool:
+    """Whether no other average lies strictly between a value and an average."""
+    return not any(min(value, average) < x < max(value, average) for x in averages)
+
+
+def test_interval_and_analytical_attack():
+    column = [0, 1, 2, 50, 51, 52, 98, 99, 100]
+    people = pl.DataFrame({"a": column})
+    ranked = pl.DataFrame({"a": averaged(column, 3)})
+    found = tk.attack(tk.Interval(within=0.01), ranked, quasi=["a"], known=people)[0]
+    assert (found.rate, found.baseline) == (1, pytest.approx(1 / 3))
+    one_mean = pl.DataFrame({"a": [50.0] * 9})
+    found = tk.attack(tk.Interval(within=0.01), one_mean, quasi=["a"], known=people)[0]
+    assert found.rate == found.baseline == pytest.approx(2 / 9), "50 and 51"
+    close = pl.DataFrame({"a": averaged([0, 0, 0, 1, 1, 1, 2, 2, 2, 200, 200, 200], 3)})
+    found = tk.attack(tk.Analytical(within=0.01), close, quasi=["a"])[0]
+    assert (found.rate, found.baseline) == (3 / 12, 0), "a 1 lies between 0 and 2, which is 2 of 200"
+    assert tk.attack(tk.Analytical(within=0.01), ranked, quasi=["a"])[0].rate == 0
+
+
+@given(st.lists(st.integers(0, 60), min_size=6, max_size=30), st.integers(2, 4))
+def test_bounds_of_averages_hold(column: list[int], k: int):
+    means = np.array(averaged(column, k))
+    levels, n = np.unique(means, return_counts=True)
+    width = bounds(levels, n)
+    for i, level in enumerate(levels):
+        inside = [x for x, mean in zip(column, means, strict=True) if mean == level]
+        assert max(inside) - min(inside) <= width[i] + 1e-9

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from tarnkappe.params import Declared, param
@@ -147,6 +147,10 @@ class Attack(Declared, ABC):
     def carry_out(self, scene: Scene) -> Finding:
         """Attack, and count how often it succeeds."""
 
+    def findings(self, scene: Scene) -> list[Finding]:
+        """What it finds on a scene."""
+        return [self.carry_out(scene)]
+
     def lacks(self, scene: Scene) -> Need | None:
         """What it needs and the scene does not have, if anything."""
         return next((need for need in self.needs if not scene.has(need)), None)
@@ -191,6 +195,12 @@ class SecretAttack(Attack):
     column: str | None = param(
         None, doc="The sensitive column; each of them in turn if none is named.", refers_to="sensitive"
     )
+
+    def findings(self, scene: Scene) -> list[Finding]:
+        """What it finds on a scene, in each of the sensitive columns unless one was named."""
+        if self.column is not None:
+            return [self.carry_out(scene)]
+        return [replace(self, column=name).carry_out(scene) for name in scene.secrets]
 
     def of(self, scene: Scene) -> str:
         """The sensitive column in this scene."""

@@ -100,8 +100,13 @@ class Table:
     count: str | None = None
     #: Columns that stand on the same row as a sensitive one, so that whoever knows them narrows its group down.
     beside: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    #: Whether quasi-identifiers of a person stand on different rows.
-    torn: bool = False
+    #: Quasi-identifiers that stand together on a row, where those of a person stand on different rows.
+    slices: tuple[tuple[str, ...], ...] = ()
+
+    @property
+    def torn(self) -> bool:
+        """Whether quasi-identifiers of a person stand on different rows."""
+        return len(self.slices) > 1
 
     @property
     def n_rows(self) -> int:

@@ -19,6 +19,7 @@ PHASES = {
     "decide": "forming groups",
     "write": "rewriting the records",
     "verify": "reading back and verifying",
+    "attack": "attacking the release",
     "report": "writing the reports",
 }
 

@@ -9,10 +9,12 @@ from typing import Any
 
 from tarnkappe.algorithms import all_algorithms
 from tarnkappe.algorithms.effort import EFFORTS, with_effort
+from tarnkappe.attacks import all_attacks
 from tarnkappe.choice import Auto
 from tarnkappe.criteria import all_criteria
 from tarnkappe.engines.settings import ENGINES, EngineSettings
 from tarnkappe.errors import JobError
+from tarnkappe.job.attacks import attack_from
 from tarnkappe.job.given import algorithm_of, seconds_of, share_of
 from tarnkappe.job.model import DataSettings, Job, OutputSettings, Population, require_column, require_target
 from tarnkappe.job.sections import (
@@ -60,6 +62,9 @@ class _Top(Declared):
     taxonomies: Any = param(None, doc="Taxonomies by name, for columns to refer to.")
     rest: str | None = param(
         None, doc="Role of all columns that are not named; without it every column must be.", choices=REST
+    )
+    attacks: Any = param(
+        None, doc="What the written release must withstand, a list such as  - homogeneity: {margin: 0.01}."
     )
     limits: Any = param(None, doc="How much may be given up.")
     algorithm: Any = param(None, doc="How groups are found: a name, or a mapping with name and parameters.")
@@ -135,6 +140,7 @@ def job_from_data(raw: Mapping[str, Any], folder: Path) -> Job:
             output=OutputSettings(target, output.format, output.spreadsheet_safe, output.solutions),
             population=Population(*reading(population, raw, "population", folder)) if "population" in raw else None,
             engine=engine,
+            attacks=[attack_from(item, raw) for item in listed(raw, "attacks")],
         )
 
 
@@ -156,6 +162,7 @@ def job_to_yaml(job: Job, folder: str | Path | None = None) -> str:
     if job.rest is not None:
         data["rest"] = job.rest
     data["criteria"] = [{c.name: changed(c)} for c in job.goal.criteria]
+    data["attacks"] = [{a.name: changed(a)} for a in job.attacks]
     limits = {"suppressed_rows": job.goal.max_suppressed or None, "time": job.time_limit and f"{job.time_limit:g}s"}
     data["limits"] = without_none(limits)
     data["algorithm"] = {"name": job.algorithm.name, **changed(job.algorithm)}
@@ -190,6 +197,10 @@ def job_json_schema() -> dict[str, Any]:
             "properties": {name: json_schema(cls) for name, cls in all_criteria().items()},
         },
     }
+    of_attacks = {name: json_schema(cls) for name, cls in all_attacks().items()}
+    one_of_them = {"type": "object", "minProperties": 1, "maxProperties": 1, "additionalProperties": False}
+    named = {"anyOf": [{"enum": list(of_attacks)}, {**one_of_them, "properties": of_attacks}]}
+    sections["attacks"] = {"type": "array", "items": named}
     known: dict[str, type] = {Auto.name: Auto, **all_algorithms()}
     algorithms = [with_kind(cls, name, "name") for name, cls in known.items()]
     sections["algorithm"] = {"anyOf": [{"enum": list(known)}, *algorithms]}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tarnkappe.algorithms import Algorithm
 from tarnkappe.algorithms.effort import with_effort
+from tarnkappe.attacks import Attack
 from tarnkappe.criteria import Criterion
 from tarnkappe.engines.measures import require_measure
 from tarnkappe.engines.settings import EngineSettings
@@ -16,6 +17,7 @@ from tarnkappe.errors import JobError, Notice, did_you_mean
 from tarnkappe.fixes import Fix, role, say, setting
 from tarnkappe.goal import Goal
 from tarnkappe.io import CsvDialect
+from tarnkappe.job.attacks import attacks_of, require_attackable
 from tarnkappe.job.given import (
     algorithm_of,
     by_name,
@@ -116,6 +118,7 @@ class Job:
     output: OutputSettings
     population: Population | None
     engine: EngineSettings
+    attacks: tuple[Attack, ...]
 
     def __init__(
         self,
@@ -144,6 +147,7 @@ class Job:
         output: OutputSettings | str | Path | None = None,
         population: Population | Data | None = None,
         engine: EngineSettings | str | None = None,
+        attacks: Iterable[Attack | str] | Attack | str = (),
     ) -> None:
         """Describe the columns by role; ``keep="rest"`` or ``drop="rest"`` says what happens to columns not named.
 
@@ -155,6 +159,7 @@ class Job:
         quasi-identifiers, by column, whatever the algorithm. `effort` is how much work an algorithm that improves
         its groups puts into lower loss: quick, normal, best, or a multiple of the normal work. `time_limit`, such as
         ``"10min"``, stops a search with the best release so far; what it finds then depends on the machine.
+        `attacks` are carried out on the written release, which is not made if one beats its baseline by too much.
         """
         made = [one_of(c, "columns", Column, _COLUMNS) for c in one_of(columns, "columns", Iterable, _COLUMNS)]
         weight = by_name(weights or {}, "weights", '"age": 2.0')
@@ -205,6 +210,7 @@ class Job:
             "output": one_of(output or OutputSettings(), "output", OutputSettings, _OUTPUT),
             "population": _population(population),
             "engine": engine if isinstance(engine, EngineSettings) else EngineSettings(engine or "auto"),
+            "attacks": attacks_of(attacks),
         }
         for key, value in values.items():
             object.__setattr__(self, key, value)
@@ -212,6 +218,7 @@ class Job:
         for criterion in self.goal.criteria:
             require_column(criterion, schema, complete=self.rest is None)
         require_target(self.algorithm, schema, complete=self.rest is None)
+        require_attackable(self.attacks, schema, self.goal, public_table=self.population is not None)
 
     def schema(self, columns: Iterable[str], where: str | None = None) -> Schema:
         """The schema for data with these columns, in their order; every column must have a role."""

@@ -145,12 +145,17 @@ def section_of(raw: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     return found
 
 
+#: One entry of each section that is a list, to start from.
+_CRITERION = "k-anonymity: {k: 5}"
+_ITEMS = {"attacks": "homogeneity: {margin: 0.01}"}
+
+
 def listed(raw: Mapping[str, Any], key: str) -> list[Any]:
     """The entries of a section that is a list."""
     items = raw.get(key) or []
     if not isinstance(items, list):
         raise JobError(
-            "E110", f"'{key}' must be a list", where=place(raw, key), hint=f"{key}:\n  - k-anonymity: {{k: 5}}"
+            "E110", f"'{key}' must be a list", where=place(raw, key), hint=f"{key}:\n  - {_ITEMS.get(key, _CRITERION)}"
         )
     return items
 

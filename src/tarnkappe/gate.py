@@ -1,0 +1,98 @@
+"""The gate: a written release is attacked before it appears, and does not if an attack succeeds too often."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import polars as pl
+
+from tarnkappe.attacks.base import Finding
+from tarnkappe.attacks.scene import Scene, Table
+from tarnkappe.engines.encode import read_kind
+from tarnkappe.errors import VerificationError
+from tarnkappe.fixes import Fix
+from tarnkappe.io import Source
+from tarnkappe.job import Job
+from tarnkappe.plan import DealtPlan
+from tarnkappe.publish.sheets import MAIN
+from tarnkappe.runs import Run
+from tarnkappe.schema import Column
+from tarnkappe.wording import percent
+
+
+def withstood(job: Job, run: Run, written: Mapping[str, Source], where: str) -> tuple[Finding, ...]:
+    """Carry out the attacks of a job on what was written; an exception if one beats its baseline by too much."""
+    if not job.attacks:
+        return ()
+    run.clock.begin("attack")
+    scene = _scene(run, written)
+    findings = [found for one in job.attacks for found in one.findings(scene)]
+    broken = [found for found in findings if found.beats_baseline]
+    if broken:
+        raise VerificationError(
+            "E503",
+            "the release does not withstand an attack that the job names: it was NOT written",
+            where=where,
+            details=[
+                f"{found.attack}: reached {percent(found.rate)}, baseline {percent(found.baseline)}, "
+                f"allowed are {percent(found.margin)} more. {found.sentence}"
+                for found in broken
+            ],
+            hint=_fix(job, broken[0]),
+        )
+    return tuple(findings)
+
+
+def _fix(job: Job, found: Finding) -> Fix:
+    """What protects from an attack, ready to be pasted."""
+    remedy = next(one.card.remedy for one in job.attacks if one.name == found.attack)
+    words = remedy.replace("NAME", found.column or "NAME")
+    told = f"Add under 'criteria':  - {words}" if "{" in words else words[:1].upper() + words[1:]
+    return Fix(told, told)
+
+
+def _scene(run: Run, written: Mapping[str, Source]) -> Scene:
+    """The written tables, and the data as the attacker's knowledge."""
+    schema, source = run.checked.schema, run.checked.source
+    quasi, secret = schema.quasi, schema.sensitive
+    known = _read(source, [*quasi, *secret], [*quasi, *secret])
+    if schema.missing_rule == "wildcard":  # what is missing may be anything, so these people fit no label for sure
+        known = known.drop_nulls([c.name for c in quasi])
+    people = None if run.checked.population is None else _read(run.checked.population, quasi, quasi)
+    return Scene(
+        _table(run, written), quasi, secret, run.chance_of_attacks, known, population=people, in_order=source.in_order
+    )
+
+
+def _table(run: Run, written: Mapping[str, Source]) -> Table:
+    """The written tables as their reader has them."""
+    schema = run.checked.schema
+    names = tuple(c.name for c in schema.quasi)
+    frames = {}
+    for sheet, source in written.items():
+        numeric = [c for c in schema.sensitive if c.name in source.columns]
+        frames[sheet] = _read(source, [Column(name, "keep") for name in source.columns], numeric)
+    decimal = written[MAIN].decimal
+    if not isinstance(run.plan, DealtPlan):
+        return Table("the release", frames[MAIN], names, decimal)
+    reading = run.plan.form.reading(schema)
+    strands = run.plan.form.strands(schema)
+    return Table(
+        "the release",
+        frames[MAIN],
+        tuple(name for name in names if name in frames[MAIN].columns),
+        decimal,
+        reading.number,
+        None if reading.secrets == MAIN else frames[reading.secrets],
+        reading.count,
+        reading.beside,
+        tuple(held for s in strands if (held := tuple(c for c in s.columns if c in names))),
+    )
+
+
+def _read(
+    source: Source, columns: list[Column] | tuple[Column, ...], typed: list[Column] | tuple[Column, ...]
+) -> pl.DataFrame:
+    """Columns of a table; numbers as numbers where that is what they are."""
+    frame = source.read([c.name for c in columns])
+    return frame.with_columns(read_kind(frame[c.name], c, source).alias(c.name) for c in typed if c.kind == "numeric")
