@@ -23,6 +23,7 @@ BESIDE_THE_ROOMS = [
     "Taxonomy",
     "__version__",
     "anonymize_items",
+    "compare",
     "dates",
     "decide",
     "frequency",

@@ -32,6 +32,7 @@ _HOMES = {
     "Release": "release",
     "Taxonomy": "taxonomy",
     "anonymize_items": "baskets",
+    "compare": "comparison.comparing",
     "dates": "taxonomy",
     "decide": "pipeline",
     "frequency": "taxonomy",

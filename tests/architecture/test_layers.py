@@ -74,6 +74,7 @@ LAYERS = (
     "multirelational",
     "baskets",
     "bundles",
+    "comparison",
     "datasets",
     "testing",
     "cli",

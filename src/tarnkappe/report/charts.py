@@ -93,7 +93,8 @@ def _nice_step(least: float) -> int:
         power *= 10
 
 
-def _figure(chart: Html, caption: str, note: str, alternative: Html) -> Html:
+def figure_with_table(chart: Html, caption: str, note: str, alternative: Html) -> Html:
+    """A chart with its caption, a sentence about it, and the same figures as a table behind it."""
     return el(
         "figure",
         el("figcaption", caption, el("span", note, class_="small")),
@@ -110,7 +111,7 @@ def size_histogram(group_sizes: Iterable[tuple[int, int]]) -> Html:
     records = sum(b.records for b in bins)
     rows = ((b.label, count(b.groups), count(b.records), percent(b.records / records)) for b in bins)
     head = ("Records in the group", "Groups", "Records", "Share of records")
-    return _figure(
+    return figure_with_table(
         _histogram_svg(bins),
         "Number of groups by size",
         "One bar per size."
@@ -195,7 +196,7 @@ def kept_bars(columns: Iterable[ColumnSummary]) -> Html:
     left = len(kept) - len(shown)
     return join(
         [
-            _figure(
+            figure_with_table(
                 _bars_svg(shown),
                 "Detail kept by column",
                 "100 % is published as it was, 0 % is nothing left. Higher is better.",
