@@ -25,6 +25,7 @@ BESIDE_THE_ROOMS = [
     "__version__",
     "anonymize_items",
     "attack",
+    "compare",
     "dates",
     "decide",
     "frequency",

@@ -33,6 +33,7 @@ _HOMES = {
     "Taxonomy": "taxonomy",
     "anonymize_items": "baskets",
     "attack": "attacking",
+    "compare": "comparison.comparing",
     "dates": "taxonomy",
     "decide": "pipeline",
     "frequency": "taxonomy",

@@ -82,6 +82,7 @@ from tarnkappe.attacks.unsorted_matching import UnsortedMatching as UnsortedMatc
 from tarnkappe.audit import verify as verify
 from tarnkappe.baskets import anonymize_items as anonymize_items
 from tarnkappe.baskets import verify_items as verify_items
+from tarnkappe.comparison.comparing import compare as compare
 from tarnkappe.criteria.alpha_k_anonymity import AlphaKAnonymity as AlphaKAnonymity
 from tarnkappe.criteria.average_risk import AverageRisk as AverageRisk
 from tarnkappe.criteria.beta_likeness import BetaLikeness as BetaLikeness

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from tarnkappe.algorithms.base import Algorithm
 from tarnkappe.algorithms.bucketization.base import Bucketization
 from tarnkappe.algorithms.ceilings import lost_to_ceilings
 from tarnkappe.algorithms.last_resort import dealt, planned
@@ -259,9 +260,13 @@ def _decide(job: Job, data: Any, seed: int | None, clock: Phases) -> Run:
     digest = in_background(lambda: checked.source.sha256)
     clock.begin("decide")
     seed = next(s for s in (number_of(seed, "seed"), job.seed, secrets.randbits(_SEED_BITS)) if s is not None)
+    algorithm, why, plan = decide_cells(job, checked.tally, seed, Watch(clock.step, job.time_limit))
+    return Run(checked, engine, algorithm, why, plan, seed, clock, job.data.missing, digest)
+
+
+def decide_cells(job: Job, tally: Tally, seed: int, watch: Watch) -> tuple[Algorithm, str | None, AnyPlan]:
+    """The groups of a job whose cells are counted, the algorithm that formed them, and why if the job left it open."""
     rng = np.random.Generator(np.random.Philox(seed))
-    watch = Watch(clock.step, job.time_limit)
-    tally = checked.tally
     algorithm, why = job.algorithm.chosen_for(tally, job.goal), job.algorithm.why(tally, job.goal)
     goal = algorithm.promised(job.goal, len(tally.quasi_domains))
     plan: AnyPlan
@@ -271,4 +276,4 @@ def _decide(job: Job, data: Any, seed: int | None, clock: Phases) -> Run:
     else:
         decide = partial(decide_in_time, algorithm, tally, goal, rng, watch)
         plan = planned(algorithm, tally, goal, decide, job.data.missing)
-    return Run(checked, engine, algorithm, why, plan, seed, clock, job.data.missing, digest)
+    return algorithm, why, plan

@@ -82,6 +82,7 @@ LAYERS = (
     "check_release",
     "certificate",
     "fingerprint",
+    "comparison",
     "datasets",
     "testing",
     "cli",

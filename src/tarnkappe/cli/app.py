@@ -10,6 +10,7 @@ from tarnkappe._version import __version__
 from tarnkappe.cli import taxonomy
 from tarnkappe.cli.attack import attack
 from tarnkappe.cli.check import check
+from tarnkappe.cli.compare import compare
 from tarnkappe.cli.demo import demo
 from tarnkappe.cli.explain import explain
 from tarnkappe.cli.init import init
@@ -61,6 +62,7 @@ app.command(rich_help_panel=START)(inspect)
 app.command(rich_help_panel=START)(init)
 app.add_typer(taxonomy.app, name="taxonomy", rich_help_panel=CONFIGURE)
 app.command(rich_help_panel=CONFIGURE)(check)
+app.command(rich_help_panel=CONFIGURE)(compare)
 app.command(rich_help_panel=ANONYMISE)(run)
 app.command(rich_help_panel=TRUST)(verify)
 app.command(rich_help_panel=TRUST)(sign)

@@ -23,6 +23,12 @@ PHASES = {
     "report": "writing the reports",
 }
 
+#: Phases of other commands.
+_FURTHER = {"compare": "trying jobs", "advise": "trying changes"}
+
+#: Phases that do not go through records.
+_BESIDE_RECORDS = ("decide", *_FURTHER)
+
 #: How often a bar, or a line, says how far a phase has come.
 _BAR_SECONDS, _LINE_SECONDS = 0.5, 10.0
 
@@ -66,7 +72,8 @@ class Working:
         """A phase begins, unless somebody asked to stop and was not heard."""
         if Stopped.asked is not None:
             raise Stopped.asked
-        self._phase, self._counts_records = PHASES.get(phase, phase), phase != "decide"
+        self._phase = {**PHASES, **_FURTHER}.get(phase, phase)
+        self._counts_records = phase not in _BESIDE_RECORDS
         self._told, self._counting = time.monotonic(), None
         self._say(self._phase, self._begun)
         self._begun += 1

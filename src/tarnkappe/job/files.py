@@ -79,6 +79,7 @@ class _Top(Declared):
     master: str | None = param(None, doc="Where Spark runs, such as local[*], spark://host:7077 or yarn.")
     memory: Any = param(None, doc="How much memory the process may take, such as 2GB.")
     seed: int | None = param(None, doc="Makes the run repeatable. Keep it secret: it undoes the shuffling.", ge=0)
+    compare: Any = param(None, doc="Algorithms, settings and seeds that  tarnkappe compare  tries.")
 
 
 def load_job(path: str | Path, settings: Iterable[str] = ()) -> Job:

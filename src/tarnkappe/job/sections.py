@@ -122,6 +122,7 @@ def at(where: str | None) -> Iterator[None]:
 #: One line of each section, to start from.
 _EXAMPLES = {
     "columns": "age: {role: quasi, type: numeric}",
+    "compare": "algorithms: [mondrian, hilb]",
     "data": "path: census.csv",
     "limits": "suppressed_rows: 2%",
     "output": "folder: release",

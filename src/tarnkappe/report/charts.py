@@ -93,7 +93,8 @@ def _nice_step(least: float) -> int:
         power *= 10
 
 
-def _figure(chart: Html, caption: str, note: str, alternative: Html) -> Html:
+def figure_with_table(chart: Html, caption: str, note: str, alternative: Html) -> Html:
+    """A chart with its caption, a sentence about it, and the same figures as a table behind it."""
     return el(
         "figure",
         el("figcaption", caption, el("span", note, class_="small")),
@@ -110,7 +111,7 @@ def size_histogram(group_sizes: Iterable[tuple[int, int]]) -> Html:
     records = sum(b.records for b in bins)
     rows = ((b.label, count(b.groups), count(b.records), percent(b.records / records)) for b in bins)
     head = ("Records in the group", "Groups", "Records", "Share of records")
-    return _figure(
+    return figure_with_table(
         _histogram_svg(bins),
         "Number of groups by size",
         "One bar per size."
@@ -212,7 +213,7 @@ def share_bars(
 ) -> Html:
     """Shares as bars from 0 to 100 percent, with a table behind them; `name` tells charts of a page apart."""
     rows = ((value(what), percent(share)) for what, share in shares)
-    return _figure(
+    return figure_with_table(
         _bars_svg(shares[:_MOST_BARS], caption, name), caption, note, table(caption, head, rows, numeric={1})
     )
 
