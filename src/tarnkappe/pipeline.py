@@ -6,7 +6,7 @@ This is the only module that knows the order of things.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -157,13 +157,34 @@ class Decided:
         """Number of groups."""
         return self.plan.n_groups
 
-    def publish(self, folder: str | Path | None = None, *, copy: int = 0, overwrite: bool = False) -> Release:
-        """Write a release and check it: into a folder, or in memory if none is given."""
+    @property
+    def digest(self) -> str:
+        """The digest of the data."""
+        self._run.digest.result()
+        return self._run.checked.source.sha256
+
+    def regrouped(self, plan: AnyPlan, algorithm: Algorithm | None = None) -> Decided:
+        """The same with other groups of the same records; what is made of it is checked like any release."""
+        return replace(self, _run=replace(self._run, plan=plan, algorithm=algorithm or self._run.algorithm))
+
+    def publish(
+        self,
+        folder: str | Path | None = None,
+        *,
+        copy: int = 0,
+        overwrite: bool = False,
+        told: Callable[[Release], Release] | None = None,
+    ) -> Release:
+        """Write a release and check it: into a folder, or in memory if none is given.
+
+        `told` decides what the papers of a release say about it, once it was checked.
+        """
         run = self._run.prepared(copy)
         if folder is None:
-            return publish_in_memory(run, self.job, self.data)
+            release = publish_in_memory(run, self.job, self.data)
+            return release if told is None else told(release)
         with staging(self.job, folder, overwrite, _read(self.job, self.data)) as stage:
-            return publish_to(stage, run, self.job, self.data, folder, run.rewrite)
+            return publish_to(stage, run, self.job, self.data, folder, run.rewrite, told)
 
 
 def decide(job: Job, data: Any, *, seed: int | None = None, progress: Progress | None = None) -> Decided:

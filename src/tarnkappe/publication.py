@@ -95,8 +95,12 @@ def publish_to(
     data: Any,
     target: str | Path,
     rewrite: Callable[[WriteTo], tuple[tuple[Table, ...], Evidence]],
+    told: Callable[[Release], Release] | None = None,
 ) -> Release:
-    """Write a decided release and all that goes with it, and check what was written."""
+    """Write a decided release and all that goes with it, and check what was written.
+
+    `told` decides what the papers say about a release that was checked.
+    """
     name, format_ = file_name(job.output, data)
     # The release is written like its input, so that its numbers and gaps are read back as what they were.
     missing = job.data.missing or ("",)
@@ -158,6 +162,7 @@ def publish_to(
         missing_text=marker,
         folder=Path(target),
     )
+    release = release if told is None else told(release)
     write_companions(stage, release, run.plan, evidence, None if is_address(target) else Path(target))
     run.clock.begin(None)
     write_json(stage.path(f"{PRIVATE}/{MANIFEST}", private=True), release.private_manifest)

@@ -1,0 +1,350 @@
+"""Planning: the base that all copies share, and what the data can carry."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tarnkappe.algorithms.base import Algorithm
+from tarnkappe.algorithms.fulldomain.lattice import Node
+from tarnkappe.algorithms.fulldomain.mingen import MinGen
+from tarnkappe.algorithms.fulldomain.search import cuts_at
+from tarnkappe.algorithms.recoding import recode
+from tarnkappe.arrays import Codes, Counts, Floats
+from tarnkappe.errors import JobError
+from tarnkappe.fingerprint.candidates import Candidates
+from tarnkappe.fingerprint.families import frameproof
+from tarnkappe.fingerprint.keys import DatasetKey, Key, derived
+from tarnkappe.fingerprint.marks import Columns, Layout
+from tarnkappe.fingerprint.scheme import Scheme, node_texts
+from tarnkappe.goal import Goal
+from tarnkappe.groups import Grouping
+from tarnkappe.job import Job
+from tarnkappe.job.model import replace_job
+from tarnkappe.pipeline import Decided, decide
+from tarnkappe.plan import suppress_leftovers
+from tarnkappe.tally import Tally, distinct_rows
+
+#: What tells copies apart: block marks, generalisation patterns, or both.
+Kind = Literal["marks", "patterns", "both"]
+
+#: So many patterns are tried as a base: of those that no other beats in loss and in number of groups, the best.
+_BASES = 24
+
+#: At least so many columns carry marks, or it would cost little to coarsen them all.
+_LEAST_COLUMNS = 4
+
+#: Positions per squared number of colluders and nat of certainty that traced colluders in tests (theory: about 4.93).
+_PER_COLLUDER = 4.0
+
+
+def positions_needed(recipients: int, colluders: int, alpha: float) -> int:
+    r"""How long a code must be to find one of c colluders among n recipients.
+
+    .. math:: m \approx 4\, c^2 \ln(2 n / \alpha)
+
+    >>> positions_needed(100, 2, 1e-3), positions_needed(5, 1, 1e-3)
+    (196, 37)
+    """
+    return math.ceil(_PER_COLLUDER * colluders**2 * math.log(2 * recipients / alpha))
+
+
+def colluders_carried(positions: int, recipients: int, alpha: float) -> int:
+    """Up to how many colluders so many positions are enough for; 0: not even one recipient alone is certain.
+
+    >>> colluders_carried(198, 100, 1e-3)
+    2
+    """
+    return int(math.sqrt(positions / (_PER_COLLUDER * math.log(2 * recipients / alpha))))
+
+
+@dataclass(frozen=True)
+class _AtBase(Algorithm):
+    """Full-domain generalisation at a pattern that is chosen when the cells are counted."""
+
+    name: ClassVar = "base-pattern"
+    title: ClassVar = "Base pattern"
+    summary: ClassVar = "Generalises to the pattern that all copies share."
+    scheme: ClassVar = "full-domain"
+
+    choose: Callable[[Tally, Goal], Node] = field(default=lambda tally, goal: (), kw_only=True, compare=False)
+
+    def all_in_one(self, tally: Tally) -> Grouping | None:
+        """One group cannot tell copies apart."""
+        return None
+
+    def decide(self, tally: Tally, goal: Goal, *, rng: np.random.Generator) -> Grouping:
+        """The groups of the pattern, without those that violate the goal."""
+        self.require_supported(tally, goal)
+        if goal.scopes != {"group"} or tally.population is not None:
+            raise _refused(goal, "what several copies tell together is not decided by single groups")
+        node = self.choose(tally, goal)
+        settled = suppress_leftovers(tally, recode(tally, cuts_at(tally, node)), goal)
+        assert settled is not None, "candidates satisfy the goal"
+        return settled
+
+
+@dataclass(frozen=True, eq=False)
+class Planned:
+    """Copies that are planned: the groups that all share, and the scheme that tells them apart."""
+
+    decided: Decided
+    scheme: Scheme
+    #: The group of the layout that each base group belongs to, and the nodes of each base group.
+    group: Codes
+    node: Codes
+    #: Mean loss of the base, and what marks add to it on average.
+    loss: float
+    extra_loss: float
+
+    @property
+    def carried(self) -> int:
+        """Up to how many colluders one of them is found with high probability."""
+        scheme = self.scheme
+        return colluders_carried(scheme.layout.n_positions, scheme.recipients, scheme.alpha)
+
+    @property
+    def statements(self) -> tuple[str, ...]:
+        """What the plan can promise, in sentences."""
+        return statements(self.scheme)
+
+
+def statements(scheme: Scheme) -> tuple[str, ...]:
+    """What copies of a scheme can promise, and what nobody can."""
+    layout, n = scheme.layout, scheme.recipients
+    have, need = layout.n_positions, positions_needed(n, scheme.colluders, scheme.alpha)
+    carried = colluders_carried(have, n, scheme.alpha)
+    out = [
+        f"Whoever pools copies, however many, learns no more than the base pattern {list(scheme.base)}: "
+        "every criterion still holds.",
+        f"Marks have {have} positions; {need} are wanted for {n} recipients and {scheme.colluders} colluders.",
+    ]
+    if scheme.patterns:
+        out.append(
+            f"{len(scheme.patterns)} patterns can be handed out, each to one recipient. A pattern alone is no proof: "
+            "somebody else may have generalised in the same way."
+        )
+    if carried >= scheme.colluders:
+        out.append(f"Up to {carried} colluders: one of them is found with high probability.")
+    elif carried:
+        out.append(f"The data carry enough marks for {carried} of the {scheme.colluders} colluders only.")
+    else:
+        out.append("The data cannot carry enough marks: a leak may not be traced. Nobody innocent is accused anyway.")
+    if not have:
+        return tuple(out)
+    marked = np.unique(layout.pairs).tolist()
+    out += [
+        f"An innocent recipient is accused with a probability of at most {scheme.alpha:g}, whatever is done to a leak.",
+        "Sorting, shuffling, deleting rows, other spellings of labels and further coarsening of single columns do not "
+        "remove marks; deleting columns weakens them; new names for all labels need a list of what they stand for.",
+        f"Coarsening all of {', '.join(scheme.columns.names[j] for j in marked)} by a level removes all marks, and "
+        "costs as much detail everywhere.",
+    ]
+    return tuple(out)
+
+
+def plan_copies(
+    job: Job,
+    data: Any,
+    key: Key,
+    *,
+    recipients: int = 100,
+    colluders: int = 2,
+    alpha: float = 1e-3,
+    kind: Kind = "marks",
+    base: Sequence[int] | None = None,
+    dataset: str | None = None,
+) -> Planned:
+    """Choose the base of all copies and where marks go: least loss, with enough positions if the data have them.
+
+    The base is a full-domain generalisation that satisfies the goal with one set of suppressed records. Copies are
+    coarser than it, each in its own way, so what any coalition learns is at most the base. That argument needs criteria
+    that stay satisfied when groups are pooled; others are refused.
+
+    `dataset` names the data set in keys and in the register; by default it is the digest of the data.
+    """
+    if recipients < 1 or colluders < 1:
+        raise JobError("E110", "there is at least 1 recipient and 1 colluder", hint="recipients=5, colluders=2")
+    if not 0 < alpha < 1:
+        raise JobError("E110", f"'alpha' must lie between 0 and 1, got {alpha!r}", hint="alpha=0.001")
+    if kind not in ("marks", "patterns", "both"):
+        raise JobError("E110", f"there is no scheme '{kind}'", hint='kind="marks"   or  "patterns"  or  "both"')
+    _require_monotone(job.goal)
+    seed = int.from_bytes(derived(key.raw, "seed")[:16], "big")
+    chosen: list[tuple[Node, tuple[tuple[int, ...], ...], DatasetKey]] = []
+
+    def choose(tally: Tally, goal: Goal) -> Node:
+        # The digest of the data is not known yet, and which pairs of columns a key draws hardly changes the choice.
+        trial = key.of(dataset or "")
+        found = _base(tally, goal, trial, recipients, colluders, alpha, kind, base)
+        chosen.append((*found, trial))
+        return found[0]
+
+    decided = decide(replace_job(job, algorithm=_AtBase(choose=choose)), data, seed=seed)
+    node, patterns, _ = chosen[0]
+    decided = Decided(job, data, decided.regrouped(decided.plan, MinGen())._run)
+    name = dataset or decided.digest
+    own = key.of(name)
+    tally, grouping = decided.plan.tally, decided.plan.grouping  # type: ignore[union-attr]
+    assert grouping.fixed is not None
+    join = tuple(int(x) for x in np.max(np.array([node, *patterns]), axis=0))
+    columns = _columns(tally, join)
+    loss, costs = _losses(tally, columns, grouping.fixed.node, decided.plan.sizes)
+    wanted = (recipients, colluders, alpha)
+    layout, group = _layout(columns, grouping.fixed.node, decided.plan.sizes, own, *wanted, costs)
+    if kind == "patterns":
+        layout = layout.unmarked()
+    nonce = derived(own.raw, "nonce").hex()
+    scheme = Scheme(
+        dataset=name,
+        base=node,
+        patterns=patterns,
+        layout=layout,
+        texts=node_texts(tally.quasi_domains, tuple(job.data.missing)),
+        recipients=recipients,
+        colluders=colluders,
+        alpha=alpha,
+        commitment=own.commitment(nonce),
+        nonce=nonce,
+        made=datetime.now(UTC).isoformat(timespec="seconds"),
+    )
+    extra = layout.extra_loss(costs) / max(tally.n_records, 1)
+    return Planned(decided, scheme, group, grouping.fixed.node, loss, extra)
+
+
+def _require_monotone(goal: Goal) -> None:
+    broken = [c.name for c in goal.criteria if not c.is_monotone]
+    if broken:
+        raise _refused(goal, f"pooling groups may break {', '.join(broken)}")
+
+
+def _refused(goal: Goal, why: str) -> JobError:
+    return JobError(
+        "E111",
+        f"traceable copies cannot promise {' and '.join(c.asked for c in goal.criteria)}: {why}",
+        hint="criteria: [{k-anonymity: {k: 5}}, {l-diversity: {column: COLUMN, l: 2}}]",
+    )
+
+
+def _columns(tally: Tally, level: Node) -> Columns:
+    domains = tally.quasi_domains
+    top = (d.taxonomy.height if d.max_level is None else min(d.max_level, d.taxonomy.height) for d in domains)
+    return Columns(tuple(d.name for d in domains), tuple(d.taxonomy for d in domains), level, tuple(top))
+
+
+def _layout(
+    columns: Columns,
+    node: Codes,
+    sizes: Counts,
+    key: DatasetKey,
+    recipients: int,
+    colluders: int,
+    alpha: float,
+    costs: Sequence[Floats],
+) -> tuple[Layout, Codes]:
+    """The layout of marks, and the group of it that each base group belongs to.
+
+    As few bits per block, and as cheap columns, as give enough positions.
+    """
+    raised = np.column_stack([columns.raised(node[:, j], j, columns.level[j]) for j in range(node.shape[1])])
+    group, first = distinct_rows(list(raised.T), [t.n_nodes for t in columns.trees])
+    size = np.bincount(group, sizes, len(first)).astype(np.int64)
+    node = raised[first].astype(np.int32)
+    need = positions_needed(recipients, colluders, alpha)
+    mean = {j: float(costs[j][node[:, j]] @ size) for j in columns.free}
+    cheap = sorted(columns.free, key=lambda j: (mean[j], j))
+    best, rank = None, (math.inf, math.inf)
+    for bits in (1, 2, 3):
+        for n in range(min(max(_LEAST_COLUMNS, 2 * bits), len(cheap)), len(cheap) + 1):
+            layout = Layout.of(columns, node, size, key, bits, sorted(cheap[:n]))
+            this = (float(max(need - layout.n_positions, 0)), layout.extra_loss(costs))
+            if this < rank:
+                best, rank = layout, this
+        if rank[0] == 0:
+            break
+    return best or Layout.of(columns, node, size, key, 1), group
+
+
+def _base(
+    tally: Tally,
+    goal: Goal,
+    key: DatasetKey,
+    recipients: int,
+    colluders: int,
+    alpha: float,
+    kind: Kind,
+    given: Sequence[int] | None,
+) -> tuple[Node, tuple[tuple[int, ...], ...]]:
+    """The base pattern and the patterns to hand out."""
+    candidates = Candidates.of(tally, goal)
+    floors = np.array([d.floor for d in tally.quasi_domains])
+    if given is not None:
+        candidates.only([given])
+        node: Node = tuple(int(x) for x in np.asarray(given) - floors)
+        return node, _family(tally, goal, candidates, node, recipients, colluders) if kind != "marks" else ()
+    best: tuple[float, float, Node] | None = None
+    need = positions_needed(recipients, colluders, alpha)
+    for levels in _promising(candidates):
+        node = tuple(int(x) for x in levels - floors)
+        columns = _columns(tally, node)
+        if len(columns.free) < 2:
+            continue
+        settled = suppress_leftovers(tally, recode(tally, cuts_at(tally, node)), goal)
+        assert settled is not None
+        assert settled.fixed is not None
+        kept = settled.group >= 0
+        sizes = np.bincount(settled.group[kept], settled.quota[kept], settled.n_groups).astype(np.int64)
+        loss, costs = _losses(tally, columns, settled.fixed.node, sizes)
+        if best is not None and best[0] == 0 and loss >= best[1]:
+            continue
+        layout, _ = _layout(columns, settled.fixed.node, sizes, key, recipients, colluders, alpha, costs)
+        total = loss + layout.extra_loss(costs) / max(tally.n_records, 1)
+        rank = (float(max(need - layout.n_positions, 0)), total, node)
+        if best is None or rank < best:
+            best = rank
+        if kind != "marks":
+            break
+    node = tuple(int(x) for x in candidates.best(1, "lm").levels[0] - floors) if best is None else best[2]
+    return node, _family(tally, goal, candidates, node, recipients, colluders) if kind != "marks" else ()
+
+
+def _promising(candidates: Candidates) -> NDArray[np.int16]:
+    """Patterns that no other beats both in loss and in the number of groups, which carry the marks; best first."""
+    ranked = candidates.best(len(candidates), "lm")
+    most = np.maximum.accumulate(ranked.groups)
+    front = np.flatnonzero(ranked.groups > np.append(0, most[:-1]))
+    return ranked.levels[front[:_BASES]]
+
+
+def _family(
+    tally: Tally, goal: Goal, candidates: Candidates, base: Node, recipients: int, colluders: int
+) -> tuple[tuple[int, ...], ...]:
+    """Patterns above the base that colluders cannot frame; as many as there are recipients, or as there are."""
+    floors = np.array([d.floor for d in tally.quasi_domains])
+    above = candidates.above(np.array(base) + floors)
+    rng = np.random.Generator(np.random.Philox(0))
+    family = frameproof(above.levels, above.lm, colluders, rng=rng, seconds=1.0)
+    members = family.members
+    if len(members) > recipients:
+        members = frameproof(above.levels, above.lm, colluders, rng=rng, n=recipients, seconds=1.0).members
+    return tuple(tuple(int(x) for x in row - floors) for row in above.levels[members])
+
+
+def _losses(tally: Tally, columns: Columns, node: Codes, sizes: Counts) -> tuple[float, list[Floats]]:
+    """Mean loss (LM) of groups, suppressed records in full; and per column and node what one level more adds."""
+    shares, total = tally.weights, 0.0
+    costs = []
+    for j, domain in enumerate(tally.quasi_domains):
+        tree = domain.taxonomy
+        width = (domain.values_covered - 1) / max(domain.n_values - 1, 1)
+        level = min(columns.level[j] + 1, tree.height)
+        costs.append(shares[j] * (width[tree.ancestors[level][tree.lo]] - width))
+        total += float(shares[j] * (width[node[:, j]] @ sizes))
+    lost = tally.n_records - int(sizes.sum())
+    return (total + lost) / max(tally.n_records, 1), costs

@@ -1,0 +1,153 @@
+"""Tracing: who is behind a leak, and how sure that is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from tarnkappe.arrays import Flags, Floats
+from tarnkappe.fingerprint.code import TardosCode, tail, weights_of
+from tarnkappe.fingerprint.keys import Key
+from tarnkappe.fingerprint.leaks import Opened, open_leak
+from tarnkappe.fingerprint.reading import Evidence, Leak, read_marks
+from tarnkappe.fingerprint.register import Register
+from tarnkappe.fingerprint.scheme import Scheme
+
+__all__ = ["Suspect", "Trace", "code_book", "score_book", "score_recipients", "trace"]
+
+
+@dataclass(frozen=True)
+class Suspect:
+    """A recipient, how well the leak fits, and how likely an innocent fits so well, for any of all recipients.
+
+    `p_value` is corrected: it bounds the chance that *anybody* who is innocent reaches such a score (Bonferroni).
+    """
+
+    recipient: str
+    score: float
+    p_value: float
+    accused: bool
+    #: Clear positions that agree with the recipient's bits, and all clear positions.
+    agree: int
+    clear: int
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """All recipients, the most suspect first; those accused, or nobody."""
+
+    suspects: tuple[Suspect, ...]
+    alpha: float
+    evidence: Evidence
+    opened: Opened | None = None
+    #: Recipients whose pattern a leak with its levels can come from, where patterns were handed out; no proof.
+    fitting: tuple[str, ...] | None = None
+
+    @property
+    def accused(self) -> tuple[str, ...]:
+        """The recipients whose copies were used, as far as that is proved."""
+        return tuple(s.recipient for s in self.suspects if s.accused)
+
+
+def trace(
+    leak: Any,
+    scheme: Scheme,
+    key: Key,
+    register: Register,
+    *,
+    labels: Mapping[str, Mapping[str, str]] | None = None,
+    alpha: float | None = None,
+) -> Trace:
+    """Find out whose copies a leak was made of: suspects with p-values, or no accusation.
+
+    `leak` is a file or a frame with any rows and columns of copies, whatever was done to them. All recipients in the
+    register are suspects; a name that is not there cannot be accused. See `open_leak` for `labels`.
+    """
+    opened = open_leak(leak, scheme, labels)
+    recipients = register.recipients(scheme.dataset)
+    evidence = read_marks(opened.leak, scheme.layout)
+    code = scheme.code(scheme.key(key))
+    risk = scheme.alpha if alpha is None else alpha
+    found = score_recipients(evidence, code, recipients, alpha=risk, colluders=scheme.colluders)
+    fitting = None
+    if scheme.patterns:
+        seen = levels_of(opened.leak, scheme)
+        patterns = {r: e.pattern for r in recipients if (e := register.find(scheme.dataset, r)) is not None}
+        fitting = tuple(r for r, p in patterns.items() if all(a <= b for a, b in zip(p, seen, strict=True) if b >= 0))
+    return replace(found, opened=opened, fitting=fitting)
+
+
+def levels_of(leak: Leak, scheme: Scheme) -> tuple[int, ...]:
+    """The finest level that a fair share of the cells of each column has; -1 for a column that is not there.
+
+    One row is enough where labels of different levels differ.
+    """
+    out = []
+    for j, tree in enumerate(scheme.columns.trees):
+        node = leak.node[:, j]
+        known = node >= 0
+        total = leak.count[known].sum()
+        found = -1 if not total else tree.height
+        for level in range(scheme.base[j], tree.height):
+            above = tree.ancestors[level][tree.lo[node[known]]]
+            fine = (tree.lo[above] <= tree.lo[node[known]]) & (tree.hi[node[known]] <= tree.hi[above])
+            if total and leak.count[known][fine].sum() >= 0.02 * total:
+                found = level
+                break
+        out.append(found)
+    return tuple(out)
+
+
+def score_recipients(
+    evidence: Evidence, code: TardosCode, recipients: Sequence[str], *, alpha: float = 1e-3, colluders: int = 2
+) -> Trace:
+    """Compare what was read with the bits of every recipient.
+
+    An innocent's bits were drawn independently of everything that was read, so the bound on the p-value holds for any
+    attack: P(anybody innocent is accused) ≤ alpha, as long as the key is secret.
+    """
+    book = code_book(code, recipients)
+    return score_book(evidence, code.biases(), book, recipients, alpha=alpha, colluders=colluders)
+
+
+def code_book(code: TardosCode, recipients: Sequence[str]) -> Flags:
+    """The bits of all recipients, one row each."""
+    book = np.zeros((len(recipients), code.n_positions), np.bool_)
+    for row, recipient in zip(book, recipients, strict=True):
+        row[:] = code.bits(recipient)
+    return book
+
+
+def score_book(
+    evidence: Evidence, bias: Floats, book: Flags, recipients: Sequence[str], *, alpha: float, colluders: int
+) -> Trace:
+    """The same for a book of bits that is at hand."""
+    strict, both = evidence.strict, evidence.both
+    nothing = np.zeros(len(both), np.bool_)
+    ways = [
+        weights_of(strict, both, bias, colluders),
+        weights_of(evidence.soft, nothing, bias, colluders),
+    ]
+    reached = np.stack([(book - bias) @ weight for weight in ways])
+    chances = np.stack([tail(weight, bias, found) for weight, found in zip(ways, reached, strict=True)])
+    better = chances.argmin(axis=0)
+    scores, least = (np.take_along_axis(x, better[None], axis=0)[0] for x in (reached, chances))
+    p_values = np.minimum(least * len(ways) * len(recipients), 1.0)
+    clear = strict != 0
+    agree = ((book == (strict > 0)) & clear).sum(axis=1)
+    order = np.lexsort((np.arange(len(recipients)), -scores, p_values))
+    suspects = tuple(
+        Suspect(
+            recipients[u],
+            float(scores[u]),
+            float(p_values[u]),
+            bool(p_values[u] < alpha),
+            int(agree[u]),
+            int(clear.sum()),
+        )
+        for u in order
+    )
+    return Trace(suspects, alpha, evidence)
