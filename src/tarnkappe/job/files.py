@@ -29,6 +29,7 @@ from tarnkappe.job.sections import (
     column_data,
     columns_of,
     criteria_listed,
+    listed,
     reading,
     reading_data,
     resolved,
