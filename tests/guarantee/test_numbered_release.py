@@ -80,15 +80,15 @@ def test_engines_write_the_same_bytes(tmp_path: Path, output: str):
 
 def shifted(self: CellValues, name: str, cells):
     """Everybody has the values of the next one."""
-    return self.of_codes(name, self._codes[name][cells]).shift(1).backward_fill()
+    return values_at(self, name, cells).shift(1).backward_fill()
 
 
-def doubled(keys):
-    found, records = numbered_pairs(keys)
-    return found, records + (found == found[0])
+def doubled(starts, codes, n_codes: int):
+    runs, found, records = counted_in_runs(starts, codes, n_codes)
+    return runs, found, records + (found == found[0])
 
 
-numbered_pairs = numbered.counted_pairs
+values_at, counted_in_runs = CellValues.at, numbered.counted_in_runs
 
 
 def one_too_far(deal: Deal, first: int, after: int):
@@ -100,7 +100,7 @@ def one_too_far(deal: Deal, first: int, after: int):
 
 SABOTAGE = {
     "values of others": (CellValues, "at", shifted),
-    "a count too high": (numbered, "counted_pairs", doubled),
+    "a count too high": (numbered, "counted_in_runs", doubled),
     "a wrong number": (numbered, "numbers_of", one_too_far),
 }
 

@@ -75,9 +75,7 @@ class Batches(Numbered):
             verdicts = plan.goal.about(alike).verdicts(plan.stats_alike(self.people.look()))
             found |= zip(map(id, alike), verdicts, strict=True)
         if others:
-            goal = plan.goal.about(others)
-            batches = goal.merged(goal.verdicts(plan.stats(*run, tables)) for run in plan.deal.chunks())
-            found |= zip(map(id, others), batches, strict=True)
+            found |= zip(map(id, others), plan.verdicts(plan.goal.about(others), tables), strict=True)
         return tuple(found[id(c)] for c in plan.goal.criteria)
 
     def untrue(self, plan: DealtPlan, missing: Collection[str] = ()) -> list[str]:
