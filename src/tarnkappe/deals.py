@@ -11,12 +11,13 @@ import numpy as np
 from tarnkappe.arrays import Codes, Counts
 from tarnkappe.errors import VerificationError
 from tarnkappe.groups import SUPPRESSED, Grouping, Note
-from tarnkappe.kernels.engines.dealing import runs_in_order, shuffle_within
+from tarnkappe.kernels.engines.dealing import occurrences, runs_in_order, shuffle_block, shuffle_within
 from tarnkappe.publish.numbered import Numbered
 from tarnkappe.tally import Tally
+from tarnkappe.threads import map_threads
 
-#: Records that are looked at, or written, at a time.
-CHUNK = 1 << 22
+#: Records that are looked at, shuffled or written at a time.
+CHUNK = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,14 +70,14 @@ class Deal:
         """Refuse a deal that invents records; those that are missing are suppressed."""
         if len(self.cell) and (self.cell.min() < 0 or self.cell.max() >= tally.n_cells):
             raise _wrong("a record belongs to a cell that does not exist")
-        if np.any(np.bincount(self.cell, minlength=tally.n_cells) > tally.count):
+        if np.any(occurrences(self.cell, tally.n_cells) > tally.count):
             raise _wrong("more records of a cell than there are")
 
     def grouping(self, tally: Tally) -> Grouping:
         """The same groups as pieces of cells; what is not dealt is suppressed."""
         group = self.groups_in(0, self.n_groups)
         keys, quota = np.unique(self.cell.astype(np.int64) * max(self.n_groups, 1) + group, return_counts=True)
-        over = tally.count - np.bincount(self.cell, minlength=tally.n_cells)
+        over = tally.count - occurrences(self.cell, tally.n_cells)
         rest = np.flatnonzero((over > 0) | (tally.count == 0))
         cell = np.append(keys // max(self.n_groups, 1), rest).astype(np.int32)
         owner = np.append(keys % max(self.n_groups, 1), np.full(len(rest), SUPPRESSED)).astype(np.int32)
@@ -84,12 +85,7 @@ class Deal:
 
     def chunks(self, most: int = CHUNK) -> Iterator[tuple[int, int]]:
         """Runs of whole groups, of about so many records each: the first group and the one after the last."""
-        ends, first = self.starts[1:], 0
-        while first < self.n_groups:
-            after = int(np.searchsorted(ends, self.starts[first] + most, side="right"))
-            after = max(after, first + 1)
-            yield first, after
-            first = after
+        return whole_runs(self.starts, most)
 
     def groups_in(self, first: int, after: int) -> Codes:
         """The group of every record of a run of groups."""
@@ -98,27 +94,54 @@ class Deal:
     def mixed(self, rng: np.random.Generator) -> Deal:
         """The same groups in random order, with the records of each in random order: neither tells anything then."""
         order = rng.permutation(self.n_groups)
-        if self.raised is not None:  # what a record publishes goes with it
-            record = np.arange(self.n_records, dtype=np.int32)
-            mixed = replace(self, cell=runs_in_order(record, self.starts, order), size=self.size[order])
-            shuffle_in_groups(mixed.cell, mixed, rng)
+        mixed = replace(self, cell=np.empty_like(self.cell), size=self.size[order])
+        # What a record publishes goes with it, so that the records themselves are mixed then.
+        values = self.cell if self.raised is None else np.arange(self.n_records, dtype=self.cell.dtype)
+
+        def fill(run: tuple[int, int]) -> None:
+            first, after = run
+            runs_in_order(values, self.starts, order[first:after], mixed.cell[slice(*mixed.starts[[first, after]])])
+
+        map_threads(fill, mixed.chunks())
+        shuffle_runs(mixed.cell, mixed.starts, rng)
+        if self.raised is not None:
             return replace(mixed, cell=self.cell[mixed.cell], raised=self.raised[mixed.cell])
-        mixed = replace(self, cell=runs_in_order(self.cell, self.starts, order), size=self.size[order])
-        shuffle_in_groups(mixed.cell, mixed, rng)
         return mixed
 
     def torn(self, rng: np.random.Generator) -> Codes:
         """The cells of the same records once more, those of each group in a random order of their own."""
         cells = self.cell.copy()
-        shuffle_in_groups(cells, self, rng)
+        shuffle_runs(cells, self.starts, rng)
         return cells
 
 
-def shuffle_in_groups(values: Codes, deal: Deal, rng: np.random.Generator) -> None:
-    """Put what belongs to the records of each group into random order, in place."""
-    for first, after in deal.chunks():
-        begin, end = int(deal.starts[first]), int(deal.starts[after])
-        shuffle_within(values, deal.starts[first : after + 1], rng.random(end - begin))
+def whole_runs(starts: Counts, most: int = CHUNK) -> Iterator[tuple[int, int]]:
+    """Consecutive runs that hold about so many values together: the first of them, and the one after the last."""
+    ends, first = starts[1:], 0
+    while first < len(ends):
+        after = max(int(np.searchsorted(ends, starts[first] + most, side="right")), first + 1)
+        yield first, after
+        first = after
+
+
+def shuffle_runs(values: Codes, starts: Counts, rng: np.random.Generator) -> None:
+    """Put each run ``values[starts[i]:starts[i+1]]`` into random order, in place.
+
+    Chance comes in a stream of its own for each part of the values, so that parts are shuffled side by side.
+    """
+    parts = list(whole_runs(starts))
+
+    def shuffle(part: tuple[tuple[int, int], np.random.Generator]) -> None:
+        (first, after), stream = part
+        begin, end = int(starts[first]), int(starts[after])
+        if after == first + 1:  # it may be of any length
+            for stop in range(end - begin, 0, -CHUNK):
+                start = max(stop - CHUNK, 0)
+                shuffle_block(values[begin:end], start, stop, stream.random(stop - start))
+        else:
+            shuffle_within(values, starts[first : after + 1], stream.random(end - begin))
+
+    map_threads(shuffle, zip(parts, rng.spawn(len(parts)), strict=True))
 
 
 def _wrong(why: str) -> VerificationError:

@@ -14,7 +14,7 @@ from tarnkappe.arrays import Codes, Counts
 from tarnkappe.boxes import Boxes
 from tarnkappe.errors import VerificationError
 from tarnkappe.kernels.boxes import group_boxes, group_sets
-from tarnkappe.kernels.histograms import csr_histogram, group_order, pooled_counts, pooled_histogram
+from tarnkappe.kernels.histograms import group_order, pooled_counts, pooled_histogram, run_histogram, run_sums
 from tarnkappe.publish.boxes import TIGHT, FixedBoxes
 from tarnkappe.publish.form import Labelled
 from tarnkappe.tally import Domain, Tally, distinct_rows
@@ -236,25 +236,60 @@ class GroupStats:
             people = np.bincount(group[kept], weights=population[kept], minlength=n_groups).astype(np.int64)
             group = np.where(count > 0, group, SUPPRESSED).astype(np.int32)  # nobody has no sensitive values
         starts, order = group_order(group, n_groups)
-        size = pooled_counts(group, np.ascontiguousarray(count, np.int64), n_groups)
+        weight = np.ascontiguousarray(count, np.int64)[order]
+        held = {name: (codes[order], domain) for name, (codes, domain) in (sensitive or {}).items()}
+        if joint is not None:
+            joint = joint[0], joint[1][order], joint[2]
+        return replace(
+            cls.of_runs(
+                starts,
+                held,
+                weight,
+                joint=joint,
+                tables=tables,
+                raised={name: (nodes[order], domain) for name, (nodes, domain) in (raised or {}).items()},
+            ),
+            population=people,
+            keys=keys,
+            quasi=tuple(quasi),
+        )
+
+    @classmethod
+    def of_runs(
+        cls,
+        starts: Counts,
+        sensitive: Mapping[str, tuple[Codes, Domain]],
+        count: Counts | None = None,
+        *,
+        joint: tuple[tuple[Domain, ...], Codes, Codes] | None = None,
+        tables: Mapping[str, Counts] | None = None,
+        raised: Mapping[str, tuple[Codes, Domain]] | None = None,
+    ) -> GroupStats:
+        """Statistics of cells, or of single records, that come group by group: `starts` says where each group begins.
+
+        `joint`, `tables` and `raised` are as above.
+        """
+        n = int(starts[-1])
+        weight = np.ones(n, np.int64) if count is None else count
         histograms = {}
-        for name, (codes, domain) in (sensitive or {}).items():
+        for name, (codes, domain) in sensitive.items():
             table = (tables or {}).get(name)
             if table is None:
-                table = np.bincount(codes[order], weights=count[order], minlength=domain.size).astype(np.int64)
-            parts = csr_histogram(starts, order, np.ascontiguousarray(codes, np.int32), count, domain.size)
+                table = np.bincount(codes, weights=weight, minlength=domain.size).astype(np.int64)
+            parts = run_histogram(starts, np.ascontiguousarray(codes, np.int32), weight, domain.size)
             histograms[name] = Histogram(domain, *parts, table)
         joint_histogram = None
         if joint is not None:
             domains, joint_codes, values = joint
-            parts = csr_histogram(starts, order, np.ascontiguousarray(joint_codes, np.int32), count, len(values))
+            parts = run_histogram(starts, np.ascontiguousarray(joint_codes, np.int32), weight, len(values))
             joint_histogram = JointHistogram(domains, values, *parts)
         shown = {}
         for name, (nodes, domain) in (raised or {}).items():
             n_nodes = domain.taxonomy.n_nodes
-            parts = csr_histogram(starts, order, np.ascontiguousarray(nodes, np.int32), count, n_nodes)
+            parts = run_histogram(starts, np.ascontiguousarray(nodes, np.int32), weight, n_nodes)
             shown[name] = Histogram(domain, *parts, np.zeros(n_nodes, np.int64))
-        return cls(size, histograms, joint_histogram, people, keys, tuple(quasi), shown)
+        size = np.diff(starts) if count is None else run_sums(starts, count)
+        return cls(size, histograms, joint_histogram, raised=shown)
 
     @classmethod
     def of(

@@ -10,15 +10,18 @@ import numpy as np
 
 from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.boxes import Boxes
+from tarnkappe.criteria.base import Verdict
 from tarnkappe.deals import Deal
 from tarnkappe.goal import Goal
 from tarnkappe.groups import SUPPRESSED, AnyDraft, Grouping, GroupStats, Note
+from tarnkappe.kernels.engines.dealing import gathered, occurrences
 from tarnkappe.publish.form import GroupFigure, Labelled
 from tarnkappe.publish.labels import Labels, labels_of_numbers
 from tarnkappe.publish.numbered import Numbered
 from tarnkappe.publish.sheets import free_name
 from tarnkappe.schema import Schema
 from tarnkappe.tally import Tally, distinct_rows
+from tarnkappe.threads import map_threads
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,7 +190,8 @@ class DealtPlan:
     @cached_property
     def published(self) -> Counts:
         """How many records of each cell are published."""
-        return np.bincount(self.deal.cell, minlength=self.tally.n_cells).astype(np.int64)
+        found: Counts = occurrences(self.deal.cell, self.tally.n_cells)
+        return found
 
     @cached_property
     def distributions(self) -> dict[str, Counts]:
@@ -211,25 +215,35 @@ class DealtPlan:
         sensitive = {}
         for name in self.goal.columns:
             s = tally.sensitive_index(name)
-            sensitive[name] = (tally.sensitive[cells, s], tally.sensitive_domains[s])
+            sensitive[name] = (gathered(self._secrets[name], cells), tally.sensitive_domains[s])
         joint = None
         if self.goal.joint:
             codes, values = tally.joint
             joint = (tally.sensitive_domains, codes[cells], values)
-        group = deal.groups_in(first, after) - first
-        if beside is not None:
-            group, _ = distinct_rows([group, beside[cells]], [after - first, int(beside.max(initial=0)) + 1])
+        compared = self.distributions if tables is None else tables
         raised, secret = None, deal.form.raises
         if deal.raised is not None and secret is not None:
             raised = {secret.name: (deal.raised[deal.starts[first] : deal.starts[after]], secret)}
-        return GroupStats.from_cells(
-            group,
-            np.ones(len(cells), np.int64),
-            sensitive,
-            joint=joint,
-            tables=self.distributions if tables is None else tables,
-            raised=raised,
-        )
+        if beside is None:
+            starts = deal.starts[first : after + 1] - deal.starts[first]
+            return GroupStats.of_runs(starts, sensitive, joint=joint, tables=compared, raised=raised)
+        group = deal.groups_in(first, after) - first
+        group, _ = distinct_rows([group, beside[cells]], [after - first, int(beside.max(initial=0)) + 1])
+        one = np.ones(len(cells), np.int64)
+        return GroupStats.from_cells(group, one, sensitive, joint=joint, tables=compared, raised=raised)
+
+    def verdicts(
+        self, goal: Goal, tables: Mapping[str, Counts] | None = None, beside: Codes | None = None
+    ) -> tuple[Verdict, ...]:
+        """What the criteria of a goal find in all groups; see `stats`."""
+        found = map_threads(lambda run: goal.verdicts(self.stats(*run, tables, beside)), self.deal.chunks())
+        return goal.merged(found)
+
+    @cached_property
+    def _secrets(self) -> dict[str, Codes]:
+        """The sensitive value of each cell, by column."""
+        places = {name: self.tally.sensitive_index(name) for name in self.goal.columns}
+        return {name: np.ascontiguousarray(self.tally.sensitive[:, s]) for name, s in places.items()}
 
     def stats_alike(self, look: Codes) -> GroupStats:
         """The sizes of groups of those who look alike: a number for every cell, -1 if it is not published."""

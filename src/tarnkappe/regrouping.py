@@ -6,8 +6,8 @@ was planned. Tables are sorted by number, so that a table of any size is gone th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 
 import numpy as np
 import polars as pl
@@ -21,42 +21,20 @@ from tarnkappe.goal import Goal
 from tarnkappe.groups import GroupStats
 from tarnkappe.io import Source
 from tarnkappe.io.kept import restored
+from tarnkappe.io.lookup import Lookup
+from tarnkappe.kernels.histograms import run_sums
 from tarnkappe.publish.sheets import MAIN, Figure, Reading, Summary
 from tarnkappe.schema import Column
+from tarnkappe.sheet_runs import Run, Watcher, runs
 from tarnkappe.tally import Domain
+from tarnkappe.threads import map_threads
 from tarnkappe.verification import Evidence, Verification, rows_of, verify_table
 
 #: Columns of our own beside those of a table; a name that is blank is refused in tables.
 _PLACE, _COUNT = " ", "  "
 
-#: What a number and its group's size are called.
-_NUMBER, _SIZE = "number", "size"
-
 #: By how much one sum of two numbers is rounded at most, as a share of it.
 _ROUNDING = float(np.finfo(np.float64).eps)
-
-
-@dataclass(frozen=True, eq=False)
-class _Run:
-    """Rows of some whole groups, the number of each row's group, and how many rows come before them."""
-
-    number: Counts
-    rows: pl.DataFrame
-    begin: int = 0
-
-    @property
-    def group(self) -> Codes:
-        """The group of each row, from 0."""
-        return (np.cumsum(self._begins) - 1).astype(np.int32)
-
-    @property
-    def numbers(self) -> Counts:
-        """The number of each group."""
-        return self.number[self._begins]
-
-    @property
-    def _begins(self) -> Codes:
-        return np.append(True, self.number[1:] != self.number[:-1])
 
 
 def verify_sheets(
@@ -67,51 +45,42 @@ def verify_sheets(
     domains: Mapping[str, Domain] | None = None,
     types: Mapping[str, pl.DataType] | None = None,
     evidence: Evidence | None = None,
+    watchers: Mapping[str, Sequence[Watcher]] | None = None,
 ) -> Verification:
     """Regroup the tables of a release by the numbers in them, and check every criterion of the goal.
 
     `columns` are those that criteria look at. `domains` are those of the input, if it is known; no other value may have
     appeared. `types` are those that columns had in the input, where a file may hold their texts. `evidence` is what
-    criteria look at and the tables do not have.
+    criteria look at and the tables do not have. Every table is read once; whoever wants to look at its rows as well is
+    one of its `watchers`.
     """
     secrets = tables[reading.secrets]
     needed = [c for c in columns if c.name in goal.columns or goal.joint]
     if domains is None:
         needed = measured(needed, goal, secrets)
-    found = _Secrets(secrets, reading, needed, domains, types or {}, evidence or Evidence())
     verdicts: dict[int, Verdict] = {}
     alike = [c for c in goal.criteria if reading.finds_alike(c)]
     if alike:
         looks = verify_table(tables[MAIN], reading.alike, (), goal.about(alike))
         verdicts |= zip(map(id, alike), looks.verdicts, strict=True)
-    ways: dict[tuple[str, ...], list[Criterion]]
-    ways = {reading.known_beside(c): [] for c in goal.criteria if c not in alike} or {(): []}
-    for criterion in goal.criteria:
-        if criterion not in alike:
-            ways[reading.known_beside(criterion)].append(criterion)
-    for beside, criteria in ways.items():
-        asked = goal.about(criteria) if criteria else None
-        parts, counted = [], []
-        for run in found.runs(beside):
-            counted.append(found.sizes(run))
-            if asked is not None:
-                parts.append(asked.verdicts(found.stats(run, asked, beside)))
-        if asked is not None:
-            verdicts |= zip(map(id, criteria), asked.merged(parts), strict=True)
-    sizes = _together(counted)
-    untrue = [] if reading.raised is None else _torn_looks(tables[MAIN], reading)
+    read = _Secrets(secrets, reading, needed, goal, domains, types or {}, evidence or Evidence())
+    judge = _Judge(read, goal, reading, alike)
     summed = {summary.sheet for summary in reading.summaries}
-    for name, table in tables.items():
-        if name == reading.secrets or name in summed:
-            continue
-        if not _together([_sizes(run) for run in runs(table, reading.number, ())]).equals(sizes):
-            untrue.append("the tables do not have the same numbers with as many records each")
-    for summary in reading.summaries:
-        untrue += _wrong_summary(tables, reading, summary)
+    sizes = {name: _Sizes(reading.count if name == reading.secrets else None) for name in tables if name not in summed}
+    watching: dict[str, list[Watcher]] = {name: [*(watchers or {}).get(name, ())] for name in tables}
+    for name, of_table in sizes.items():
+        watching[name].append(of_table)
+    watching[reading.secrets] += [judge, *(_Summed(tables, reading, summary) for summary in reading.summaries)]
+    map_threads(lambda name: _show(tables[name], reading.number, watching[name]), [n for n in tables if watching[n]])
+    found = sizes[reading.secrets]
+    untrue = [] if reading.raised is None else _torn_looks(tables[MAIN], reading)
+    untrue += [words for name in tables for watcher in watching[name] for words in watcher.wrong()]
+    if not all(found.equals(other) for other in sizes.values()):
+        untrue.append("the tables do not have the same numbers with as many records each")
+    verdicts |= judge.verdicts()
     shown = tuple(column for source in tables.values() for column in source.columns)
-    n_records = int(sizes[_SIZE].sum())
-    judged = tuple(verdicts[id(c)] for c in goal.criteria) if counted else ()
-    return Verification(shown, n_records, sizes[_SIZE].to_numpy(), judged, untrue=tuple(dict.fromkeys(untrue)))
+    judged = tuple(verdicts[id(c)] for c in goal.criteria) if len(found.sizes) else ()
+    return Verification(shown, int(found.sizes.sum()), found.sizes, judged, untrue=tuple(dict.fromkeys(untrue)))
 
 
 def _torn_looks(table: Source, reading: Reading) -> list[str]:
@@ -122,34 +91,102 @@ def _torn_looks(table: Source, reading: Reading) -> list[str]:
     return ["the numbers do not tell those apart who look different, and only those"]
 
 
-def _together(parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
-    return pl.concat([pl.DataFrame(schema={_NUMBER: pl.Int64, _SIZE: pl.Int64}), *parts])
+def _show(source: Source, number: str, watchers: Sequence[Watcher]) -> None:
+    """Show all rows of a table to those who watch it."""
+    columns = dict.fromkeys(column for watcher in watchers for column in watcher.columns)
+    for run in runs(source, number, [*columns]):
+        for watcher in watchers:
+            watcher.see(run)
 
 
-def _sizes(run: _Run) -> pl.DataFrame:
-    return pl.DataFrame({_NUMBER: run.numbers, _SIZE: np.bincount(run.group).astype(np.int64)})
+class _Sizes:
+    """The numbers of a table, and how many records each has."""
+
+    def __init__(self, count: str | None) -> None:
+        self.columns = [] if count is None else [count]
+        self._count = count
+        self._numbers: list[Counts] = []
+        self._sizes: list[Counts] = []
+
+    def see(self, run: Run) -> None:
+        self._numbers.append(run.numbers)
+        starts = run.starts
+        self._sizes.append(np.diff(starts) if self._count is None else run_sums(starts, run.records(self._count)))
+
+    def wrong(self) -> Iterable[str]:
+        return ()
+
+    @cached_property
+    def sizes(self) -> Counts:
+        """Records per group, in the order of the numbers."""
+        return np.concatenate([np.zeros(0, np.int64), *self._sizes])
+
+    def equals(self, other: _Sizes) -> bool:
+        """Whether another table has the same numbers with as many records each."""
+        numbers, others = (np.concatenate([np.zeros(0, np.int64), *x._numbers]) for x in (self, other))
+        return np.array_equal(self.sizes, other.sizes) and np.array_equal(numbers, others)
 
 
-def _wrong_summary(tables: Mapping[str, Source], reading: Reading, summary: Summary) -> list[str]:
-    """What is wrong with a table that sums up groups, in words: it is computed anew from the table it sums up."""
-    told = _Rows(tables[summary.sheet], reading.number, [summary.records, *(f.column for f in summary.figures)])
-    counts = [] if reading.count is None else [reading.count]
-    wrong: dict[str, None] = {}
-    for run in runs(tables[reading.secrets], reading.number, [*(f.of for f in summary.figures), *counts]):
-        shown = told.take(len(run.numbers))
-        if shown.height < len(run.numbers) or not np.array_equal(shown[reading.number].to_numpy(), run.numbers):
-            return [f"'{summary.sheet}' does not have the numbers of the groups"]
-        weight = np.ones(run.rows.height) if reading.count is None else run.rows[counts[0]].cast(pl.Float64).to_numpy()
-        if not np.array_equal(_numbers(told.source, shown[summary.records]), np.bincount(run.group, weight)):
-            wrong[summary.records] = None
+class _Judge:
+    """What the criteria find that look at the groups of the table with the sensitive values."""
+
+    def __init__(self, secrets: _Secrets, goal: Goal, reading: Reading, alike: Sequence[Criterion]) -> None:
+        self._secrets = secrets
+        ways: dict[tuple[str, ...], list[Criterion]] = {}
+        for criterion in goal.criteria:
+            if criterion not in alike:
+                ways.setdefault(reading.known_beside(criterion), []).append(criterion)
+        self._ways = {beside: goal.about(criteria) for beside, criteria in ways.items()}
+        self._parts: dict[tuple[str, ...], list[tuple[Verdict, ...]]] = {beside: [] for beside in ways}
+        self.columns = [*secrets.columns, *(column for beside in ways for column in beside)]
+
+    def see(self, run: Run) -> None:
+        for beside, goal in self._ways.items():
+            self._parts[beside].append(goal.verdicts(self._secrets.stats(run, goal, beside)))
+
+    def wrong(self) -> Iterable[str]:
+        return ()
+
+    def verdicts(self) -> dict[int, Verdict]:
+        """One verdict for each criterion, by its identity; none if there are no groups."""
+        found = ((goal, goal.merged(self._parts[beside])) for beside, goal in self._ways.items())
+        return {id(c): v for goal, verdicts in found for c, v in zip(goal.criteria, verdicts, strict=bool(verdicts))}
+
+
+class _Summed:
+    """Whether a table that sums up groups is right: it is computed anew from the table it sums up."""
+
+    def __init__(self, tables: Mapping[str, Source], reading: Reading, summary: Summary) -> None:
+        figures = summary.figures
+        self._told = _Rows(tables[summary.sheet], reading.number, [summary.records, *(f.column for f in figures)])
+        self._source, self._reading, self._summary = tables[reading.secrets], reading, summary
+        counts = [] if reading.count is None else [reading.count]
+        self.columns = [*(f.of for f in figures), *counts]
+        self._same_numbers = True
+        self._wrong: dict[str, None] = {}
+
+    def see(self, run: Run) -> None:
+        reading, summary, told = self._reading, self._summary, self._told
+        numbers = run.numbers
+        shown = told.take(len(numbers))
+        if shown.height < len(numbers) or not np.array_equal(shown[reading.number].to_numpy(), numbers):
+            self._same_numbers = False
+        if not self._same_numbers:
+            return
+        weight, group = run.records(reading.count).astype(np.float64), run.group
+        if not np.array_equal(_numbers(told.source, shown[summary.records]), np.bincount(group, weight)):
+            self._wrong[summary.records] = None
         for figure in summary.figures:
-            values = _numbers(tables[reading.secrets], run.rows[figure.of])
-            expected, slack = _figure(figure, values, weight, run.group, len(run.numbers))
+            values = _numbers(self._source, run.rows[figure.of])
+            expected, slack = _figure(figure, values, weight, group, len(numbers))
             if not _agree(_numbers(told.source, shown[figure.column]), expected, slack, told.source):
-                wrong[figure.column] = None
-    if told.take(1).height:
-        return [f"'{summary.sheet}' does not have the numbers of the groups"]
-    return [f"'{name}' in '{summary.sheet}' is not that of the groups" for name in wrong]
+                self._wrong[figure.column] = None
+
+    def wrong(self) -> Iterable[str]:
+        sheet = self._summary.sheet
+        if not self._same_numbers or self._told.take(1).height:
+            return [f"'{sheet}' does not have the numbers of the groups"]
+        return [f"'{name}' in '{sheet}' is not that of the groups" for name in self._wrong]
 
 
 def _figure(figure: Figure, values: Floats, weight: Floats, group: Codes, n_groups: int) -> tuple[Floats, Floats]:
@@ -198,85 +235,63 @@ class _Rows:
         return rows[:n]
 
 
-def runs(source: Source, number: str, columns: Sequence[str]) -> Iterator[_Run]:
-    """The rows of a table in runs of whole groups; an error if its numbers are not in ascending order."""
-    names = list(dict.fromkeys([number, *columns]))
-    kept: pl.DataFrame | None = None
-    begin = 0
-    batches: Iterable[pl.DataFrame] = source.batches(names, {}, [pl.col(name) for name in names])
-    if not source.in_order:
-        together = pl.concat(batches)
-        batches = [together[together[number].cast(pl.Int64, strict=False).arg_sort()]]
-    for batch in batches:
-        numbers = batch[number].cast(pl.Int64, strict=False)
-        rows = batch.with_columns(numbers.alias(number))
-        rows = rows if kept is None else pl.concat([kept, rows], how="vertical_relaxed")
-        if rows[number].null_count() or not rows[number].is_sorted():
-            raise DataError("E403", f"the numbers in '{number}' are not in ascending order", where=source.name)
-        if not rows.height:
-            continue
-        whole = int(rows[number].search_sorted(rows[number][-1], side="left"))
-        kept = rows[whole:]
-        if whole:
-            yield _Run(rows[number][:whole].to_numpy(), rows[:whole], begin)
-            begin += whole
-    if kept is not None and kept.height:
-        yield _Run(kept[number].to_numpy(), kept, begin)
-
-
 class _Secrets:
-    """The sensitive columns of a table as codes."""
+    """The sensitive columns of a table as codes.
+
+    All values are looked at beforehand only where that is needed: to know what there is, or to compare groups with
+    the table. Else a value gets its code, which must be one of the input, when it is first met.
+    """
 
     def __init__(
         self,
         source: Source,
         reading: Reading,
         columns: Sequence[Column],
+        goal: Goal,
         domains: Mapping[str, Domain] | None,
         types: Mapping[str, pl.DataType],
         evidence: Evidence,
     ) -> None:
         self._source, self._reading = source, reading
         hidden = [c for c in columns if c.name not in source.columns]
-        self._hidden = rows_of(evidence, [c.name for c in hidden], source.n_rows, source.name) if hidden else None
-        columns = [c for c in columns if c not in hidden]
-        self._names = [c.name for c in columns]
+        self._columns = {c.name: c for c in columns if c not in hidden}
         self._counts = [] if reading.count is None else [reading.count]
+        self.columns = [*self._columns, *self._counts]
         self._domains: dict[str, Domain] = {}
         self._distributions: dict[str, Counts] = {}
-        self._code_of: dict[str, pl.DataFrame] = {}
         #: The codes of columns that are not published, row by row.
         self._beside: dict[str, Codes] = {}
-        stored = source.types(self._names)
-        for column in columns:
-            name = column.name
+        self._met: dict[str, tuple[pl.Series, Codes]] = {}
+        self._code_of: dict[str, Lookup] = {}
+        self._types, self._stored = types, source.types([*self._columns])
+        for name, column in self._columns.items():
+            if domains is not None and not goal.compares_with_table:
+                self._domains[name] = domains[name]
+                nothing = pl.Series(name, [], dtype=self._stored[name])
+                self._learn(name, nothing, np.zeros(0, np.int32))
+                continue
             weight = pl.len() if reading.count is None else pl.col(reading.count).cast(pl.Int64).sum()
             each = source.scan([name, *self._counts]).group_by(name).agg(weight.cast(pl.Int64).alias(_COUNT))
             found = source.collected(each)
             counts = found[_COUNT].to_numpy()
-            wanted = types.get(name)
-            # Numbers may stand as numbers where the input had their texts, with a decimal sign of its own.
-            numbers = column.kind == "numeric" and stored[name].is_numeric()
-            value = pl.col(name)
-            if wanted is not None and not numbers:
-                value = restored(name, stored[name], wanted, source.decimal)
-            values = read_kind(found.select(value.alias(name))[name], column, source, distinct=True)
-            known = None if domains is None else domains[name]
-            if name == reading.raised:
-                codes, domain = encode_nodes(values, column, known)
-            elif known is None:
-                codes, domain = encode_sensitive(values, column, counts)
+            if domains is None:
+                codes, self._domains[name] = self._encoded_anew(found[name], column, counts)
             else:
-                codes, domain = encode_again(values, column, known), known
-            if codes.min(initial=0) < 0:
-                raise DataError("E403", f"'{name}' has values that the input does not have", where=source.name)
-            self._domains[name] = domain
-            if name != reading.raised:
-                self._distributions[name] = np.bincount(codes, counts, minlength=domain.size).astype(np.int64)
-            self._code_of[name] = found.select(name).with_columns(pl.Series(_PLACE, codes.astype(np.int32)))
+                self._domains[name] = domains[name]
+                codes = self._encoded(found[name])
+            if name != reading.raised:  # nodes stand there, not values
+                size = self._domains[name].size
+                self._distributions[name] = np.bincount(codes, counts, minlength=size).astype(np.int64)
+            self._learn(name, found[name], codes)
+        if hidden:
+            self._read_hidden(hidden, domains, evidence)
+
+    def _read_hidden(self, hidden: Sequence[Column], domains: Mapping[str, Domain] | None, evidence: Evidence) -> None:
+        """Take columns that are not published from what is kept beside the rows."""
+        source = self._source
+        kept = rows_of(evidence, [c.name for c in hidden], source.n_rows, source.name)
         for column in hidden:
-            assert self._hidden is not None
-            series = self._hidden[column.name].cast(pl.String)
+            series = kept[column.name].cast(pl.String)
             if domains is None or column.role == "subject":  # people go under other numbers in each release
                 codes, domain = encode_sensitive(series, column)
             else:
@@ -287,26 +302,56 @@ class _Secrets:
             self._distributions[column.name] = np.bincount(codes, minlength=domain.size).astype(np.int64)
             self._beside[column.name] = codes.astype(np.int32)
 
-    def runs(self, beside: Sequence[str] = ()) -> Iterator[_Run]:
-        """The rows of the table, with some of the columns that stand beside the sensitive ones."""
-        return runs(self._source, self._reading.number, [*self._names, *self._counts, *beside])
+    def _learn(self, name: str, values: pl.Series, codes: Codes) -> None:
+        self._met[name] = values, codes
+        self._code_of[name] = Lookup(values, codes)
 
-    def sizes(self, run: _Run) -> pl.DataFrame:
-        """The records of each group of a run."""
-        size = np.bincount(run.group, self._records(run)).astype(np.int64)
-        return pl.DataFrame({_NUMBER: run.numbers, _SIZE: size})
+    def _restored(self, values: pl.Series) -> pl.Series:
+        """Distinct values as what they were in the input."""
+        name = values.name
+        wanted = self._types.get(name)
+        # Numbers may stand as numbers where the input had their texts, with a decimal sign of its own.
+        numbers = self._columns[name].kind == "numeric" and self._stored[name].is_numeric()
+        if wanted is not None and not numbers:
+            value = restored(name, self._stored[name], wanted, self._source.decimal)
+            values = values.to_frame().select(value.alias(name))[name]
+        return read_kind(values, self._columns[name], self._source, distinct=True)
 
-    def _records(self, run: _Run) -> Counts:
-        """How many records each row of a run stands for."""
-        count = self._reading.count
-        return np.ones(run.rows.height, np.int64) if count is None else run.rows[count].cast(pl.Int64).to_numpy()
+    def _encoded(self, values: pl.Series) -> Codes:
+        """The codes of distinct values; an error if the input does not have them."""
+        name = values.name
+        restored_values, column, domain = self._restored(values), self._columns[name], self._domains[name]
+        if name == self._reading.raised:
+            codes, _ = encode_nodes(restored_values, column, domain)
+        else:
+            codes = encode_again(restored_values, column, domain)
+        if codes.min(initial=0) < 0:
+            raise DataError("E403", f"'{name}' has values that the input does not have", where=self._source.name)
+        return codes.astype(np.int32)
 
-    def stats(self, run: _Run, goal: Goal, beside: Sequence[str] = ()) -> GroupStats:
+    def _encoded_anew(self, values: pl.Series, column: Column, counts: Counts) -> tuple[Codes, Domain]:
+        """The codes of distinct values of which nothing is known, and what they mean."""
+        if column.name == self._reading.raised:
+            codes, domain = encode_nodes(self._restored(values), column, None)
+        else:
+            codes, domain = encode_sensitive(self._restored(values), column, counts)
+        return codes.astype(np.int32), domain
+
+    def _codes(self, values: pl.Series) -> Codes:
+        """The codes of values as they are stored."""
+        name, values = values.name, self._source.cleaned(values)
+        codes = self._code_of[name](values)
+        if codes.min(initial=0) < 0:  # some are met for the first time
+            new = values.filter(pl.Series(codes < 0)).unique()
+            known, places = self._met[name]
+            self._learn(name, pl.concat([known.cast(new.dtype), new]), np.append(places, self._encoded(new)))
+            codes = self._code_of[name](values)
+        return codes
+
+    def stats(self, run: Run, goal: Goal, beside: Sequence[str] = ()) -> GroupStats:
         """What is counted in the groups of a run, narrowed down to the rows that are the same in some columns."""
-        codes = {name: looked_up(self._source.cleaned(run.rows[name]), known) for name, known in self._code_of.items()}
+        codes = {name: run.looked_up(name, self._codes) for name in self._columns}
         codes |= {name: known[run.begin : run.begin + run.rows.height] for name, known in self._beside.items()}
-        records = self._records(run)
-        group = run.group if not beside else _alike(run.rows, [self._reading.number, *beside])
         raised = {name: (codes.pop(name), self._domains[name]) for name in [*codes] if name == self._reading.raised}
         sensitive = {name: (codes[name], self._domains[name]) for name in goal.columns if name in codes}
         joint = None
@@ -314,7 +359,10 @@ class _Secrets:
             distinct, code = np.unique(np.column_stack(list(codes.values())), axis=0, return_inverse=True)
             known = tuple(self._domains[name] for name in codes)
             joint = known, code.reshape(-1).astype(np.int32), distinct.astype(np.int32)
-        tables = self._distributions
+        records, tables = run.records(self._reading.count), self._distributions
+        if not beside:
+            return GroupStats.of_runs(run.starts, sensitive, records, joint=joint, tables=tables, raised=raised)
+        group = _alike(run.rows, [self._reading.number, *beside])
         return GroupStats.from_cells(group, records, sensitive, joint=joint, tables=tables, raised=raised)
 
 
@@ -323,11 +371,3 @@ def _alike(rows: pl.DataFrame, columns: Sequence[str]) -> Codes:
     found = rows.select(columns)
     known = found.unique(maintain_order=True).with_columns(pl.int_range(pl.len(), dtype=pl.Int32).alias(_PLACE))
     return found.join(known, on=list(columns), how="left", nulls_equal=True, maintain_order="left")[_PLACE].to_numpy()
-
-
-def looked_up(values: pl.Series, known: pl.DataFrame) -> Codes:
-    """The place of every value in a table of values; -1 if it is not there."""
-    name = known.columns[0]
-    found = values.alias(name).to_frame().cast(known.schema[name])
-    joined = found.join(known, on=name, how="left", nulls_equal=True, maintain_order="left")[_PLACE]
-    return joined.fill_null(-1).to_numpy()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -25,7 +25,7 @@ from tarnkappe.plan import AnyPlan, DealtPlan, Plan
 from tarnkappe.publish.sheets import MAIN, Sheet
 from tarnkappe.regrouping import verify_sheets
 from tarnkappe.schema import Schema
-from tarnkappe.sheet_truth import untrue_sheets
+from tarnkappe.sheet_truth import truth_of
 from tarnkappe.tally import Tally
 from tarnkappe.threads import Pending
 from tarnkappe.truth import untrue_figures, untrue_labels, untrue_records
@@ -117,12 +117,10 @@ class Run:
             witness = done.witness if done.witness.width else None
             table = Table(MAIN, self.plan.columns(self.checked.schema), "One row for every person.")
             return (table,), Evidence(witness, population_table(self.plan), done.ledger)
-        tables = []
-        for sheet in self.sheets:
-            with write_to(sheet.name) as writer:
-                self.engine.write(sheet, writer)
-            tables.append(Table(sheet.name, sheet.columns, sheet.about))
-        return tuple(tables), Evidence(self.plan.form.witness(self.plan, _chance(self.seed, _WITNESSING, self.copy)))
+        with ExitStack() as opened:
+            self.engine.write([(sheet, opened.enter_context(write_to(sheet.name))) for sheet in self.sheets])
+        tables = tuple(Table(sheet.name, sheet.columns, sheet.about) for sheet in self.sheets)
+        return tables, Evidence(self.plan.form.witness(self.plan, _chance(self.seed, _WITNESSING, self.copy)))
 
     def verify(self, written: Mapping[str, Source], where: str, evidence: Evidence) -> Verification:
         """Read back what was written; an exception unless it is what was promised."""
@@ -146,9 +144,10 @@ class Run:
         columns = [c for c in schema.columns if c.name in domains]
         types = self.checked.source.types([c.name for c in schema.sensitive])
         if isinstance(plan, DealtPlan):
-            found = verify_sheets(written, plan.form.reading(schema), columns, goal, domains, types, evidence)
-            lies = untrue_sheets(plan, schema, written, self.missing, evidence)
-            found = replace(found, untrue=(*found.untrue, *lies))
+            reading = plan.form.reading(schema)
+            watchers = truth_of(plan, schema, written, self.missing, evidence)
+            found = verify_sheets(written, reading, columns, goal, domains, types, evidence, watchers)
+            found = replace(found, untrue=(*plan.form.untrue(plan, self.missing), *found.untrue))
             return replace(found, proved=tuple(_proved(found, schema, evidence)))
         names = [c.name for c in schema.quasi]
         step = self.clock.step

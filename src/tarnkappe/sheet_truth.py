@@ -2,127 +2,181 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from math import prod
 
 import numpy as np
 import polars as pl
 
-from tarnkappe.arrays import Codes
+from tarnkappe.arrays import Codes, Counts
 from tarnkappe.engines.encode import encode_nodes
-from tarnkappe.engines.ledger import pair_words
 from tarnkappe.engines.values import leaf_texts
 from tarnkappe.io import Source
 from tarnkappe.io.kept import MODULUS
+from tarnkappe.io.lookup import Lookup
+from tarnkappe.kernels.engines.words import add_digit, sum_of_dealt_words, sum_of_words
 from tarnkappe.plan import DealtPlan
 from tarnkappe.publish.labels import Labels
 from tarnkappe.publish.sheets import MAIN, Strand
-from tarnkappe.regrouping import looked_up, runs
 from tarnkappe.schema import Column, Schema
+from tarnkappe.sheet_runs import Run, Watcher
 from tarnkappe.tally import Domain, distinct_rows
+from tarnkappe.threads import map_threads
 from tarnkappe.verification import Evidence
+
+#: So many combinations have a table of their places, whether they occur or not.
+_FEW = 1 << 20
 
 #: A column of our own beside those of a table; a name that is blank is refused in tables.
 _PLACE = " "
 
 
-def untrue_sheets(
+def truth_of(
     plan: DealtPlan,
     schema: Schema,
     tables: Mapping[str, Source],
     missing: Sequence[str] = (),
     evidence: Evidence | None = None,
-) -> list[str]:
-    """What is wrong with the tables of a release, in words: under some number stands what was not dealt to it.
+) -> dict[str, list[Watcher]]:
+    """Watchers of the tables of a release who find out whether under some number stands what was not dealt to it.
 
     Columns that stay together on a record (a strand) are read from their texts and must stand, together, as often under
     each number as records that have them were dealt to that group. Sums of one word per record tell.
     """
-    reading = plan.form.reading(schema)
-    problems = plan.form.untrue(plan, missing)
+    watchers: dict[str, list[Watcher]] = {}
     for strand in plan.form.strands(schema):
-        planned = _Planned(plan, strand, tables[strand.sheet], missing)
-        found = 0
-        counts = [] if strand.count is None else [strand.count]
-        for run in runs(tables[strand.sheet], reading.number, [*strand.columns, *counts]):
-            word = pair_words(planned.places(run.rows), run.number.astype(np.int32))
-            if strand.count is not None:
-                word = word * run.rows[strand.count].cast(pl.Int64).to_numpy().astype(np.uint64)
-            found += int(word.sum(dtype=np.uint64))
-        if found % MODULUS != planned.words():
-            names = ", ".join(f"'{name}'" for name in strand.columns)
-            problems.append(f"{names} do not stand under the numbers of those who have them")
+        watchers.setdefault(strand.sheet, []).append(_Truth(plan, strand, tables[strand.sheet], missing))
     if evidence is not None and evidence.witness is not None:
-        problems += _untrue_witness(plan, tables[MAIN], reading.number, evidence.witness)
-    return problems
+        watchers.setdefault(MAIN, []).append(_TruthOfWitness(plan, evidence.witness))
+    return watchers
 
 
-def _untrue_witness(plan: DealtPlan, source: Source, number: str, witness: pl.DataFrame) -> list[str]:
-    """What is wrong with what is kept about the rows of the first table: groups have other people, or other values.
+class _TruthOfWitness:
+    """Whether what is kept about the rows of the first table is true: groups have their people, and their values.
 
     People go under other numbers in each release, so only how many of them a group has is looked at.
     """
-    if witness.height != plan.n_published:
-        return ["what is kept beside the records is not about as many of them"]
-    numbers = np.concatenate([run.number for run in runs(source, number, ())])
-    group = plan.deal.groups_in(0, plan.n_groups) + 1
-    problems = []
-    for name in witness.columns:
-        s = plan.tally.sensitive_index(name)
-        codes, domain = plan.tally.sensitive[plan.deal.cell, s], plan.tally.sensitive_domains[s]
-        if witness[name].dtype.is_integer():
-            found = [_different(numbers, witness[name].to_numpy()), _different(group, codes)]
-        else:
-            texts = pl.Series([*domain.taxonomy.leaves, None], dtype=pl.String)
-            known = texts.gather(np.where(domain.known[codes], codes, len(texts) - 1))
-            found = [_together(numbers, witness[name]), _together(group, known)]
-        if not found[0].equals(found[1]):
-            problems.append(f"'{name}', which is kept beside the records, is not that of their groups")
-    return problems
+
+    columns: Sequence[str] = ()
+
+    def __init__(self, plan: DealtPlan, witness: pl.DataFrame) -> None:
+        self._plan, self._witness = plan, witness
+        self._numbers: list[Counts] = []
+
+    def see(self, run: Run) -> None:
+        """Remember the numbers of the rows."""
+        self._numbers.append(run.number)
+
+    def wrong(self) -> Iterator[str]:
+        """What is kept about other records, or about other groups."""
+        plan, witness = self._plan, self._witness
+        if witness.height != plan.n_published:
+            yield "what is kept beside the records is not about as many of them"
+            return
+        numbers, group = np.concatenate(self._numbers), plan.deal.groups_in(0, plan.n_groups) + 1
+        for name in witness.columns:
+            s = plan.tally.sensitive_index(name)
+            codes, domain = plan.tally.sensitive[plan.deal.cell, s], plan.tally.sensitive_domains[s]
+            if witness[name].dtype.is_integer():
+                found = [_different(numbers, witness[name].to_numpy()), _different(group, codes)]
+            else:
+                texts = pl.Series([*domain.taxonomy.leaves, None], dtype=pl.String)
+                known = texts.gather(np.where(domain.known[codes], codes, len(texts) - 1))
+                found = [_together(numbers, witness[name]), _together(group, known)]
+            if not found[0].equals(found[1]):
+                yield f"'{name}', which is kept beside the records, is not that of their groups"
 
 
-def _together(group: Codes, values: pl.Series) -> pl.DataFrame:
+def _together(group: Codes | Counts, values: pl.Series) -> pl.DataFrame:
     """How often each value stands under each number."""
     rows = pl.DataFrame({"group": group.astype(np.int64), "value": values})
     return rows.group_by("group", "value").len().sort("group", "value")
 
 
-def _different(group: Codes, people: Codes) -> pl.DataFrame:
+def _different(group: Codes | Counts, people: Codes) -> pl.DataFrame:
     """How many different people stand under each number."""
     rows = pl.DataFrame({"group": group.astype(np.int64), "person": people})
     return rows.group_by("group").agg(pl.col("person").n_unique()).sort("group")
 
 
-class _Planned:
-    """What a strand must hold: the combinations that its columns may have, and how they were dealt."""
+class _Truth:
+    """Whether a strand holds what it must: the combinations that its columns may have, as they were dealt."""
 
     def __init__(self, plan: DealtPlan, strand: Strand, source: Source, missing: Sequence[str]) -> None:
-        self._plan, self._source = plan, source
-        self._raised = None if strand.raised is None else strand.raised.taxonomy.n_nodes
-        self._columns = dict(zip(strand.columns, _shown(plan, strand, source, missing), strict=True))
-        if self._raised is not None:  # every node may stand there
-            self._known = pl.DataFrame({strand.columns[0]: np.arange(self._raised, dtype=np.int32)})
-            self._known = self._known.with_columns(pl.Series(_PLACE, np.arange(self._raised, dtype=np.int32)))
+        self._plan, self._strand = plan, strand
+        self.columns = [*strand.columns, *([] if strand.count is None else [strand.count])]
+        self._found = 0
+        self._strange = False
+        self._shown = dict(zip(strand.columns, _shown(plan, strand, source, missing), strict=True))
+        if strand.raised is not None:  # every node may stand there
+            self._place = _Combinations([np.arange(strand.raised.taxonomy.n_nodes, dtype=np.int32)])
             return
-        codes = [column.of_cell for column in self._columns.values()]
+        codes = [column.of_cell for column in self._shown.values()]
         self._of_cell, first = distinct_rows([c + 1 for c in codes], [int(c.max(initial=0)) + 2 for c in codes])
-        known = {name: code[first] for name, code in zip(strand.columns, codes, strict=True)}
-        self._known = pl.DataFrame(known).with_columns(pl.Series(_PLACE, np.arange(len(first), dtype=np.int32)))
+        self._place = _Combinations([code[first] for code in codes])
 
-    def places(self, rows: pl.DataFrame) -> Codes:
-        """The combination that each row has; -1 if the input has none like it."""
-        names = list(self._columns)
-        found = pl.DataFrame({n: x.read(self._source.cleaned(rows[n])) for n, x in self._columns.items()})
+    def see(self, run: Run) -> None:
+        """Add up the words of some rows."""
+        number = run.numbers
+        if number[0] < 1 or number[-1] > self._plan.n_groups:
+            self._strange = True
+            return
+        place = self._place([run.looked_up(name, shown.read) for name, shown in self._shown.items()])
+        count = np.zeros(0, np.int64) if self._strand.count is None else run.records(self._strand.count)
+        self._found += int(sum_of_words(place, run.starts, number, count))
+
+    def wrong(self) -> Iterator[str]:
+        """That some record is not where it should be."""
+        if self._strange or self._found % MODULUS != self._planned():
+            names = ", ".join(f"'{name}'" for name in self._strand.columns)
+            yield f"{names} do not stand under the numbers of those who have them"
+
+    def _planned(self) -> int:
+        """The sum of one word per record dealt, by its number and by what it has."""
+        deal = self._plan.deal
+
+        if self._strand.raised is None:
+            of_value, values = self._of_cell, deal.cell
+        else:  # the nodes that records publish are the combinations
+            assert deal.raised is not None
+            of_value, values = np.arange(self._strand.raised.taxonomy.n_nodes, dtype=np.int32), deal.raised
+
+        def words(run: tuple[int, int]) -> int:
+            return int(sum_of_dealt_words(of_value, values, deal.starts, *run))
+
+        return sum(map_threads(words, deal.chunks())) % MODULUS
+
+
+class _Combinations:
+    """Where combinations of codes stand in a list of them; -1 if they do not. Codes begin at -1."""
+
+    def __init__(self, known: Sequence[Codes]) -> None:
+        self._bases = [int(codes.max(initial=-1)) + 2 for codes in known]
+        places = np.arange(len(known[0]) if known else 0, dtype=np.int32)
+        self._table = None
+        if prod(self._bases) <= max(_FEW, 4 * len(places)):
+            self._table = np.full(prod(self._bases) + 1, -1, np.int32)  # the last one for those that do not occur
+            self._table[self._keys(known)] = places
+        else:
+            self._known = pl.DataFrame(_named(known)).with_columns(pl.Series(_PLACE, places))
+
+    def __call__(self, codes: Sequence[Codes]) -> Codes:
+        """The place of every combination."""
+        if self._table is not None:
+            place: Codes = self._table[self._keys(codes)]
+            return place
+        found, names = pl.DataFrame(_named(codes)), list(_named(codes))
         return found.join(self._known, on=names, how="left", maintain_order="left")[_PLACE].fill_null(-1).to_numpy()
 
-    def words(self) -> int:
-        """The sum of one word per record dealt, by its number and by what it has."""
-        total, deal = 0, self._plan.deal
-        for first, after in deal.chunks():
-            run = slice(deal.starts[first], deal.starts[after])
-            raised = None if self._raised is None else deal.raised
-            places = self._of_cell[deal.cell[run]] if raised is None else raised[run]
-            total += int(pair_words(places, deal.groups_in(first, after) + 1).sum(dtype=np.uint64))
-        return total % MODULUS
+    def _keys(self, codes: Sequence[Codes]) -> Counts:
+        keys = np.zeros(len(codes[0]) if codes else 0, np.int64)
+        for code, base in zip(codes, self._bases, strict=True):
+            add_digit(keys, code + np.int32(1), base)
+        return keys
+
+
+def _named(columns: Sequence[Codes]) -> dict[str, Codes]:
+    return {f"c{j}": codes for j, codes in enumerate(columns)}
 
 
 def _domain(plan: DealtPlan, name: str) -> Domain:
@@ -141,9 +195,9 @@ def _shown(
 ) -> Sequence[_Texts | _Labels | _Nodes]:
     """How the columns of a strand stand in its table."""
     if strand.raised is not None:
-        return [_Nodes(strand.raised)]
+        return [_Nodes(strand.raised, source)]
     if strand.recoded is not None:
-        return [_Labels(labels, strand.recoded.box) for labels in strand.recoded.labels(missing)]
+        return [_Labels(labels, strand.recoded.box, source) for labels in strand.recoded.labels(missing)]
     return [_Texts(_domain(plan, name), _codes(plan, name), source, missing) for name in strand.of_data]
 
 
@@ -158,40 +212,49 @@ class _Texts:
         self._numbers = domain.values is not None and not domain.floor
         if self._numbers:
             shown = pl.Series("value", domain.positions).fill_nan(None)
+            shown = shown.cast(pl.Int64) if domain.is_integer else shown
         else:
             shown = pl.Series("value", leaf_texts(domain, missing), dtype=pl.String)
         places = pl.DataFrame([shown, pl.Series(_PLACE, np.arange(len(shown), dtype=np.int32))])
-        self._known = places.group_by("value").agg(pl.col(_PLACE).min())
-        self.of_cell: Codes = looked_up(shown, self._known)[codes]
+        known = places.group_by("value").agg(pl.col(_PLACE).min())
+        self._find = Lookup(known["value"], known[_PLACE].to_numpy())
+        self.of_cell: Codes = self._find(shown)[codes]
 
     def read(self, values: pl.Series) -> Codes:
-        """The code of every value; -1 if the input has none like it."""
-        shown = self._source.numeric(values).cast(pl.Float64) + 0.0 if self._numbers else values.cast(pl.String)
-        return looked_up(shown, self._known)
+        """The code of every value as it is stored; -1 if the input has none like it."""
+        if not self._numbers:
+            return self._find(self._source.cleaned(values).cast(pl.String))
+        numbers = self._source.numeric(self._source.cleaned(values))
+        whole = numbers.dtype.is_integer() and self._find.dtype.is_integer()
+        return self._find(numbers if whole else numbers.cast(pl.Float64) + 0.0)
 
 
 class _Labels:
     """How the labels of a column stand in a table: `of_cell` is that of every cell, -1 for a missing one."""
 
-    def __init__(self, labels: Labels, box: Codes) -> None:
-        texts = pl.Series("value", labels.texts, dtype=pl.String)
-        self._known = pl.DataFrame([texts, pl.Series(_PLACE, np.arange(len(texts), dtype=np.int32))])
+    def __init__(self, labels: Labels, box: Codes, source: Source) -> None:
+        texts = pl.Series("value", [*labels.texts, None], dtype=pl.String)
+        # The missing one has a place of its own while it is looked up: -1 is what is not found.
+        self._missing = len(labels.texts)
+        self._source = source
+        self._find = Lookup(texts, np.arange(len(texts), dtype=np.int32))
         self.of_cell: Codes = labels.code[box]
 
     def read(self, values: pl.Series) -> Codes:
-        """The label of every text, -1 for a missing one, -2 if there is none like it."""
-        code = looked_up(values.cast(pl.String), self._known)
-        return np.where(values.is_null().to_numpy(), -1, np.where(code < 0, -2, code)).astype(np.int32)
+        """The label of every text as it is stored, -1 for a missing one, -2 if there is none like it."""
+        code = self._find(self._source.cleaned(values).cast(pl.String))
+        return np.where(code == self._missing, -1, np.where(code < 0, -2, code)).astype(np.int32)
 
 
 class _Nodes:
     """How the nodes of a taxonomy stand in a table, each by its label."""
 
-    def __init__(self, domain: Domain) -> None:
-        self._domain = domain
+    def __init__(self, domain: Domain, source: Source) -> None:
+        self._domain, self._source = domain, source
         self.of_cell: Codes = np.zeros(0, np.int32)
 
     def read(self, values: pl.Series) -> Codes:
-        """The node of every label; -1 if there is none like it."""
-        nodes, _ = encode_nodes(values.cast(pl.String), Column(self._domain.name, "sensitive"), self._domain)
+        """The node of every label as it is stored; -1 if there is none like it."""
+        texts = self._source.cleaned(values).cast(pl.String)
+        nodes, _ = encode_nodes(texts, Column(self._domain.name, "sensitive"), self._domain)
         return nodes.astype(np.int32)

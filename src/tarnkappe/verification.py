@@ -305,7 +305,7 @@ def unplanned(found: Verification, published: Sequence[str], sizes: Counts) -> l
         problems.append(f"columns are {', '.join(found.columns)} instead of {', '.join(published)}")
     if found.n_records != int(sizes.sum()):
         problems.append(f"{found.n_records} records instead of {int(sizes.sum())}")
-    elif not np.array_equal(np.sort(found.sizes), np.sort(sizes)):
+    elif not (np.array_equal(found.sizes, sizes) or np.array_equal(np.sort(found.sizes), np.sort(sizes))):
         problems.append("the groups found are not the groups planned")
     return problems
 

@@ -46,6 +46,7 @@ LAYERS = (
     "engines",
     "truth",
     "verification",
+    "sheet_runs",
     "regrouping",
     "sheet_truth",
     "attacks",

@@ -85,15 +85,15 @@ def test_engines_write_the_same_bytes(tmp_path: Path, output: str):
 
 def shifted(self: CellValues, name: str, cells):
     """Everybody has the values of the next one."""
-    return self.of_codes(name, self._codes[name][cells]).shift(1).backward_fill()
+    return values_at(self, name, cells).shift(1).backward_fill()
 
 
-def doubled(keys):
-    found, records = numbered_pairs(keys)
-    return found, records + (found == found[0])
+def doubled(starts, codes, n_codes: int):
+    runs, found, records = counted_in_runs(starts, codes, n_codes)
+    return runs, found, records + (found == found[0])
 
 
-numbered_pairs = numbered.counted_pairs
+values_at, counted_in_runs = CellValues.at, numbered.counted_in_runs
 
 
 def one_too_far(deal: Deal, first: int, after: int):
@@ -105,7 +105,7 @@ def one_too_far(deal: Deal, first: int, after: int):
 
 SABOTAGE = {
     "values of others": (CellValues, "at", shifted),
-    "a count too high": (numbered, "counted_pairs", doubled),
+    "a count too high": (numbered, "counted_in_runs", doubled),
     "a wrong number": (numbered, "numbers_of", one_too_far),
 }
 
@@ -188,6 +188,6 @@ def test_the_checker_outside_finds_lies_too(monkeypatch: pytest.MonkeyPatch, alg
         monkeypatch.setattr(batches, "numbers_of", one_too_far)
     else:
         monkeypatch.setattr(CellValues, "at", shifted)
-    monkeypatch.setattr("tarnkappe.runs.untrue_sheets", lambda *_: [])
+    monkeypatch.setattr("tarnkappe.runs.truth_of", lambda *_: {})
     with pytest.raises((AssertionError, VerificationError)):
         run_and_check(decimals(algorithm), check=check_numbered)

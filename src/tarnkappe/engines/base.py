@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
@@ -20,6 +21,7 @@ from tarnkappe.plan import Plan
 from tarnkappe.publish.sheets import Sheet
 from tarnkappe.schema import Column, Schema
 from tarnkappe.tally import Tally
+from tarnkappe.threads import Aside
 
 
 class Writer(Protocol):
@@ -96,11 +98,21 @@ class Engine(ABC):
         """Let go of what only another `rewrite` would need."""
         return
 
-    def write(self, sheet: Sheet, writer: Writer) -> None:
-        """Write a table that follows from the plan alone."""
-        for batch in sheet.batches():
-            writer.write(batch)
+    def write(self, sheets: Sequence[tuple[Sheet, Writer]]) -> None:
+        """Write tables that follow from the plan alone: one of them beside the others."""
+        with Aside() as aside:
+            for sheet, writer in sheets[1:]:
+                aside(partial(write_sheet, sheet, writer))
+            for sheet, writer in sheets[:1]:
+                write_sheet(sheet, writer)
 
     def _told(self, done: int, total: int) -> None:
         if self.step is not None:
             self.step(done, total)
+
+
+def write_sheet(sheet: Sheet, writer: Writer) -> None:
+    """Write a table batch by batch, each while the next one is made."""
+    with Aside() as aside:
+        for batch in sheet.batches():
+            aside(partial(writer.write, batch))

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from tarnkappe.arrays import Codes
 from tarnkappe.groups import SUPPRESSED
 from tarnkappe.io.kept import MODULUS, restored, together, words
+from tarnkappe.kernels.engines.words import pair_words
 from tarnkappe.plan import Plan
 
 
@@ -65,11 +65,3 @@ class LedgerKeeper:
         grouping = self._plan.grouping
         planned = pair_words(grouping.cell, grouping.group) * grouping.quota.astype(np.uint64)
         return Ledger(self._carried, self._rows, bool(self._pairs == planned.sum(dtype=np.uint64)))
-
-
-def pair_words(cell: Codes, group: Codes) -> NDArray[np.uint64]:
-    """A word for every pair of a cell and a group, with every bit of both spread over all of its bits."""
-    word = (cell.astype(np.uint64) << np.uint64(32)) | (group.astype(np.int64) + 1).astype(np.uint64)
-    word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return word ^ (word >> np.uint64(31))

@@ -11,6 +11,7 @@ from tarnkappe.arrays import Codes
 from tarnkappe.boxes import Boxes
 from tarnkappe.io import is_text
 from tarnkappe.io.kept import restored
+from tarnkappe.kernels.engines.dealing import gathered
 from tarnkappe.publish.labels import labels_of, text_column
 from tarnkappe.schema import Schema
 from tarnkappe.tally import Domain, Tally
@@ -28,28 +29,24 @@ class CellValues:
     ) -> None:
         """Look up what every code of every column publishes."""
         self.missing = missing
-        self._codes: dict[str, Codes] = {}
-        self._values: dict[str, pl.Series] = {}
+        self._shown: dict[str, tuple[Codes, pl.Series]] = {}
         quasi = zip(tally.quasi_domains, tally.quasi.T, strict=True)
         counted = zip(tally.sensitive_domains, tally.sensitive.T, strict=True)
         for domain, codes in (*quasi, *counted):
             if domain.name in schema.published:
                 numeric = schema[domain.name].kind == "numeric"
-                self._codes[domain.name] = codes
-                self._values[domain.name] = _of_codes(domain, types.get(domain.name), missing, numeric=numeric)
+                values = _of_codes(domain, types.get(domain.name), missing, numeric=numeric)
+                if is_text(values.dtype):  # in the order in which a file lists them
+                    place = (values.rank("dense").cast(pl.Int32) - 1).fill_null(-1).to_numpy()
+                    self._shown[domain.name] = place[codes], values.drop_nulls().unique().sort()
+                else:
+                    self._shown[domain.name] = np.ascontiguousarray(codes), values
 
     def at(self, name: str, cells: Codes) -> pl.Series:
         """The values of records that have these cells."""
-        return self.of_codes(name, self._codes[name][cells])
-
-    def of_codes(self, name: str, codes: Codes) -> pl.Series:
-        """The values of codes of a column."""
-        values = self._values[name]
-        if not is_text(values.dtype):
-            return values.gather(codes)
-        shown = values.is_not_null().to_numpy()
-        place = np.where(shown, np.cumsum(shown) - 1, -1).astype(np.int32)
-        return text_column(place[codes], values.drop_nulls()).alias(name)
+        place, values = self._shown[name]
+        found = gathered(place, cells)
+        return text_column(found, values).alias(name) if is_text(values.dtype) else values.gather(found)
 
 
 def _of_codes(domain: Domain, type_: pl.DataType | None, missing: Collection[str], *, numeric: bool) -> pl.Series:

@@ -108,15 +108,19 @@ class Source(ABC):
         return frame.with_columns(self.cleaned(series) for series in frame if is_ambiguous(series.dtype))
 
     def batches(
-        self, columns: Sequence[str], types: Mapping[str, pl.DataType], select: Sequence[pl.Expr]
+        self,
+        columns: Sequence[str],
+        types: Mapping[str, pl.DataType],
+        select: Sequence[pl.Expr],
+        most: int = BATCH,
     ) -> Iterator[pl.DataFrame]:
-        """What `select` makes of the columns as they are stored, batch by batch in their order.
+        """What `select` makes of the columns as they are stored, in batches of `most` rows in their order.
 
         `types` says how text columns are to be read. Missing markers are left alone; see `cleaned`.
         """
         frame = self._scan_as(self._known(columns), types).select(select)
         try:
-            yield from frame.collect_batches(chunk_size=BATCH, engine="streaming")
+            yield from frame.collect_batches(chunk_size=most, engine="streaming")
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
             raise self.unreadable() from None  # their own words may quote values
 

@@ -8,9 +8,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 #: Rows of a row group; small batches are collected until there are so many.
 ROW_GROUP = 1 << 18
+
+#: So many rows show that a column goes up; fewer may do so by chance.
+_SOME = 64
+
+#: Among so many rows most categories occur.
+_MANY = 1 << 16
 
 
 class ParquetFile:
@@ -28,9 +35,17 @@ class ParquetFile:
         if self._writer is None:
             self._schema = table.schema
             # Without the Arrow schema readers see plain text, not categories, and nothing of the frame it came from.
-            # Statistics of categories take longer to make than everything else.
+            # Statistics of categories take longer to make than everything else. Of numbers that go up, only the steps
+            # are stored: a list of all of them would be as long as the column.
+            rising = [name for name in table.column_names if _rises(table[name])]
             self._writer = pq.ParquetWriter(
-                self._file, self._schema, compression="zstd", store_schema=False, write_statistics=False
+                self._file,
+                self._schema,
+                compression="zstd",
+                store_schema=False,
+                write_statistics=False,
+                use_dictionary=[name for name in table.column_names if name not in rising],
+                column_encoding=dict.fromkeys(rising, "DELTA_BINARY_PACKED") or None,
             )
         self._waiting.append(table.cast(self._schema))
         if sum(t.num_rows for t in self._waiting) >= ROW_GROUP:
@@ -54,6 +69,22 @@ def _neutral(table: pa.Table) -> pa.Table:
     return pa.table(columns, names=table.column_names)
 
 
+def _rises(column: pa.ChunkedArray) -> bool:
+    """Whether a column holds whole numbers, all known, in ascending order, and not always the same."""
+    if not pa.types.is_integer(column.type) or column.null_count or len(column) < _SOME:
+        return False
+    numbers = column.to_numpy()
+    return bool(numbers[0] < numbers[-1]) and bool(np.all(numbers[1:] >= numbers[:-1]))
+
+
+def _used(codes: pa.Array, n: int) -> NDArray[np.intp]:
+    """Which codes below `n` occur, in ascending order."""
+    some = pc.unique(codes[:_MANY]).drop_null()
+    if len(some) < n:  # most columns have all of their values among some rows
+        some = pc.unique(codes).drop_null()
+    return np.sort(some.to_numpy(zero_copy_only=False).astype(np.intp))
+
+
 def _only_used(column: pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
     """A category column whose list holds the values that occur, and no others; other categories are written out."""
     kind = column.type.value_type
@@ -62,15 +93,13 @@ def _only_used(column: pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
     array = column.combine_chunks()
     if isinstance(array, pa.ChunkedArray):  # what older versions of PyArrow give for a column without chunks
         array = array.chunk(0) if array.num_chunks else pa.array([], column.type)
-    absent = array.indices.is_null().to_numpy(zero_copy_only=False) if array.null_count else None
-    codes = array.indices.fill_null(0).to_numpy(zero_copy_only=False)
-    present = (codes if absent is None else codes[~absent]).astype(np.intp)
-    occurs = np.bincount(present, minlength=max(len(array.dictionary), 1)) > 0
-    used = np.flatnonzero(occurs[: len(array.dictionary)])
+    codes = array.indices
+    used = _used(codes, len(array.dictionary))
     values = array.dictionary.cast(pa.large_string()).take(pa.array(used))
     # Sorted: the order in which they stood would tell that of the input.
     order = pc.sort_indices(values).to_numpy()
-    new_code = np.zeros(len(occurs), np.int32)
-    new_code[used[order]] = np.arange(used.size, dtype=np.int32)
-    codes, values = new_code[codes], values.take(pa.array(order))
-    return pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int32), mask=absent), values)
+    new_code = np.arange(len(array.dictionary), dtype=np.int32)
+    if not np.array_equal(used[order], new_code):
+        new_code[used[order]] = np.arange(used.size, dtype=np.int32)
+        codes = pa.array(new_code).take(codes)
+    return pa.DictionaryArray.from_arrays(codes.cast(pa.int32()), values.take(pa.array(order)))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tarnkappe.arrays import Codes, Counts
-from tarnkappe.kernels import kernel
+from tarnkappe.kernels import helper, kernel
 
 _FEW_CODES = 32
 
@@ -35,20 +35,35 @@ def _sort_cells(group: Codes, starts: Counts, order: Codes) -> None:
             starts[g + 1] += 1
 
 
-def csr_histogram(
-    starts: Counts, order: Codes, codes: Codes, counts: Counts, n_codes: int
-) -> tuple[Counts, Codes, Counts]:
-    """Count the codes within each run ``order[starts[g]:starts[g+1]]``: indptr, codes (ascending), counts."""
-    room = np.zeros(len(starts), np.int64), np.empty(len(order), np.int32), np.empty(len(order), np.int64)
-    _count_codes(starts, codes[order], counts[order], np.zeros(n_codes, np.int64), *room)
-    return _ascending(*room, n_codes)
+def run_histogram(starts: Counts, codes: Codes, counts: Counts, n_codes: int) -> tuple[Counts, Codes, Counts]:
+    """Count the codes within each run ``codes[starts[g]:starts[g+1]]``: indptr, codes (ascending), counts."""
+    room = np.zeros(len(starts), np.int64), np.empty(len(codes), np.int32), np.empty(len(codes), np.int64)
+    _count_codes(starts, codes, counts, np.zeros(n_codes, np.int64), *room)
+    return _without_room(*room)
+
+
+@helper
+def _sort_run(codes: Codes, begin: Any, end: Any) -> None:
+    """Put ``codes[begin:end]`` into ascending order (Shell's sort: most runs are short)."""
+    gap = 1
+    while gap < (end - begin) // 3:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for i in range(begin + gap, end):
+            code = codes[i]
+            j = i
+            while j >= begin + gap and codes[j - gap] > code:
+                codes[j] = codes[j - gap]
+                j -= gap
+            codes[j] = code
+        gap //= 3
 
 
 @kernel
 def _count_codes(
     starts: Counts, codes: Codes, counts: Counts, seen: Counts, indptr: Counts, out_codes: Codes, out_counts: Counts
 ) -> None:
-    """What `csr_histogram` returns, if codes and counts come run by run; codes are ascending only if they are few."""
+    """What `run_histogram` returns, with room left over."""
     few = seen.size <= _FEW_CODES  # then walking over all of them is faster than sorting
     at = np.int64(0)
     for g in range(starts.size - 1):
@@ -64,6 +79,8 @@ def _count_codes(
                 if seen[c] > 0:
                     out_codes[at] = c
                     at += 1
+        else:
+            _sort_run(out_codes, begin, at)
         for k in range(begin, at):
             out_counts[k] = seen[out_codes[k]]
             seen[out_codes[k]] = 0
@@ -73,10 +90,10 @@ def _count_codes(
 def pooled_histogram(
     starts: Counts, order: Codes, indptr: Counts, codes: Codes, counts: Counts, n_codes: int
 ) -> tuple[Counts, Codes, Counts]:
-    """Add up the histograms of the groups within each run ``order[starts[g]:starts[g+1]]``, as `csr_histogram`."""
+    """Add up the histograms of the groups within each run ``order[starts[g]:starts[g+1]]``, as `run_histogram`."""
     room = np.zeros(len(starts), np.int64), np.empty(len(codes), np.int32), np.empty(len(codes), np.int64)
     _pool_codes(starts, order, indptr, codes, counts, np.zeros(n_codes, np.int64), *room)
-    return _ascending(*room, n_codes)
+    return _without_room(*room)
 
 
 @kernel
@@ -91,7 +108,7 @@ def _pool_codes(
     out_codes: Codes,
     out_counts: Counts,
 ) -> None:
-    """What `pooled_histogram` returns; codes are ascending only if they are few."""
+    """What `pooled_histogram` returns, with room left over."""
     few = seen.size <= _FEW_CODES
     at = np.int64(0)
     for g in range(starts.size - 1):
@@ -115,20 +132,18 @@ def _pool_codes(
                     if seen[c] > 0:
                         out_codes[at] = c
                         at += 1
+            else:
+                _sort_run(out_codes, begin, at)
             for k in range(begin, at):
                 out_counts[k] = seen[out_codes[k]]
                 seen[out_codes[k]] = 0
         out_indptr[g + 1] = at
 
 
-def _ascending(indptr: Counts, codes: Codes, counts: Counts, n_codes: int) -> tuple[Counts, Codes, Counts]:
-    """A histogram without the room that is left over, its codes in ascending order within each group."""
+def _without_room(indptr: Counts, codes: Codes, counts: Counts) -> tuple[Counts, Codes, Counts]:
+    """A histogram without the room that is left over."""
     n = int(indptr[-1])
-    if n_codes <= _FEW_CODES:
-        return indptr, codes[:n].copy(), counts[:n].copy()
-    group = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
-    order = np.argsort(group * n_codes + codes[:n])
-    return indptr, codes[order], counts[order]
+    return (indptr, codes, counts) if n == len(codes) else (indptr, codes[:n].copy(), counts[:n].copy())
 
 
 @kernel
@@ -138,6 +153,16 @@ def pooled_counts(group: Codes, counts: Counts, n_groups: int) -> Counts:
     for i in range(group.size):
         if group[i] >= 0:
             out[group[i]] += counts[i]
+    return out
+
+
+@kernel
+def run_sums(starts: Counts, counts: Counts) -> Counts:
+    """The sum of counts of each run ``counts[starts[g]:starts[g+1]]``."""
+    out = np.zeros(starts.size - 1, np.int64)
+    for g in range(out.size):
+        for i in range(starts[g], starts[g + 1]):
+            out[g] += counts[i]
     return out
 
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from tarnkappe.arrays import Codes, Counts
-from tarnkappe.kernels.engines.dealing import shuffle_within
+from tarnkappe.kernels.engines.dealing import gathered, shuffle_within
+from tarnkappe.kernels.histograms import run_histogram
 from tarnkappe.publish.form import Form, Meaning
 from tarnkappe.publish.sheets import MAIN, Reading, Sheet, Strand, Values, free_name
 from tarnkappe.schema import Column, Schema
@@ -59,7 +60,7 @@ class Numbered(Form):
 
     def verdicts(self, plan: DealtPlan, tables: Mapping[str, Counts] | None = None) -> tuple[Verdict, ...]:
         """What every criterion of the goal finds: groups are what has the same number."""
-        return plan.goal.merged(plan.goal.verdicts(plan.stats(*run, tables)) for run in plan.deal.chunks())
+        return plan.verdicts(plan.goal, tables)
 
     @abstractmethod
     def reading(self, schema: Schema) -> Reading:
@@ -123,7 +124,7 @@ def counted_sheet(name: str, plan: DealtPlan, schema: Schema, number: str, value
     """How many records of each group have each combination of sensitive values, in the order of the values."""
     import polars as pl
 
-    deal, tally = plan.deal, plan.tally
+    deal = plan.deal
     names = [c.name for c in schema.sensitive]
     count = free_name(COUNT, [*names, number])
     combination, first_cell = plan.combinations(names)
@@ -132,17 +133,15 @@ def counted_sheet(name: str, plan: DealtPlan, schema: Schema, number: str, value
     def batches() -> Iterator[pl.DataFrame]:
         for first, after in deal.chunks():
             cells = deal.cell[deal.starts[first] : deal.starts[after]]
-            group = deal.groups_in(first, after).astype(np.int64)
-            found, records = counted_pairs(group * n + combination[cells])
-            of_row = first_cell[found % n]
-            shown = [values.of_codes(c, tally.sensitive[of_row, tally.sensitive_index(c)]).alias(c) for c in names]
-            numbers = (found // n + 1).astype(np.int32)
+            starts = deal.starts[first : after + 1] - deal.starts[first]
+            indptr, found, records = counted_in_runs(starts, gathered(combination, cells), n)
+            shown = [values.at(c, gathered(first_cell, found)).alias(c) for c in names]
+            numbers = np.repeat(np.arange(first + 1, after + 1, dtype=np.int32), np.diff(indptr))
             yield pl.DataFrame([pl.Series(number, numbers), *shown, pl.Series(count, records)])
 
     return Sheet(name, (number, *names, count), batches, about)
 
 
-def counted_pairs(keys: Counts) -> tuple[Counts, Counts]:
-    """The distinct keys in ascending order, and how often each occurs."""
-    found, records = np.unique(keys, return_counts=True)
-    return found, records.astype(np.int64)
+def counted_in_runs(starts: Counts, codes: Codes, n_codes: int) -> tuple[Counts, Codes, Counts]:
+    """The codes of every run in ascending order and how often each occurs: where runs begin, codes, counts."""
+    return run_histogram(starts, codes, np.ones(len(codes), np.int64), n_codes)

@@ -85,7 +85,5 @@ def judged_by_looks(
         verdicts = plan.goal.about(alike).verdicts(plan.stats_alike(people.look()))
         found |= zip(map(id, alike), verdicts, strict=True)
     if others:
-        goal = plan.goal.about(others)
-        judged = goal.merged(goal.verdicts(plan.stats(*run, tables)) for run in plan.deal.chunks())
-        found |= zip(map(id, others), judged, strict=True)
+        found |= zip(map(id, others), plan.verdicts(plan.goal.about(others), tables), strict=True)
     return tuple(found[id(c)] for c in plan.goal.criteria)

@@ -143,9 +143,6 @@ class Values(Protocol):
     def at(self, name: str, cells: Codes) -> pl.Series:
         """The values of records that have these cells."""
 
-    def of_codes(self, name: str, codes: Codes) -> pl.Series:
-        """The values of codes of a column."""
-
 
 def free_name(name: str, taken: Collection[str]) -> str:
     """A name that is not taken."""

@@ -69,8 +69,7 @@ class Sliced(Numbered):
         for part in self.parts:
             criteria = [c for c in plan.goal.criteria if c.sensitive_column in part]
             if criteria:
-                goal, known = plan.goal.about(criteria), beside(plan.tally, part)
-                verdicts = goal.merged(goal.verdicts(plan.stats(*run, tables, known)) for run in plan.deal.chunks())
+                verdicts = plan.verdicts(plan.goal.about(criteria), tables, beside(plan.tally, part))
                 found |= zip(map(id, criteria), verdicts, strict=True)
         return tuple(found[id(c)] for c in plan.goal.criteria)
 

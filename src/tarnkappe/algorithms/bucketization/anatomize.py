@@ -9,11 +9,11 @@ import numpy as np
 
 from tarnkappe.algorithms.bucketization.base import Bucketization
 from tarnkappe.arrays import Codes, Counts
-from tarnkappe.deals import Deal
+from tarnkappe.deals import Deal, shuffle_runs
 from tarnkappe.errors import JobError
 from tarnkappe.fixes import algorithm, say
 from tarnkappe.goal import Goal
-from tarnkappe.kernels.bucketization.anatomizing import deal_different
+from tarnkappe.kernels.bucketization.anatomizing import deal_different, join_groups
 from tarnkappe.publish.buckets import Buckets
 from tarnkappe.tally import Tally
 
@@ -103,7 +103,8 @@ def different_values(
         raise goal.infeasible(tally)
     assert left.max() <= 1, "no value is too common, so at most one record of each is left"
     over = pool[begin[left > 0]]
-    return *_with_leftovers(dealt[: n_groups * l], over, secret, l, rng), len(over)
+    del pool  # of the size of the table
+    return dealt, _with_leftovers(dealt, n_groups, over, secret, l, rng), len(over)
 
 
 def _surplus(counts: Counts, l: int) -> Counts:  # noqa: E741
@@ -129,31 +130,32 @@ def _in_random_order(tally: Tally, secret: Codes, rank: Counts, rng: np.random.G
     cells = np.argsort(place[secret], kind="stable").astype(np.int32)
     pool = np.repeat(cells, tally.count[cells])
     ends = np.cumsum(np.bincount(place[secret], tally.count, minlength=len(rank)).astype(np.int64))
-    begin = np.append(0, ends[:-1])
-    for first, after in zip(begin, ends, strict=True):
-        rng.shuffle(pool[first:after])
-    return pool, begin
+    shuffle_runs(pool, np.append(0, ends), rng)
+    return pool, np.append(0, ends[:-1])
 
 
 def _with_leftovers(
     dealt: Codes,
+    n_groups: int,
     over: Codes,
     secret: Codes,
     l: int,  # noqa: E741
     rng: np.random.Generator,
-) -> tuple[Codes, Counts]:
-    """Give each record that is left over to a random group that has no record with its value."""
-    n_groups = len(dealt) // l
+) -> Counts:
+    """Give each record that is left over to a random group that has no record with its value; the sizes of all groups.
+
+    `dealt` has room for them behind the groups.
+    """
     size = np.full(n_groups, l, np.int64)
-    joined: list[tuple[int, int]] = []
-    values = dealt.reshape(n_groups, l)
-    for cell in over.tolist():  # no two of them have the same value
+    joined = np.empty(len(over), np.int64)
+    values = dealt[: n_groups * l].reshape(n_groups, l)
+    for i, cell in enumerate(over.tolist()):  # no two of them have the same value
         some = rng.integers(n_groups, size=_TRIES)
         lacking = some[(secret[values[some]] != secret[cell]).all(axis=1)]
         if not len(lacking):  # there is one, or the value would be too common
             lacking = np.flatnonzero((secret[values] != secret[cell]).all(axis=1))
-        group = int(rng.choice(lacking))
-        joined.append((group, cell))
-        size[group] += 1
-    after = [(group + 1) * l for group, _ in joined]
-    return np.insert(dealt, after, [cell for _, cell in joined]).astype(np.int32), size
+        joined[i] = rng.choice(lacking)
+    order = np.argsort(joined, kind="stable")
+    join_groups(dealt, joined[order], over[order], l)
+    np.add.at(size, joined, 1)
+    return size

@@ -6,10 +6,10 @@ import numpy as np
 
 from tarnkappe.algorithms.bucketization.anatomize import different_values
 from tarnkappe.arrays import Codes, Counts
+from tarnkappe.deals import shuffle_runs
 from tarnkappe.errors import InfeasibleError
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Draft
-from tarnkappe.kernels.engines.dealing import shuffle_within
 from tarnkappe.tally import Tally, distinct_rows
 
 
@@ -84,5 +84,5 @@ def _in_order(tally: Tally, goal: Goal, rng: np.random.Generator) -> Codes:
     order = np.argsort(rank, kind="stable").astype(np.int32)
     cell = np.repeat(order, tally.count[order])
     starts = np.append(0, np.cumsum(np.bincount(rank, tally.count).astype(np.int64)))
-    shuffle_within(cell, starts, rng.random(len(cell)))
+    shuffle_runs(cell, starts, rng)
     return cell

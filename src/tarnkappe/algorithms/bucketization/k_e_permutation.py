@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tarnkappe.algorithms.bucketization.base import Bucketization
 from tarnkappe.arrays import Codes, Counts
 from tarnkappe.criteria.base import as_fraction
-from tarnkappe.deals import Deal, shuffle_in_groups
+from tarnkappe.deals import Deal, shuffle_runs
 from tarnkappe.errors import JobError
 from tarnkappe.fixes import algorithm, role, say
 from tarnkappe.goal import Goal
@@ -86,7 +86,7 @@ class KEPermutation(Bucketization):
         cells = np.argsort(secret, kind="stable").astype(np.int32)
         pool = np.repeat(cells, tally.count[cells])  # numbers come first, the missing value last
         n_known = int(count.sum())
-        shuffle_in_groups(pool[:n_known], Deal(pool[:n_known], count[present], Permuted()), rng)
+        shuffle_runs(pool, np.append(0, np.cumsum(count[present])), rng)
         if not len(ends):  # the missing value is one of the different ones that are asked for
             return Deal(pool, np.array([len(pool)]), Permuted())
         size = np.diff(ends, prepend=0)

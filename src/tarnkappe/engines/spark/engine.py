@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import polars as pl
-import polars.selectors as cs
 import pyarrow as pa
 
 from tarnkappe.arrays import Codes, Counts
-from tarnkappe.engines.base import Engine, Rewritten, Writer
+from tarnkappe.engines.base import Engine, Rewritten, Writer, write_sheet
 from tarnkappe.engines.cells import tally_of_cells
 from tarnkappe.engines.spark import tasks
 from tarnkappe.engines.spark.ledger import ledger_of
@@ -136,13 +135,26 @@ class SparkEngine(Engine):
             writer.write(table)
         return Rewritten(pl.DataFrame(), ledger)
 
-    def write(self, sheet: Sheet, writer: Writer) -> None:
-        """Write a table that follows from the plan alone; it is made here, and Spark writes it in parts."""
-        if not isinstance(writer, FolderWriter):
-            super().write(sheet, writer)
-            return
-        table = pl.concat(sheet.batches(), how="vertical_relaxed")
-        writer.write(table.with_columns((cs.categorical() | cs.enum()).cast(pl.String)))
+    def write(self, sheets: Sequence[tuple[Sheet, Writer]]) -> None:
+        """Write tables that follow from the plan alone: made here as codes, which executors turn into rows."""
+        for sheet, writer in sheets:
+            if isinstance(writer, FolderWriter):
+                writer.save(self._expanded(sheet))
+            else:
+                write_sheet(sheet, writer)
+
+    def _expanded(self, sheet: Sheet) -> DataFrame:
+        """A table of which every part travels as codes of few bytes a row, in the order of its rows."""
+        from pyspark.sql.pandas.types import from_arrow_schema
+
+        parts: list[Any] = []
+        for batch in sheet.batches():
+            table = batch.to_arrow(compat_level=pl.CompatLevel.oldest())
+            schema = tasks.plain_schema(table.schema)
+            parts += [(bytearray(tasks.packed(table.slice(at, PART))),) for at in range(0, table.num_rows, PART)]
+        inner = pa.schema([schema.field(j).with_name(f"c{j}") for j in range(len(sheet.columns))])
+        shared = self.spark.createDataFrame(self.spark.sparkContext.parallelize(parts, len(parts)), "part binary")
+        return shared.mapInArrow(tasks.expand, from_arrow_schema(inner)).toDF(*sheet.columns)
 
     def _refuse_hidden(self, plan: Plan, schema: Schema) -> None:
         hidden = [c.name for c in self._aside if c.name not in schema.published and c.name in plan.goal.columns]

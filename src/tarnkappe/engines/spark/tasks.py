@@ -326,3 +326,32 @@ def deal(recoding: Any, *, enter: bool = False) -> Task:
             yield made.entered(cell, group, batch) if enter else made.labelled(group, batch)
 
     return task
+
+
+def plain_schema(schema: Any) -> Any:
+    """The types of columns once their categories are written out."""
+    return pa.schema([f.with_type(_plain_type(f.type)).remove_metadata() for f in schema]).remove_metadata()
+
+
+def _plain_type(type_: Any) -> Any:
+    type_ = type_.value_type if pa.types.is_dictionary(type_) else type_
+    return pa.string() if pa.types.is_large_string(type_) else type_
+
+
+def packed(table: Any) -> bytes:
+    """A table as bytes: categories as codes, and compressed."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as writer:
+        writer.write_table(table)
+    written: bytes = sink.getvalue().to_pybytes()
+    return written
+
+
+def expand(batches: Iterable[Any]) -> Iterator[Any]:
+    """A task that makes rows again of what `packed` made of them."""
+    for batch in batches:
+        for part in batch.column(0):
+            table = pa.ipc.open_stream(pa.py_buffer(part.as_py())).read_all()
+            table = table.cast(plain_schema(table.schema))
+            table = table.rename_columns([f"c{j}" for j in range(table.num_columns)])
+            yield from table.to_batches(max_chunksize=BATCH)

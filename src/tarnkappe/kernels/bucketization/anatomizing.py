@@ -45,3 +45,18 @@ def deal_different(left: Counts, next_record: Counts, pool: Codes, size: int, de
             left[value] -= 1
         n_groups += 1
     return n_groups
+
+
+@kernel
+def join_groups(dealt: Codes, group: Counts, cell: Codes, size: int) -> None:
+    """Put a record into each of these groups, which are in ascending order, behind the `size` records it has.
+
+    Groups stand one after the other in `dealt`, which has room for the new records at its end.
+    """
+    end = dealt.size - group.size
+    for i in range(group.size - 1, -1, -1):
+        begin = (group[i] + 1) * size
+        for j in range(end - 1, begin - 1, -1):
+            dealt[j + i + 1] = dealt[j]
+        dealt[begin + i] = cell[i]
+        end = begin

@@ -31,12 +31,36 @@ def deal(cell: Codes, next_place: Counts, places: Codes) -> Codes:
 
 
 @kernel
-def runs_in_order(values: Codes, starts: Counts, order: Counts) -> Codes:
-    """The runs ``values[starts[i]:starts[i+1]]`` in another order, one after the other."""
-    out = np.empty(starts[-1], np.int32)
+def runs_in_order(values: Codes, starts: Counts, order: Counts, out: Codes) -> None:
+    """Put the runs ``values[starts[i]:starts[i+1]]`` of these places, one after the other, into `out`."""
     at = 0
     for run in order:
         for i in range(starts[run], starts[run + 1]):
             out[at] = values[i]
             at += 1
+
+
+@kernel
+def shuffle_block(values: Codes, first: int, after: int, draws: NDArray[np.float64]) -> None:
+    """One part of shuffling all values, whose parts come from the last one to the first: that of these places."""
+    for i in range(after - 1, first - 1, -1):
+        j = np.int64(draws[i - first] * (i + 1))
+        values[i], values[j] = values[j], values[i]
+
+
+@kernel
+def occurrences(codes: Codes, n_codes: int) -> Counts:
+    """How often each code occurs."""
+    out = np.zeros(n_codes, np.int64)
+    for i in range(codes.size):
+        out[codes[i]] += 1
+    return out
+
+
+@kernel
+def gathered(values: Codes, at: Codes) -> Codes:
+    """The values at these places."""
+    out = np.empty(at.size, np.int32)
+    for i in range(at.size):
+        out[i] = values[at[i]]
     return out

@@ -1,0 +1,46 @@
+"""Texts as Arrow keeps them: a view of 16 bytes each, which for a short text is the text itself."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tarnkappe.arrays import Codes, Flags
+from tarnkappe.kernels import kernel
+
+
+@kernel
+def number_views(views: NDArray[np.uint64], valid: Flags, slots: Codes, first: Codes, number: Codes) -> int:
+    """Give every view a number, the same to equal ones, in the order in which they come; how many there are.
+
+    Equal views are equal texts. ``first[i]`` becomes a row that has number ``i``. Rows that are not `valid`, if any,
+    get one number together. `slots`, a power of two of them, are -1 before. If `first` has no room, the answer is -1.
+    """
+    mask = np.uint64(slots.size - 1)
+    n = 0
+    missing = -1
+    for i in range(number.size):
+        if valid.size > 0 and not valid[i]:
+            if missing < 0:
+                if n == first.size:
+                    return -1
+                missing = n
+                first[n] = i
+                n += 1
+            number[i] = missing
+            continue
+        word = (views[i, 0] ^ (views[i, 1] * np.uint64(0x9E3779B97F4A7C15))) * np.uint64(0xBF58476D1CE4E5B9)
+        at = (word ^ (word >> np.uint64(32))) & mask
+        while slots[at] >= 0:
+            known = first[slots[at]]
+            if views[known, 0] == views[i, 0] and views[known, 1] == views[i, 1]:
+                break
+            at = (at + np.uint64(1)) & mask
+        if slots[at] < 0:
+            if n == first.size:
+                return -1
+            slots[at] = n
+            first[n] = i
+            n += 1
+        number[i] = slots[at]
+    return n

@@ -1,0 +1,103 @@
+"""The rows of a table whose groups have numbers, in runs of whole groups, for those who watch them go by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+import polars as pl
+
+from tarnkappe.arrays import Codes, Counts
+from tarnkappe.errors import DataError
+from tarnkappe.io import Source
+from tarnkappe.io.lookup import different_texts
+from tarnkappe.kernels.engines.dealing import gathered
+
+#: Rows that are looked at together; several tables are read at a time.
+_ROWS = 1 << 18
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """Rows of some whole groups, the number of each row's group, and how many rows come before them."""
+
+    number: Counts
+    rows: pl.DataFrame
+    begin: int = 0
+    _different: dict[str, tuple[pl.Series, Codes] | None] = field(default_factory=dict)
+
+    @cached_property
+    def starts(self) -> Counts:
+        """Where the rows of each group begin, and where the last one ends."""
+        ends = np.flatnonzero(self.number[1:] != self.number[:-1]) + 1
+        return np.concatenate([[0], ends, [len(self.number)]])
+
+    @property
+    def group(self) -> Codes:
+        """The group of each row, from 0."""
+        return np.repeat(np.arange(len(self.starts) - 1, dtype=np.int32), np.diff(self.starts))
+
+    @property
+    def numbers(self) -> Counts:
+        """The number of each group."""
+        return self.number[self.starts[:-1]]
+
+    def looked_up(self, name: str, find: Callable[[pl.Series], Codes]) -> Codes:
+        """What is found for every value of a column; texts that are the same are looked up once."""
+        if name not in self._different:
+            self._different[name] = different_texts(self.rows[name])
+        different = self._different[name]
+        if different is None:
+            return find(self.rows[name])
+        texts, which = different
+        found: Codes = gathered(find(texts), which)
+        return found
+
+    def records(self, count: str | None) -> Counts:
+        """How many records each row stands for, as a column says; one if there is none."""
+        if count is None:
+            return np.ones(self.rows.height, np.int64)
+        return self.rows[count].cast(pl.Int64).to_numpy()
+
+
+class Watcher(Protocol):
+    """Looks at the rows of a table as they go by, in runs of whole groups."""
+
+    @property
+    def columns(self) -> Sequence[str]:
+        """The columns it looks at, besides the number."""
+
+    def see(self, run: Run) -> None:
+        """Look at some groups."""
+
+    def wrong(self) -> Iterable[str]:
+        """What was found to be wrong, in words, when all rows have gone by."""
+
+
+def runs(source: Source, number: str, columns: Sequence[str]) -> Iterator[Run]:
+    """The rows of a table in runs of whole groups; an error if its numbers are not in ascending order."""
+    names = list(dict.fromkeys([number, *columns]))
+    kept: pl.DataFrame | None = None
+    begin = 0
+    batches: Iterable[pl.DataFrame] = source.batches(names, {}, [pl.col(name) for name in names], _ROWS)
+    if not source.in_order:
+        together = pl.concat(batches)
+        batches = [together[together[number].cast(pl.Int64, strict=False).arg_sort()]]
+    for batch in batches:
+        numbers = batch[number].cast(pl.Int64, strict=False)
+        rows = batch.with_columns(numbers.alias(number))
+        rows = rows if kept is None else pl.concat([kept, rows], how="vertical_relaxed", rechunk=True)
+        if rows[number].null_count() or not rows[number].is_sorted():
+            raise DataError("E403", f"the numbers in '{number}' are not in ascending order", where=source.name)
+        if not rows.height:
+            continue
+        whole = int(rows[number].search_sorted(rows[number][-1], side="left"))
+        kept = rows[whole:]
+        if whole:
+            yield Run(rows[number][:whole].to_numpy(), rows[:whole], begin)
+            begin += whole
+    if kept is not None and kept.height:
+        yield Run(kept[number].to_numpy(), kept, begin)
