@@ -37,6 +37,7 @@ BESIDE_THE_ROOMS = [
     "run_job",
     "suppress",
     "tree",
+    "utility",
     "value_set",
     "verify",
     "verify_items",

@@ -46,6 +46,7 @@ _HOMES = {
     "run_job": "pipeline",
     "suppress": "taxonomy",
     "tree": "taxonomy",
+    "utility": "usefulness",
     "value_set": "taxonomy",
     "verify": "audit",
     "verify_items": "baskets",

@@ -69,6 +69,7 @@ LAYERS = (
     "audit",
     "query",
     "evaluate",
+    "usefulness",
     "multirelational",
     "baskets",
     "datasets",
@@ -201,6 +202,7 @@ def test_only_declared_libraries():
         if found.module.split(".")[0] not in (known | optional if found.for_types else known)
         and not (module.inside("engines.spark") and found.module.split(".")[0] in ("pyspark", "py4j"))
         and not (module.inside("io.excelfile") and found.module == "fastexcel")
+        and not (module.inside("usefulness.learning") and found.module.split(".")[0] == "sklearn")
     }
     assert extra == set()
 
@@ -229,7 +231,7 @@ def test_nothing_is_printed():
 
 def test_chance_is_passed_in():
     """Whoever needs chance is given a generator, so that a seed decides everything."""
-    homes = ("pipeline", "runs", "multirelational", "baskets.anonymize", "datasets", "testing")
+    homes = ("pipeline", "runs", "multirelational", "baskets.anonymize", "datasets", "testing", "usefulness.assess")
     assert calls("np.random.", "numpy.random.", "random.", "default_rng", beside=homes) == []
     assert users({"random"}, beside=()) == []
     # The last for names of temporary files.

@@ -19,6 +19,7 @@ from tarnkappe.cli.risk import risk
 from tarnkappe.cli.root import EXIT_CODES, Root
 from tarnkappe.cli.run import run
 from tarnkappe.cli.schema import schema
+from tarnkappe.cli.utility import utility
 from tarnkappe.cli.verify import verify
 
 _EPILOG = "Exit codes: " + " · ".join(f"{code} {meaning}" for code, meaning in EXIT_CODES.items())
@@ -62,6 +63,7 @@ app.command(rich_help_panel=CONFIGURE)(check)
 app.command(rich_help_panel=ANONYMISE)(run)
 app.command(rich_help_panel=TRUST)(verify)
 app.command(rich_help_panel=TRUST)(risk)
+app.command(rich_help_panel=TRUST)(utility)
 app.command(rich_help_panel=TRUST)(query)
 app.command(rich_help_panel=TRUST)(explain)
 app.command(rich_help_panel=TOOLS)(schema)
