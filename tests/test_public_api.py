@@ -41,6 +41,7 @@ BESIDE_THE_ROOMS = [
     "solutions",
     "suppress",
     "tree",
+    "utility",
     "value_set",
     "verify",
     "verify_items",

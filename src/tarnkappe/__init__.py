@@ -49,6 +49,7 @@ _HOMES = {
     "solutions": "pipeline",
     "suppress": "taxonomy",
     "tree": "taxonomy",
+    "utility": "usefulness",
     "value_set": "taxonomy",
     "verify": "audit",
     "verify_items": "baskets",

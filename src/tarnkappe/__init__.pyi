@@ -126,5 +126,6 @@ from tarnkappe.taxonomy import quantiles as quantiles
 from tarnkappe.taxonomy import suppress as suppress
 from tarnkappe.taxonomy import tree as tree
 from tarnkappe.taxonomy import value_set as value_set
+from tarnkappe.usefulness import utility as utility
 
 def homes() -> dict[str, str]: ...

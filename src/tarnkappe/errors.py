@@ -176,6 +176,7 @@ CODES: dict[str, str] = {
     "E113": "The Spark engine cannot start: PySpark or Java is missing, or the master does not answer.",
     "E114": "Another package offers a criterion or an algorithm that cannot be used.",
     "E115": "A query cannot be understood, or asks for a column or a figure that the release does not have.",
+    "E119": "A model was asked for, and scikit-learn, which trains it, is not installed.",
     "E201": "A taxonomy is not a tree: a value has two parents, stands twice, or is its own ancestor.",
     "E202": "A taxonomy is empty or its file cannot be read.",
     "E203": "A taxonomy cannot be built with these settings.",

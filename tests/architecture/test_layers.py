@@ -77,6 +77,7 @@ LAYERS = (
     "query",
     "attacking",
     "evaluate",
+    "usefulness",
     "multirelational",
     "baskets",
     "bundles",
@@ -216,6 +217,7 @@ def test_only_declared_libraries():
         and not (module.inside("engines.spark") and found.module.split(".")[0] in ("pyspark", "py4j"))
         and not (module.inside("io.excelfile") and found.module == "fastexcel")
         and not (module.inside("certificate") and found.module.split(".")[0] == "cryptography")
+        and not (module.inside("usefulness.learning") and found.module.split(".")[0] == "sklearn")
     }
     assert extra == set()
 
@@ -247,6 +249,7 @@ def test_chance_is_passed_in():
     """Whoever needs chance is given a generator, so that a seed decides everything."""
     homes = ("pipeline", "runs", "attacking", "multirelational", "baskets.anonymize", "fingerprint.planning")
     homes += ("datasets", "testing")
+    homes = ("pipeline", "runs", "multirelational", "baskets.anonymize", "datasets", "testing", "usefulness.assess")
     assert calls("np.random.", "numpy.random.", "random.", "default_rng", beside=homes) == []
     assert users({"random"}, beside=()) == []
     # The last for names of temporary files.

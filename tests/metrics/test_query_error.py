@@ -54,7 +54,7 @@ def share(column, label, wanted, values):
 
 def queries(plan, workload, seed):
     """The queries that `measure` asks, as values by column."""
-    from tarnkappe.metrics.query_error import _drawn, _secret
+    from tarnkappe.metrics.query_error import _secret, random_query
 
     rng = np.random.default_rng(seed)
     domains = {d.name: d for d in (*plan.tally.quasi_domains, *plan.tally.sensitive_domains)}
@@ -63,7 +63,7 @@ def queries(plan, workload, seed):
         return int(text) if name == "age" else text
 
     for _ in range(workload.queries):
-        drawn = _drawn(plan.tally, _secret(plan, None), workload, rng)
+        drawn = random_query(plan.tally, _secret(plan, None), workload, rng)
         yield {n: [value(n, domains[n].taxonomy.leaves[c]) for c in np.flatnonzero(w)] for n, w in drawn.items()}
 
 

@@ -22,6 +22,7 @@ from tarnkappe.cli.root import EXIT_CODES, Root
 from tarnkappe.cli.run import run
 from tarnkappe.cli.schema import schema
 from tarnkappe.cli.sign import sign
+from tarnkappe.cli.utility import utility
 from tarnkappe.cli.verify import verify
 
 _EPILOG = "Exit codes: " + " · ".join(f"{code} {meaning}" for code, meaning in EXIT_CODES.items())
@@ -68,6 +69,7 @@ app.command(rich_help_panel=TRUST)(verify)
 app.command(rich_help_panel=TRUST)(sign)
 app.command(rich_help_panel=TRUST)(risk)
 app.command(rich_help_panel=TRUST)(attack)
+app.command(rich_help_panel=TRUST)(utility)
 app.command(rich_help_panel=TRUST)(query)
 app.command(rich_help_panel=TRUST)(explain)
 app.command(rich_help_panel=TOOLS)(schema)

@@ -94,7 +94,7 @@ def measure(plan: AnyPlan, workload: Workload, rng: np.random.Generator, column:
     secret = _secret(plan, column)
     actual, estimated = np.empty(workload.queries), np.empty(workload.queries)
     for i in range(workload.queries):
-        query = _drawn(tally, secret, workload, rng)
+        query = random_query(tally, secret, workload, rng)
         actual[i] = cells.counted(query)
         estimated[i] = answering.estimate(query)
     return QueryError(workload, actual, estimated, tally.n_records)
@@ -110,7 +110,7 @@ def _secret(plan: AnyPlan, column: str | None) -> Domain | None:
     return domains[names[0]] if names else None
 
 
-def _drawn(tally: Tally, secret: Domain | None, workload: Workload, rng: np.random.Generator) -> Predicates:
+def random_query(tally: Tally, secret: Domain | None, workload: Workload, rng: np.random.Generator) -> Predicates:
     """One random query."""
     domains = tally.quasi_domains
     if workload.predicates > len(domains):

@@ -21,7 +21,7 @@ from tarnkappe.risks.intervals import IntervalDisclosure, interval_disclosure
 from tarnkappe.risks.loglinear import LogLinear, log_linear
 from tarnkappe.risks.matching import Matching, journalist, marketer, prosecutor, require_threshold
 from tarnkappe.risks.quasi import QuasiAnalysis, quasi_analysis
-from tarnkappe.risks.reading import Asked, asked, combinations_of, numbered, refused
+from tarnkappe.risks.reading import Asked, asked, combinations_of, is_numeric, numbered, refused
 from tarnkappe.risks.sizes import Estimate
 from tarnkappe.risks.special import SpecialUniques, special_uniques
 from tarnkappe.risks.subsets import Combinations
@@ -217,20 +217,11 @@ def _with_intervals(
     opened = original if isinstance(original, Source) else open_source(original)
     with opened as first:
         types = {**first.types([q for q in quasi if q in first.columns])}
-        numeric = [q for q in quasi if q in types and _is_numeric(first, q) and _is_numeric(source, q)]
+        numeric = [q for q in quasi if q in types and is_numeric(first, q) and is_numeric(source, q)]
         if not numeric:
             return replace(found, notes=(*found.notes, "No quasi-identifier is a number in both tables."))
         parts = interval_disclosure(first, source, numeric, key=key, in_order=in_order, tolerance=tolerance)
     return replace(found, intervals=parts)
-
-
-def _is_numeric(source: Source, name: str) -> bool:
-    """Whether all known values of a column are numbers."""
-    series = source.read([name])[name]
-    if series.dtype.is_numeric():
-        return True
-    text = series.drop_nulls().unique().cast(pl.String).str.replace_all(source.decimal, ".", literal=True)
-    return len(text) > 0 and bool(text.cast(pl.Float64, strict=False).is_finite().fill_null(value=False).all())
 
 
 def _population(

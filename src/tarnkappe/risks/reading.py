@@ -111,9 +111,10 @@ def _why_perturbed(manifest: dict[str, Any] | None, *, stated: bool) -> str | No
         return "its values were changed, as you say, so what is rare in it need not be rare among people"
     told = manifest.get("algorithm") if manifest else None
     made = all_algorithms().get(str(told.get("name"))) if isinstance(told, dict) else None
-    if made is not None and issubclass(made.publishes, Centres):
+    form = manifest.get("form") if manifest else None
+    if form == Centres.name or (made is not None and issubclass(made.publishes, Centres)):
         return "it publishes centres: nobody has the published values, so whom they are like cannot be counted"
-    if made is not None and issubclass(made.publishes, Sliced):
+    if form == Sliced.name or (made is not None and issubclass(made.publishes, Sliced)):
         return "its columns were torn apart within groups, so a row is nobody's combination of values"
     return None
 
@@ -140,3 +141,15 @@ def numbered(source: Source, columns: Sequence[str]) -> Codes:
     frame = source.read(list(columns))
     struct = frame.select(pl.struct(pl.all()).rank("dense"))
     return (struct.to_series().to_numpy() - 1).astype(np.int32)
+
+
+def is_numeric(source: Source, name: str) -> bool:
+    """Whether all known values of a column are numbers, and none is a code such as 01234."""
+    series = source.read([name])[name]
+    if series.dtype.is_numeric():
+        return True
+    text = series.drop_nulls().unique().cast(pl.String)
+    if not len(text) or text.str.contains(r"^[+-]?0\d").any():
+        return False
+    numbers = text.str.replace_all(source.decimal, ".", literal=True).cast(pl.Float64, strict=False)
+    return bool(numbers.is_finite().fill_null(value=False).all())

@@ -1,0 +1,401 @@
+"""An original table and what was released of it: what every label of the release covers, read from its text."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from tarnkappe.arrays import Codes, Counts, Flags, Floats
+from tarnkappe.boxes import Boxes
+from tarnkappe.engines.cells import tally_of_cells
+from tarnkappe.engines.encode import encode_again, read_kind
+from tarnkappe.errors import DataError, JobError, RefusedError, did_you_mean
+from tarnkappe.evaluate.labels import LabelReader
+from tarnkappe.io import Source, open_source
+from tarnkappe.io.folders import ReleaseFolder, dialect_told, manifest_of
+from tarnkappe.job import Job
+from tarnkappe.job.files import load_job
+from tarnkappe.job.model import Coarsening, column_of
+from tarnkappe.risks.reading import is_numeric, table_of
+from tarnkappe.schema import Column, Schema
+from tarnkappe.tally import Domain, Tally, distinct_rows
+from tarnkappe.taxonomy import suppress
+
+#: What stands for anything in most other tools.
+_ANYTHING = ("*", "Any", "ANY", "any", "NA", "")
+_NUMBER = r"[+-]?\d+(?:[.,]\d+)?"
+_BETWEEN = re.compile(rf"[\[(]?\s*({_NUMBER})\s*(?:-|–|to|,|;|\s)\s*({_NUMBER})\s*([\])\[]?)")
+_AT_LEAST = re.compile(rf"(?:>=|≥)\s*({_NUMBER})|({_NUMBER})\s*\+")
+_AT_MOST = re.compile(rf"(?:<=|≤)\s*({_NUMBER})")
+_ABOVE, _BELOW = re.compile(rf">\s*({_NUMBER})"), re.compile(rf"<\s*({_NUMBER})")
+
+
+@dataclass(frozen=True, eq=False)
+class Label:
+    """What one label of a quasi-identifier covers; a centre is a number that nobody need have."""
+
+    leaves: Codes
+    node: int | None = None
+    centre: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class PublishedLabels:
+    """The labels of one quasi-identifier in a release, and which of them every group has."""
+
+    domain: Domain
+    labels: tuple[Label, ...]
+    code: Codes
+
+    @property
+    def is_centred(self) -> bool:
+        """Whether it publishes numbers that nobody need have."""
+        return any(x.centre is not None for x in self.labels)
+
+    def shares(self, bin_of: NDArray[np.integer], n_bins: int) -> Floats:
+        """The part of every label's values that is in each bin of values; a row per label."""
+        out = np.zeros((len(self.labels), n_bins))
+        for row, label in zip(out, self.labels, strict=True):
+            np.add.at(row, bin_of[label.leaves], 1 / len(label.leaves))
+        return out
+
+    @cached_property
+    def positions(self) -> Floats:
+        """Where every label is on its scale: the mean of what it covers, or the centre itself; NaN if unknown."""
+        place = self.domain.positions.astype(np.float64).copy()
+        if self.domain.missing >= 0:
+            place[self.domain.missing] = np.nan
+        means = []
+        for label in self.labels:
+            known = place[label.leaves]
+            known = known[~np.isnan(known)]
+            means.append(label.centre if label.centre is not None else float(known.mean()) if len(known) else math.nan)
+        return np.array(means)
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """An original table, counted, and a release of it, read.
+
+    A group is what looks alike in the quasi-identifiers of the release. ``others[name]`` are the codes, in the domains
+    of the tally, of a column that was published beside them: row i of the release has `records[i]` records, belongs to
+    `group[i]`, and its value is ``others[name][i]`` (-1: a value that the original does not have).
+    """
+
+    tally: Tally
+    columns: tuple[Column, ...]
+    labels: tuple[PublishedLabels, ...]
+    group: Codes
+    records: Counts
+    others: Mapping[str, Codes]
+    n_groups: int
+    names: tuple[str, str]
+    #: The smallest group that the job allows.
+    least: int = 1
+
+    @property
+    def quasi(self) -> tuple[str, ...]:
+        """The quasi-identifiers."""
+        return tuple(d.name for d in self.tally.quasi_domains)
+
+    @cached_property
+    def sizes(self) -> Counts:
+        """Records of every group."""
+        return np.bincount(self.group, self.records, self.n_groups).astype(np.int64)
+
+    @property
+    def n_original(self) -> int:
+        """Records of the original."""
+        return self.tally.n_records
+
+    @property
+    def n_published(self) -> int:
+        """Records of the release."""
+        return int(self.records.sum())
+
+    @property
+    def suppressed(self) -> int:
+        """Records of the original that the release lacks."""
+        return max(self.n_original - self.n_published, 0)
+
+    @property
+    def is_centred(self) -> bool:
+        """Whether some quasi-identifier publishes numbers that nobody need have."""
+        return any(x.is_centred for x in self.labels)
+
+    @cached_property
+    def boxes(self) -> Boxes:
+        """What every group covers."""
+        shape = (self.n_groups, len(self.labels))
+        lo, hi, node = (np.zeros(shape, np.int32) for _ in range(3))
+        members = {}
+        for j, published in enumerate(self.labels):
+            domain = published.domain
+            first = np.array([x.leaves[0] for x in published.labels], np.int32)
+            last = np.array([x.leaves[-1] for x in published.labels], np.int32)
+            covering = domain.nodes(first, last)
+            said = np.array([-1 if x.node is None else x.node for x in published.labels], np.int32)
+            at = published.code
+            lo[:, j], hi[:, j] = first[at], last[at]
+            node[:, j] = np.where(said >= 0, said, covering)[at]
+            if domain.sets:
+                bits = [np.bitwise_or.reduce(np.uint64(1) << x.leaves.astype(np.uint64)) for x in published.labels]
+                members[j] = np.array(bits, np.uint64)[at]
+        return Boxes(lo, hi, node, members)
+
+    def other_domain(self, name: str) -> Domain:
+        """The domain of a column beside the quasi-identifiers."""
+        return self.tally.sensitive_domains[self.tally.sensitive_index(name)]
+
+    def original_codes(self, name: str) -> Codes:
+        """The code of every cell of the original in a column."""
+        if name in self.quasi:
+            return self.tally.quasi[:, self.quasi.index(name)]
+        return self.tally.sensitive[:, self.tally.sensitive_index(name)]
+
+    def histogram(self, name: str) -> Counts:
+        """How often each value of a column beside the quasi-identifiers stands in every group."""
+        codes = self.others[name]
+        known, size = codes >= 0, self.other_domain(name).size
+        flat = self.group[known].astype(np.int64) * size + codes[known]
+        return np.bincount(flat, self.records[known], self.n_groups * size).reshape(-1, size).astype(np.int64)
+
+
+def open_pair(
+    original: Any,
+    release: Any,
+    quasi: Iterable[str] | Mapping[str, Coarsening] | None = None,
+    job: Job | str | Path | None = None,
+) -> Pair:
+    """Read an original and a release of it; what is not said about columns comes from the manifest or the tables.
+
+    Without a job or a mapping a column of numbers is a scale, and any other has no levels but itself and nothing. Then
+    labels of other tools are read too: ranges such as ``20-29`` or ``>= 60``, and masks such as ``537**``.
+    """
+    plan = job if isinstance(job, Job) else _kept_job(release) if job is None else load_job(job)
+    first, second = _opened(original, plan), _released(release, plan)
+    with first as before, second as after:
+        columns = _columns(before, after, quasi, plan, release)
+        names = [c.name for c in columns]
+        beside = [n for n in before.columns if n in after.columns and n not in names]
+        others = [Column(n, "sensitive", "numeric" if is_numeric(before, n) else "categorical") for n in beside]
+        schema = Schema([*columns, *others], "own-value")
+        tally, _ = tally_of_cells(before.cells([*names, *beside]), before, schema)
+        return replace(_read(tally, columns, others, before, after), least=1 if plan is None else plan.goal.min_size)
+
+
+def _read(tally: Tally, columns: Sequence[Column], others: Sequence[Column], before: Source, after: Source) -> Pair:
+    names, beside = [c.name for c in columns], [c.name for c in others]
+    cells = after.cells([*names, *beside])
+    texts, codes = [], []
+    for j in range(len(names)):
+        found, code = _in_order(cells.values[j].cast(pl.String), cells.codes[:, j])
+        texts.append(found)
+        codes.append(code)
+    shown = {}
+    for j, column in enumerate(others, len(names)):
+        values = read_kind(cells.values[j], column, after, distinct=True)
+        domain = tally.sensitive_domains[j - len(names)]
+        shown[column.name] = encode_again(values, column, domain)[cells.codes[:, j]].astype(np.int32)
+    order = np.lexsort([*reversed(list(shown.values())), *reversed(codes)])  # however the table was counted
+    group, one = distinct_rows([code[order] for code in codes], [len(found) for found in texts])
+    labels = [
+        PublishedLabels(domain, _labels(found, column, domain, after), code[order][one])
+        for found, code, column, domain in zip(texts, codes, columns, tally.quasi_domains, strict=True)
+    ]
+    return Pair(
+        tally,
+        tuple(columns),
+        tuple(labels),
+        group.astype(np.int32),
+        cells.count[order].astype(np.int64),
+        {name: found[order] for name, found in shown.items()},
+        len(one),
+        (before.name, after.name),
+    )
+
+
+def _in_order(values: pl.Series, codes: Codes) -> tuple[list[str | None], Codes]:
+    """The texts that occur, in their order, the missing one first; and which of them every row has."""
+    used, code = np.unique(codes, return_inverse=True)
+    texts = values.gather(used)
+    order = texts.arg_sort(nulls_last=False).to_numpy()
+    place = np.empty(len(order), np.int32)
+    place[order] = np.arange(len(order))
+    return texts.gather(order).to_list(), place[code]
+
+
+def _labels(texts: Sequence[str | None], column: Column, domain: Domain, source: Source) -> tuple[Label, ...]:
+    reader = LabelReader(domain)
+    node_of = {text: node for node, text in reversed(list(enumerate(domain.taxonomy.labels)))}
+    out = []
+    for text in texts:
+        leaves = reader.leaves(text)
+        if leaves is not None and len(leaves):
+            out.append(Label(leaves, None if text is None else node_of.get(text)))
+            continue
+        label = _foreign(str(text), column, domain, source.decimal)
+        if label is None:
+            raise DataError(
+                "E406",
+                f"column '{domain.name}' of the release holds a label that cannot be read",
+                where=source.name,
+                hint="Give the job with the taxonomies that the release was made with:  --job JOB.yaml",
+            )
+        out.append(label)
+    return tuple(out)
+
+
+def _foreign(text: str, column: Column, domain: Domain, decimal: str) -> Label | None:
+    """What a label of another tool covers, if it is one of the usual: anything, a mask, a range, a number."""
+    everything = np.arange(domain.size, dtype=np.int32)[domain.known]
+    if text in _ANYTHING:
+        return Label(everything if len(everything) else np.arange(domain.size, dtype=np.int32), 0)
+    if text.endswith("*"):
+        start = text.rstrip("*")
+        begun = [c for leaf, c in domain.code_of.items() if leaf.startswith(start) and c != domain.missing]
+        return Label(np.sort(np.array(begun, np.int32))) if begun else None
+    return _foreign_number(text, domain, decimal) if column.kind == "numeric" else None
+
+
+def _foreign_number(text: str, domain: Domain, decimal: str) -> Label | None:
+    place = domain.positions
+    ends: tuple[float, float] | None = None
+    ends_open = False
+    if found := _BETWEEN.fullmatch(text):
+        ends, ends_open = (_number(found[1], decimal), _number(found[2], decimal)), found[3] in (")", "[")
+    elif found := _AT_LEAST.fullmatch(text):
+        ends = (_number(found[1] or found[2], decimal), math.inf)
+    elif found := _AT_MOST.fullmatch(text):
+        ends = (-math.inf, _number(found[1], decimal))
+    elif found := _ABOVE.fullmatch(text):
+        ends = (np.nextafter(_number(found[1], decimal), math.inf), math.inf)
+    elif found := _BELOW.fullmatch(text):
+        ends, ends_open = (-math.inf, _number(found[1], decimal)), True
+    if ends is not None:
+        inside = (place >= ends[0]) & ((place < ends[1]) if ends_open else (place <= ends[1]))
+        return Label(np.flatnonzero(inside).astype(np.int32)) if inside.any() else None
+    if re.fullmatch(rf"{_NUMBER}(?:[eE][+-]?\d+)?", text) and np.isfinite(place).any():
+        number = float(text.replace(decimal, "."))
+        nearest = int(np.nanargmin(np.abs(place - number)))
+        return Label(np.array([nearest], np.int32), centre=number)
+    return None
+
+
+def _number(text: str, decimal: str) -> float:
+    return float(text.replace(decimal, ".").replace(",", "."))
+
+
+def _opened(data: Any, plan: Job | None) -> Source:
+    if isinstance(data, Source):
+        return data
+    if not isinstance(data, (str, Path)) or plan is None:
+        return open_source(data)
+    return open_source(data, plan.data.dialect, plan.data.missing)
+
+
+def _kept_job(release: Any) -> Job | None:
+    """The job that the publisher keeps beside a release, if it is there."""
+    if not isinstance(release, (str, Path)) or not Path(release).is_dir():
+        return None
+    kept = ReleaseFolder(Path(release)).job
+    return None if kept is None else load_job(kept)
+
+
+def _released(data: Any, plan: Job | None) -> Source:
+    if isinstance(data, Source):
+        return data
+    if not isinstance(data, (str, Path)):
+        return open_source(data)
+    path = table_of(Path(data))
+    manifest = manifest_of(path)
+    if manifest is not None and "reading" in manifest:
+        raise RefusedError(
+            "E609",
+            "the release has several tables whose groups have numbers: its labels say nothing about single records",
+            where=str(path),
+            hint="tk.query_error(job.anonymize(data), rng=rng)   (how far off readers' counts are)",
+        )
+    dialect, missing = dialect_told(manifest, None if plan is None else plan.data.dialect)
+    return open_source(path, dialect, missing)
+
+
+def _columns(
+    before: Source,
+    after: Source,
+    quasi: Iterable[str] | Mapping[str, Coarsening] | None,
+    plan: Job | None,
+    release: Any,
+) -> list[Column]:
+    """The quasi-identifiers and how they may be coarsened."""
+    if isinstance(quasi, Mapping):
+        columns = [column_of(name, "quasi", how) for name, how in quasi.items()]
+    elif quasi is None and plan is not None:
+        columns = _declared(plan)
+    else:
+        declared = {} if plan is None else {c.name: c for c in _declared(plan)}
+        names = (
+            _changed(before, after, release) if quasi is None else [quasi] if isinstance(quasi, str) else list(quasi)
+        )
+        columns = [declared.get(n) or _guessed(before, n) for n in names if _known(n, before, after)]
+    for column in columns:
+        _known(column.name, before, after)
+    if not columns:
+        raise JobError(
+            "E106",
+            "nothing in the release differs from the original, and nothing says what was coarsened",
+            where=after.name,
+            hint="--quasi age,sex   (the columns that were coarsened)",
+        )
+    return columns
+
+
+def _declared(plan: Job) -> list[Column]:
+    """The quasi-identifiers of a job, with the levels that its algorithm gives them."""
+    return list(plan.schema([c.name for c in plan.columns]).quasi)
+
+
+def _known(name: str, before: Source, after: Source) -> bool:
+    for source in (before, after):
+        if name not in source.columns:
+            raise JobError(
+                "E105",
+                f"'{name}' is no column of {source.name}{did_you_mean(name, source.columns)}",
+                where=source.name,
+                hint="Name columns that both tables have:  --quasi age,sex",
+            )
+    return True
+
+
+def _changed(before: Source, after: Source, release: Any) -> list[str]:
+    """The quasi-identifiers of the manifest, or the columns that have values in the release that the original lacks."""
+    manifest = manifest_of(table_of(Path(release))) if isinstance(release, (str, Path)) else None
+    if manifest is not None and isinstance(manifest.get("quasi_identifiers"), list):
+        return [str(name) for name in manifest["quasi_identifiers"]]
+    out = []
+    for name in before.columns:
+        if name in after.columns:
+            old = before.read([name])[name].unique().cast(pl.String)
+            new = after.read([name])[name].unique().cast(pl.String)
+            if not new.is_in(old.implode()).fill_null(value=True).all():
+                out.append(name)
+    return out
+
+
+def _guessed(source: Source, name: str) -> Column:
+    """A column of numbers is a scale, any other has no levels."""
+    return Column(name, "quasi", "numeric") if is_numeric(source, name) else column_of(name, "quasi", suppress())
+
+
+def matching_groups(labels: PublishedLabels, wanted: Flags) -> Floats:
+    """The part of what every group says in a quasi-identifier that is wanted."""
+    return labels.shares(wanted.astype(np.int64), 2)[:, 1][labels.code]
