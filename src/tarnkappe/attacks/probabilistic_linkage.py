@@ -31,7 +31,7 @@ class ProbabilisticLinkage(Attack):
     A person and a record agree in a column or not. How often they agree if they belong together (m) and if not (u) is
     learned from all pairs by expectation maximisation, without knowing which pairs are right. The score of a pair is
 
-    .. math:: \sum_{j \text{ agrees}} \log\frac{m_j}{u_j} + \sum_{j \text{ differs}} \log\frac{1 - m_j}{1 - u_j} .
+    .. math:: \sum_{j \text{ agrees}} \log (m_j / u_j) + \sum_{j \text{ differs}} \log ((1 - m_j) / (1 - u_j)) .
 
     A link is right if the person's own record, which a key tells, scores best and no other scores the same. Unlike
     plain linkage it survives errors in the table of people. In a k-anonymous release k records always score the same.
