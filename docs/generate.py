@@ -16,6 +16,8 @@ from code_pages import cli_page, modules_page, python_page
 from markdown_text import code, docstring, parameter_table, table
 
 from tarnkappe.algorithms import Algorithm, all_algorithms
+from tarnkappe.attacks import all_attacks
+from tarnkappe.attacks.base import NEEDS
 from tarnkappe.cli.root import EXIT_CODES
 from tarnkappe.criteria import all_criteria
 from tarnkappe.errors import CODES, TarnkappeError
@@ -59,6 +61,35 @@ def criteria_page() -> str:
             f"* **Typical value**: {card.typical}\n* **Cost**: {card.cost}",
             parameter_table(c),
             f"In Python: {code(c.__name__)}." + _theory(name),
+        ]
+    return "\n\n".join(out)
+
+
+def attacks_page() -> str:
+    """All attacks: what they try, what they need, and what success is compared with."""
+    known = all_attacks()
+    finds = {"identity": "who a record is about", "presence": "who is in the data", "secret": "what is secret"}
+    out = [
+        "# Attacks",
+        "What a reader of a release may try, carried out and counted. [How to](../how-to/attacks.md), "
+        "[theory](../theory/attacks.md).",
+        table(
+            ("Attack", "Finds out", "Needs besides the release"),
+            (
+                (f"[{code(name)}](#{name})", finds[a.finds], "; ".join(NEEDS[n][0] for n in a.needs if n != "whole"))
+                for name, a in known.items()
+            ),
+        ),
+    ]
+    for name, a in known.items():
+        card = a.card
+        out += [
+            f"## {name}",
+            docstring(a),
+            f"* **The attacker** {card.attacker}\n* **Success**: {card.success}\n* **Baseline**: {card.baseline}\n"
+            f"* **What helps**: {code(card.remedy) if '{' in card.remedy else card.remedy + '.'}",
+            parameter_table(a),
+            f"In Python: {code(a.__name__)}.",
         ]
     return "\n\n".join(out)
 
@@ -159,6 +190,10 @@ def job_file_page() -> str:
         "[Taxonomy kinds](generated-taxonomies.md).",
         "## criteria",
         "A list; each item is one criterion with its parameters: [Criteria](generated-criteria.md).",
+        "## attacks",
+        "A list; each item is one attack, by its name or with its parameters: [Attacks](generated-attacks.md). The "
+        "written release is attacked; if one attack beats its baseline by more than its `margin`, no release is made "
+        "(`E503`).",
         "## algorithm",
         "A name, or a mapping with `name` and parameters: [Algorithms](generated-algorithms.md). "
         "Mondrian if not given.",
@@ -202,6 +237,7 @@ def codes_page() -> str:
 
 PAGES: dict[str, Callable[[], str]] = {
     "algorithms": algorithms_page,
+    "attacks": attacks_page,
     "cli": cli_page,
     "codes": codes_page,
     "criteria": criteria_page,

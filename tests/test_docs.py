@@ -12,6 +12,7 @@ from types import ModuleType
 import pytest
 
 from tarnkappe.algorithms import all_algorithms
+from tarnkappe.attacks import all_attacks
 from tarnkappe.criteria import all_criteria
 from tarnkappe.metrics import all_metrics
 
@@ -77,5 +78,6 @@ def test_formulas_of_docstrings_are_understood(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.syspath_prepend(str(ROOT / "docs"))
     text = importlib.import_module("markdown_text")
     assert doctest.testmod(text).failed == 0
-    for thing in [*all_criteria().values(), *all_algorithms().values(), *all_metrics().values()]:
+    rooms = (all_criteria(), all_algorithms(), all_attacks(), all_metrics())
+    for thing in (thing for room in rooms for thing in room.values()):
         assert "\\" not in re.sub(r"```.*?```|`[^`]*`", "", text.docstring(thing), flags=re.DOTALL), thing

@@ -76,6 +76,7 @@ from tarnkappe.attacks.rank_intersection import RankIntersection as RankIntersec
 from tarnkappe.attacks.record_linkage import RecordLinkage as RecordLinkage
 from tarnkappe.attacks.similarity import Similarity as Similarity
 from tarnkappe.attacks.skewness import Skewness as Skewness
+from tarnkappe.attacks.sparse_linkage import SparseLinkage as SparseLinkage
 from tarnkappe.attacks.table_linkage import TableLinkage as TableLinkage
 from tarnkappe.attacks.temporal import Temporal as Temporal
 from tarnkappe.attacks.unsorted_matching import UnsortedMatching as UnsortedMatching

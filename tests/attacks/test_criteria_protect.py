@@ -204,6 +204,18 @@ def test_table_linkage_membership_and_delta_presence():
     assert found.figures["area under the curve"] == pytest.approx(0.5)
 
 
+def test_membership_by_distance_from_people_who_are_not_in_the_data():
+    people, others = pl.DataFrame({"q": [0.0, 10, 20, 30]}), pl.DataFrame({"q": [4.0, 14, 24, 36]})
+    found = one("membership", people, known=people, holdout=others, sensitive=[])
+    assert (found.rate, found.figures["area under the curve"]) == (1, 1), "raw numbers are at distance 0"
+    mean = pl.DataFrame({"q": [15.0] * 4})
+    found = one("membership", mean, known=people, holdout=people, sensitive=[])
+    assert found.rate == pytest.approx(0.01)
+    assert found.figures["area under the curve"] == pytest.approx(0.5)
+    found = one("membership", pl.DataFrame({"q": ["[0 30]"]}), known=people, holdout=others, sensitive=[])
+    assert found.figures["area under the curve"] == pytest.approx(0.5 + 0.5 * 1 / 4), "36 is outside of all labels"
+
+
 def test_minimality_and_decisions_that_ignore_the_secret():
     """Two and four people are pooled because the two are both guarded; by chance they would be in one of 15 cases."""
     people = pl.DataFrame({"q": [1, 1, 2, 2, 2, 2], "s": list("xxyyyy")})

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import tarnkappe as tk
 from tarnkappe.attacks.people import Ground, covering, covering_looks, inside, overlap_by_row, overlapping
+from tarnkappe.kernels.attacks.matching import count_patterns, rank_by_distance, rank_by_pattern
 from tarnkappe.schema import Column
 
 LABELS = st.sampled_from(["*", "1", "3", "[1 3]", "2-5", "<3", ">=4", "{1 | 4}", "(1, 4]", "5"])
@@ -149,3 +150,39 @@ def test_the_case_of_a_governor():
     safe = job.anonymize(stays, seed=1)
     found = tk.attack(linking, safe, known=voters, quasi=quasi)[0]
     assert (found.rate, found.beats_baseline) == (0, False)
+
+
+@settings(max_examples=30)
+@given(st.integers(1, 10**6))
+def test_ranks_of_records_against_plain_python(seed: int):
+    rng = np.random.default_rng(seed)
+    n, looks, columns, size = 6, 5, 2, 3
+    codes, labels = rng.integers(0, size, (n, columns)), rng.integers(0, 4, (looks, columns))
+    count, own = rng.integers(1, 4, looks), rng.integers(0, looks, n)
+    distance, agree = rng.integers(0, 4, (columns, size, 4)).astype(float), rng.integers(0, 2, (columns, size, 4))
+    offset, width = np.arange(columns) * size * 4, np.full(columns, 4)
+    score = rng.integers(0, 3, 1 << columns).astype(float)
+    sides = codes.astype(np.int32), labels.astype(np.int32), count, own
+    far = [
+        [sum(distance[j, codes[i, j], labels[b, j]] for j in range(columns)) for b in range(looks)] for i in range(n)
+    ]
+    bits = [
+        [sum(int(agree[j, codes[i, j], labels[b, j]]) << j for j in range(columns)) for b in range(looks)]
+        for i in range(n)
+    ]
+    likely = [[score[p] for p in row] for row in bits]
+    for kernel_, table, extra, values_, sign in (
+        (rank_by_distance, distance.ravel(), (), far, 1),
+        (rank_by_pattern, agree.astype(np.uint8).ravel(), (score,), likely, -1),
+    ):
+        beaten, ties = np.zeros(n, np.bool_), np.zeros(n, np.int64)
+        kernel_(table, offset, width, *extra, *sides, 0, n, beaten, ties)
+        for i in range(n):
+            mine = values_[i][own[i]]
+            assert beaten[i] == any(sign * v < sign * mine for v in values_[i])
+            if not beaten[i]:
+                assert ties[i] == sum(count[b] for b in range(looks) if values_[i][b] == mine)
+    patterns = np.zeros(1 << columns, np.int64)
+    count_patterns(agree.astype(np.uint8).ravel(), offset, width, sides[0], sides[1], count, patterns)
+    expected = [sum(count[b] for row in bits for b in range(looks) if row[b] == p) for p in range(1 << columns)]
+    assert patterns.tolist() == expected

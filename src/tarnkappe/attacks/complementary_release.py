@@ -25,7 +25,7 @@ class ComplementaryRelease(SecretAttack):
     For every person, the values that stand in some group that fits the person are found in each release. What stands in
     all of them is left:
 
-    .. math:: \Big|\bigcap_R \bigcup_{G \in R,\, G \text{ fits}} \{s \in G\}\Big| = 1
+    .. math:: |\cap_R \cup_{G \in R,\, G \text{ fits}} \{s \in G\}| = 1
 
     gives the secret away. The baseline is the same with the best single release. With a table of people that holds the
     secrets, only values that are right count. A second release with the groups of the first adds nothing.

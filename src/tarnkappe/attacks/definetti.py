@@ -11,7 +11,7 @@ import polars as pl
 from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.attacks.base import AttackCard, Finding, Need, SecretAttack
 from tarnkappe.attacks.people import covering_looks
-from tarnkappe.attacks.scene import Scene, Table
+from tarnkappe.attacks.scene import Scene, Spread, Table
 from tarnkappe.params import param
 from tarnkappe.wording import percent
 
@@ -65,7 +65,7 @@ class DeFinetti(SecretAttack):
         weight = _learn(features, person, code, share, group, len(spread.values), self.rounds)
         guess = weight >= np.maximum.reduceat(weight, _begin(person))[person] - 1e-9
         among = np.bincount(person, guess, len(group))[person]
-        looks, truth = _truth(scene, release, column, people.columns)
+        looks, truth = _truth(scene, release, column, people.columns, spread, group)
         chosen = pl.DataFrame(
             {
                 "look": looks[person[guess]],
@@ -99,8 +99,14 @@ def _people(release: Table, column: str, scene: Scene) -> tuple[Counts, pl.DataF
     return group.to_numpy().astype(np.int64), release.frame.select(names)
 
 
-def _truth(scene: Scene, release: Table, column: str, names: list[str]) -> tuple[Counts, pl.DataFrame]:
-    """The look of every row, and which share of the people who could be behind each look has which secret."""
+def _truth(
+    scene: Scene, release: Table, column: str, names: list[str], spread: Spread, group: Counts
+) -> tuple[Counts, pl.DataFrame]:
+    """What every row looks like, and which share of the people who could be behind each look has which secret."""
+    if release.number is None:  # secrets stand on the rows themselves, and all rows of a group look alike
+        texts = pl.Series([spread.values[c] for c in spread.code.tolist()], dtype=pl.String)
+        of = {"look": spread.group.astype(np.int64), "s": texts, "share": spread.count / spread.of_entry}
+        return group, pl.DataFrame(of)
     assert scene.known is not None
     people = scene.ground.people(scene.known, names)
     looks = scene.ground.looks(release.frame, release.name, names)

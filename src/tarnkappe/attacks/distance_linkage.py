@@ -20,7 +20,7 @@ from tarnkappe.wording import percent, plural
 class DistanceLinkage(Attack):
     r"""Every person is linked to the record that is nearest to what is known about them, even if none fits.
 
-    .. math:: \arg\min_{r} \sum_j d_j(x_j, r_j)^2
+    .. math:: \arg \min_{r} \sum_j d_j(x_j, r_j)^2
 
     Numbers are measured in standard deviations from the middle of a label, other values by whether the label says just
     them (0), them among others (in between), or excludes them (1). A link is right if it is the person's own record,

@@ -6,12 +6,16 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+import polars as pl
 
 from tarnkappe.arrays import Floats
-from tarnkappe.attacks.base import Attack, AttackCard, Finding
-from tarnkappe.attacks.scene import Scene
+from tarnkappe.attacks.base import Attack, AttackCard, Finding, Need
+from tarnkappe.attacks.people import covering
+from tarnkappe.attacks.scene import Scene, as_floats, is_numeric
 from tarnkappe.attacks.table_linkage import beliefs
+from tarnkappe.kernels.attacks.matching import nearest_squares
 from tarnkappe.params import param
+from tarnkappe.threads import share_out
 from tarnkappe.wording import percent
 
 
@@ -24,6 +28,10 @@ class Membership(Attack):
     people in the data who are accused then; where many are equally likely, the part of them that is left is drawn by
     lot. Guessing at random accuses as many of both, so the baseline is ``false_alarms``. A release with the same
     δ-presence in every group leaves it there.
+
+    Without a public table, people of the data and others who are certainly not in them are compared: those that a
+    published record is closer to look likelier, by their numbers in standard deviations, or else by whether any record
+    fits them. This is the usual test of averaged and of synthetic data.
 
     The area under the curve (AUC) is the probability that somebody in the data looks likelier than somebody who is not.
 
@@ -44,25 +52,60 @@ class Membership(Attack):
         baseline="as many of those in the data as of the others.",
         remedy="delta-presence: {delta_max: 0.5}",
     )
-    needs: ClassVar = ("quasi", "population", "whole")
+    needs: ClassVar[tuple[Need, ...]] = ("quasi", "population", "whole")
     finds: ClassVar = "presence"
 
     false_alarms: float = param(
         0.01, doc="Share of the people who are not in the data that may be accused.", gt=0, le=1, example=0.01
     )
 
+    def lacks(self, scene: Scene) -> Need | None:
+        """A public table, or people of the data and others to compare them with."""
+        missing = super().lacks(scene)
+        return None if missing == "population" and scene.has("known") and scene.has("holdout") else missing
+
     def carry_out(self, scene: Scene) -> Finding:
         """The share of people in the data who are accused."""
-        belief, people = beliefs(scene)
-        ins, outs = belief * people, (1 - belief) * people
+        if scene.has("population"):
+            belief, people = beliefs(scene)
+            ins, outs, n = belief * people, (1 - belief) * people, scene.release.n_rows
+        else:
+            belief, ins = _closeness(scene)
+            outs, n = 1 - ins, int(ins.sum())
         right, auc = ranked(belief, ins, outs, self.false_alarms)
-        n = scene.release.n_rows
         sentence = (
             f"Whoever accuses {percent(self.false_alarms)} of those who are not in the data by mistake finds "
             f"{percent(right)} of those who are."
         )
         figures = {"area under the curve": auc}
         return self.found(right * n, n, self.false_alarms, sentence, figures=figures)
+
+
+def _closeness(scene: Scene) -> tuple[Floats, Floats]:
+    """How close some published record is to people of the data, and to others; and which of them are in the data."""
+    assert scene.known is not None
+    assert scene.holdout is not None
+    both = scene.known, scene.holdout
+    ins = np.repeat([1.0, 0.0], [scene.known.height, scene.holdout.height])
+    numeric = [name for name in scene.numeric if is_numeric(scene.holdout[name])]
+    if not numeric:
+        looks = scene.ground.looks(scene.release.frame, scene.release.name)
+        people = [scene.ground.people(frame) for frame in both]
+        return np.concatenate([(covering(p, looks)[p.of] > 0).astype(np.float64) for p in people]), ins
+    points = np.concatenate([_numbers(frame, numeric) for frame in both])
+    scale = np.nanstd(points[: scene.known.height], axis=0)
+    scale[scale == 0] = 1.0
+    points, records = (np.nan_to_num(x / scale) for x in (points, _numbers(scene.release.frame, numeric)))
+    records = np.unique(records, axis=0)
+    out = np.zeros(len(points))
+    work = np.arange(len(points) + 1, dtype=np.int64) * max(len(records), 1)
+    share_out(lambda begin, end: nearest_squares(points, records, begin, end, out), work)
+    score: Floats = -np.round(np.sqrt(out), 9)
+    return score, ins
+
+
+def _numbers(frame: pl.DataFrame, names: list[str]) -> Floats:
+    return np.column_stack([as_floats(frame[name]) for name in names])
 
 
 def ranked(score: Floats, ins: Floats, outs: Floats, false_alarms: float) -> tuple[float, float]:

@@ -31,7 +31,7 @@ class ProbabilisticLinkage(Attack):
     A person and a record agree in a column or not. How often they agree if they belong together (m) and if not (u) is
     learned from all pairs by expectation maximisation, without knowing which pairs are right. The score of a pair is
 
-    .. math:: \sum_{j \text{ agrees}} \log\frac{m_j}{u_j} + \sum_{j \text{ differs}} \log\frac{1 - m_j}{1 - u_j} .
+    .. math:: \sum_{j \text{ agrees}} \log (m_j / u_j) + \sum_{j \text{ differs}} \log ((1 - m_j) / (1 - u_j)) .
 
     A link is right if the person's own record, which a key tells, scores best and no other scores the same. Unlike
     plain linkage it survives errors in the table of people. In a k-anonymous release k records always score the same.
@@ -83,6 +83,9 @@ class ProbabilisticLinkage(Attack):
 def learned_weights(patterns: Counts, columns: int, rows: int, rounds: int = 100) -> Floats:
     """The score of every pattern of agreement, learned from how often each occurs among all pairs.
 
+    One pair in as many as there are rows is right. An agreement never speaks against a pair: columns that depend on
+    each other would otherwise be taken for what makes a pair right.
+
     >>> score = learned_weights(np.array([900, 40, 45, 15]), 2, 50)
     >>> bool(score[3] > score[1] > score[0])
     True
@@ -90,16 +93,16 @@ def learned_weights(patterns: Counts, columns: int, rows: int, rounds: int = 100
     bits = (np.arange(1 << columns)[:, None] >> np.arange(columns)) & 1
     total = max(int(patterns.sum()), 1)
     agreeing = (patterns[:, None] * bits).sum(axis=0) / total
-    share, m = 1 / max(rows, 2), np.full(columns, 0.9)
+    share, m = 1 / max(rows, 2), np.full(columns, 0.9)  # of the pairs, and of the agreements of those that are right
     u = np.clip(agreeing, 1e-6, 1 - 1e-6)
     for _ in range(rounds):
         match = share * np.prod(np.where(bits, m, 1 - m), axis=1)
         other = (1 - share) * np.prod(np.where(bits, u, 1 - u), axis=1)
         weight = patterns * match / np.maximum(match + other, 1e-300)
         rest = patterns - weight
-        share = float(np.clip(weight.sum() / total, 1e-12, 0.5))
         # One agreement in advance keeps a column that never differs from deciding alone.
         m = np.clip(((weight[:, None] * bits).sum(axis=0) + 1) / (weight.sum() + 2), 1e-6, 1 - 1e-6)
         u = np.clip((rest[:, None] * bits).sum(axis=0) / max(rest.sum(), 1e-300), 1e-6, 1 - 1e-6)
+        m = np.maximum(m, u + 0.01 * (1 - u))
     score: Floats = np.where(bits, np.log(m / u), np.log((1 - m) / (1 - u))).sum(axis=1)
     return score

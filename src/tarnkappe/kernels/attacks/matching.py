@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from tarnkappe.arrays import Bytes, Codes, Counts, Flags, Floats
 from tarnkappe.kernels import kernel
 
@@ -48,6 +50,22 @@ def rank_by_distance(
                 break
             alike += count[b]
         ties[i] = alike
+
+
+@kernel
+def nearest_squares(points: Floats, records: Floats, begin: int, end: int, out: Floats) -> None:
+    """For the points ``begin .. end``, the squared distance of the nearest record."""
+    n_records, n_columns = records.shape
+    for i in range(begin, end):
+        best = np.inf
+        for r in range(n_records):
+            d = 0.0
+            for j in range(n_columns):
+                d += (points[i, j] - records[r, j]) * (points[i, j] - records[r, j])
+                if d >= best:
+                    break
+            best = min(best, d)
+        out[i] = best
 
 
 @kernel
