@@ -19,12 +19,12 @@ from tarnkappe.boxes import Boxes
 from tarnkappe.engines.cells import tally_of_cells
 from tarnkappe.engines.encode import encode_again, read_kind
 from tarnkappe.errors import DataError, JobError, RefusedError, did_you_mean
-from tarnkappe.evaluate.labels import LabelReader
 from tarnkappe.io import Source, open_source
 from tarnkappe.io.folders import ReleaseFolder, dialect_told, manifest_of
 from tarnkappe.job import Job
 from tarnkappe.job.files import load_job
 from tarnkappe.job.model import Coarsening, column_of
+from tarnkappe.publish.label_reader import LabelReader
 from tarnkappe.risks.reading import is_numeric, table_of
 from tarnkappe.schema import Column, Schema
 from tarnkappe.tally import Domain, Tally, distinct_rows
