@@ -22,6 +22,7 @@ BESIDE_THE_ROOMS = [
     "Release",
     "Taxonomy",
     "__version__",
+    "advise",
     "anonymize_items",
     "compare",
     "dates",
@@ -41,6 +42,7 @@ BESIDE_THE_ROOMS = [
     "value_set",
     "verify",
     "verify_items",
+    "why",
 ]
 CLASSES = [cls.__name__ for cls in (*all_criteria().values(), *all_algorithms().values())]
 PUBLIC = sorted([*BESIDE_THE_ROOMS, *CLASSES])

@@ -31,6 +31,7 @@ _HOMES = {
     "Job": "job",
     "Release": "release",
     "Taxonomy": "taxonomy",
+    "advise": "advising",
     "anonymize_items": "baskets",
     "compare": "comparison.comparing",
     "dates": "taxonomy",
@@ -50,6 +51,7 @@ _HOMES = {
     "value_set": "taxonomy",
     "verify": "audit",
     "verify_items": "baskets",
+    "why": "reasons",
 }
 
 #: The rooms whose classes are offered, all of them.

@@ -157,6 +157,11 @@ class Decided:
         """Number of groups."""
         return self.plan.n_groups
 
+    @property
+    def digest(self) -> str:
+        """The digest of the data that it was decided about."""
+        return self._run.checked.source.sha256
+
     def publish(self, folder: str | Path | None = None, *, copy: int = 0, overwrite: bool = False) -> Release:
         """Write a release and check it: into a folder, or in memory if none is given."""
         run = self._run.prepared(copy)

@@ -75,6 +75,8 @@ LAYERS = (
     "baskets",
     "bundles",
     "comparison",
+    "advising",
+    "reasons",
     "datasets",
     "testing",
     "cli",
