@@ -23,6 +23,7 @@ BESIDE_THE_ROOMS = [
     "Release",
     "Taxonomy",
     "__version__",
+    "advise",
     "anonymize_items",
     "attack",
     "compare",
@@ -45,6 +46,7 @@ BESIDE_THE_ROOMS = [
     "value_set",
     "verify",
     "verify_items",
+    "why",
 ]
 ROOMS = (all_algorithms, all_attacks, all_criteria)
 CLASSES = [cls.__name__ for room in ROOMS for cls in room().values()]

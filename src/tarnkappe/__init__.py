@@ -31,6 +31,7 @@ _HOMES = {
     "Job": "job",
     "Release": "release",
     "Taxonomy": "taxonomy",
+    "advise": "advising",
     "anonymize_items": "baskets",
     "attack": "attacking",
     "compare": "comparison.comparing",
@@ -53,6 +54,7 @@ _HOMES = {
     "value_set": "taxonomy",
     "verify": "audit",
     "verify_items": "baskets",
+    "why": "reasons",
 }
 
 #: The rooms whose classes are offered, all of them.

@@ -1,6 +1,7 @@
 # Written by tools/write_stub.py (make format) from the classes that are registered.
 
 from tarnkappe._version import __version__ as __version__
+from tarnkappe.advising import advise as advise
 from tarnkappe.algorithms.bucketization.anatomize import Anatomize as Anatomize
 from tarnkappe.algorithms.bucketization.angel import Angel as Angel
 from tarnkappe.algorithms.bucketization.k_e_permutation import KEPermutation as KEPermutation
@@ -113,6 +114,7 @@ from tarnkappe.pipeline import decide as decide
 from tarnkappe.pipeline import run_job as run_job
 from tarnkappe.pipeline import solutions as solutions
 from tarnkappe.query.error import query_error as query_error
+from tarnkappe.reasons import why as why
 from tarnkappe.release import Release as Release
 from tarnkappe.risks import risk as risk
 from tarnkappe.schema import Column as Column

@@ -41,7 +41,7 @@ def relaxations(criteria: Sequence[Criterion], together: GroupStats) -> list[Rel
         fix = say("  and  ".join(["{}"] * len(fixes)), *fixes)
         out.append(Relaxation(fix, f"all {count(n)} records in one group satisfy it, which is the least that is left"))
     for c in failing:
-        half = _changed(c, n // 2) if c.decided_by_size and n >= 2 else None
+        half = with_threshold(c, n // 2) if c.decided_by_size and n >= 2 else None
         others = [weaker.get(o) or o for o in criteria if o is not c]
         if half is not None and _holds([half, *others], together):
             fixes = [written(half), *(written(w) for o, w in weaker.items() if o is not c and w is not None)]
@@ -62,11 +62,11 @@ def _holds(criteria: Sequence[Criterion], stats: GroupStats) -> bool:
 
 def _weakest(criterion: Criterion, stats: GroupStats) -> Criterion | None:
     """The criterion, just weak enough for some groups; None if no parameter decides how strong it is."""
-    made = _changed(criterion, criterion.worst_level(stats))
+    made = with_threshold(criterion, criterion.worst_level(stats))
     return made if made is not None and _holds([made], stats) else None
 
 
-def _changed(criterion: Criterion, level: float) -> Criterion | None:
+def with_threshold(criterion: Criterion, level: float) -> Criterion | None:
     """The criterion with another threshold, rounded to its weak side; None if no threshold is as weak as the level."""
     if not math.isfinite(level):
         return None

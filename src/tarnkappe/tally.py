@@ -265,6 +265,25 @@ class Tally:
         sums: Counts = np.add.reduceat(values, np.flatnonzero(begins_run(self.quasi)))
         return sums
 
+    def without(self, column: str) -> Tally:
+        """The cells of the same records if a quasi-identifier did not exist; there must be no public table.
+
+        >>> from tarnkappe.taxonomy.tree import Taxonomy
+        >>> domains = [Domain(name, Taxonomy.scale(["0", "1"])) for name in ("a", "b")]
+        >>> cells, _ = count_cells([np.array([0, 0, 1]), np.array([0, 1, 1])], [], domains, [])
+        >>> cells.without("b").quasi.ravel().tolist(), cells.without("b").count.tolist()
+        ([0, 1], [2, 1])
+        """
+        assert self.population is None, "people of a public table are counted by all columns"
+        kept = [j for j, d in enumerate(self.quasi_domains) if d.name != column]
+        return count_cells(
+            [self.quasi[:, j] for j in kept],
+            list(self.sensitive.T),
+            [self.quasi_domains[j] for j in kept],
+            self.sensitive_domains,
+            self.count,
+        )[0]
+
     def sensitive_index(self, column: str) -> int:
         """The position of a sensitive column."""
         return [d.name for d in self.sensitive_domains].index(column)

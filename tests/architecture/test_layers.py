@@ -85,6 +85,8 @@ LAYERS = (
     "certificate",
     "fingerprint",
     "comparison",
+    "advising",
+    "reasons",
     "datasets",
     "testing",
     "cli",

@@ -21,7 +21,7 @@ from tarnkappe.comparison.comparing import PAGE, POINTS, TABLE, Spread
 from tarnkappe.comparison.grid import Grid
 from tarnkappe.comparison.page import render_comparison
 from tarnkappe.comparison.plot import Axis, Scale
-from tarnkappe.errors import JobError
+from tarnkappe.errors import JobError, RefusedError
 
 JOB = """
 title: People <b>
@@ -206,7 +206,7 @@ def test_wrong_grids_are_explained(folder: Path, old: str, new: str):
 
 
 def test_folders_of_others_are_left_alone(folder: Path):
-    with pytest.raises(JobError, match="E601"):
+    with pytest.raises(RefusedError, match="E601"):
         tk.compare(Grid.load(folder / "job.yaml"), folder=folder)
     assert not (folder / POINTS).exists()
 

@@ -9,6 +9,7 @@ import typer
 from tarnkappe._version import __version__
 from tarnkappe.cli import taxonomy
 from tarnkappe.cli.attack import attack
+from tarnkappe.cli.advise import advise, why
 from tarnkappe.cli.check import check
 from tarnkappe.cli.compare import compare
 from tarnkappe.cli.demo import demo
@@ -64,6 +65,7 @@ app.command(rich_help_panel=START)(init)
 app.add_typer(taxonomy.app, name="taxonomy", rich_help_panel=CONFIGURE)
 app.command(rich_help_panel=CONFIGURE)(check)
 app.command(rich_help_panel=CONFIGURE)(compare)
+app.command(rich_help_panel=CONFIGURE)(advise)
 app.command(rich_help_panel=ANONYMISE)(run)
 app.command(rich_help_panel=TRUST)(verify)
 app.command(rich_help_panel=TRUST)(sign)
@@ -71,5 +73,6 @@ app.command(rich_help_panel=TRUST)(risk)
 app.command(rich_help_panel=TRUST)(attack)
 app.command(rich_help_panel=TRUST)(utility)
 app.command(rich_help_panel=TRUST)(query)
+app.command(rich_help_panel=TRUST)(why)
 app.command(rich_help_panel=TRUST)(explain)
 app.command(rich_help_panel=TOOLS)(schema)

@@ -16,7 +16,7 @@ import polars as pl
 from tarnkappe.comparison.grid import Grid, Point
 from tarnkappe.comparison.measuring import Measured, Measurer
 from tarnkappe.comparison.working import side_by_side
-from tarnkappe.errors import JobError, did_you_mean
+from tarnkappe.errors import JobError, RefusedError, did_you_mean
 from tarnkappe.io import open_source, staged
 from tarnkappe.io.failures import translate_os_error
 from tarnkappe.job import Job
@@ -302,7 +302,7 @@ class _Notebook:
             return
         ours = {POINTS, PAGE, TABLE}
         if not self.folder.is_dir() or any(p.name not in ours and p.name[0] != "." for p in self.folder.iterdir()):
-            raise JobError(
+            raise RefusedError(
                 "E601",
                 f"'{self.folder}' exists already and is no comparison",
                 where=str(self.folder),

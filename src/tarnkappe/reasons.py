@@ -1,0 +1,248 @@
+"""Why a cell of a release is as coarse as it is: its group is divided further, and the criteria say what breaks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from tarnkappe.algorithms.fulldomain.solutions import Solutions
+from tarnkappe.arrays import Codes, Counts
+from tarnkappe.companions import groups_table
+from tarnkappe.criteria.base import Criterion
+from tarnkappe.errors import DataError, JobError, did_you_mean
+from tarnkappe.goal import Goal
+from tarnkappe.groups import Draft
+from tarnkappe.io import open_source
+from tarnkappe.io.folders import GROUPS, MANIFEST, ReleaseFolder, dialect_told, read_manifest
+from tarnkappe.job import Job
+from tarnkappe.metrics import metric_named
+from tarnkappe.pipeline import Decided, decide
+from tarnkappe.plan import Plan
+from tarnkappe.publish.boxes import BoxForm
+from tarnkappe.tally import Tally
+from tarnkappe.taxonomy import Taxonomy
+from tarnkappe.wording import count, plural
+
+#: So many places to cut a range are tried, evenly spaced where there are more.
+_MOST_CUTS = 200
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why a column of a group says no more than it does."""
+
+    column: str
+    label: str | None
+    #: How the group was divided to see what breaks, and how many ways of doing so satisfy everything.
+    tried: int
+    possible: int
+    #: How many of them break each criterion.
+    broken: dict[str, int]
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Reasons:
+    """Why a row of a release says what it says. For the publisher only: it is found in the original data."""
+
+    row: int
+    records: int
+    algorithm: str
+    columns: tuple[Reason, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it as plain data, for ``--json``."""
+        return asdict(self)
+
+
+def why(folder: str | Path, row: int, columns: Sequence[str] = (), *, data: Any = None) -> Reasons:
+    """Say which group a row of a release belongs to, and which criterion keeps its cells from saying more.
+
+    `row` counts from 1. The decision is made again from the job and the seed in the folder that is not shared, so the
+    data must still be there, unchanged, where the job says or as `data`. A cell that says the value itself has nothing
+    to explain. Of any other its group is divided by what lies one level below, or a range in two, and every criterion
+    is asked about the parts.
+    """
+    decided, row_labels = _decided_again(Path(folder), row, data)
+    plan = decided.plan
+    assert isinstance(plan, Plan)
+    names = [d.name for d in plan.tally.quasi_domains]
+    unknown = [name for name in columns if name not in names]
+    if unknown:
+        raise JobError(
+            "E105",
+            f"'{unknown[0]}' is no quasi-identifier of the release{did_you_mean(unknown[0], names)}",
+            hint=f"Quasi-identifiers: {', '.join(names)}.",
+        )
+    group = _group_of(plan, row_labels, Path(folder))
+    pieces = plan.grouping.group == group
+    part = _Part(plan.tally, plan.goal, plan.grouping.cell[pieces], plan.grouping.quota[pieces])
+    found = tuple(
+        _reason(plan, group, j, name, row_labels[j], part, decided.job)
+        for j, name in enumerate(names)
+        if not columns or name in columns
+    )
+    return Reasons(row, int(plan.sizes[group]), decided.job.algorithm.title, found)
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """The pieces of one group, to be divided in other ways."""
+
+    tally: Tally
+    goal: Goal
+    cell: Codes
+    quota: Counts
+
+    def divided(self, parts: Codes, n_parts: int, times: int = 1) -> tuple[np.ndarray[Any, Any], dict[str, Any]]:
+        """Which parts satisfy everything, and which satisfy each criterion; pieces are repeated so many `times`."""
+        draft = Draft(np.tile(self.cell, times), parts, np.tile(self.quota, times), n_parts)
+        stats = self.goal.stats(self.tally, draft, self.goal.table_distributions(self.tally))
+        return self.goal.satisfied(stats), {_name(c): c.satisfied(stats) for c in self.goal.criteria}
+
+
+def _name(criterion: Criterion) -> str:
+    on = f" on '{criterion.sensitive_column}'" if criterion.sensitive_column else ""
+    return f"{criterion.asked}{on}"
+
+
+def _reason(plan: Plan, group: int, j: int, name: str, label: str | None, part: _Part, job: Job) -> Reason:
+    """Why one column of a group says no more."""
+    domain, boxes = plan.tally.quasi_domains[j], plan.boxes
+    leaf = plan.tally.quasi[part.cell, j]
+    spread = bool(boxes.publishes_range(j, domain)[group])
+    node = int(boxes.node[group, j])
+    shown = "a gap" if label is None else f"'{label}'"
+    if label is None or (not spread and domain.taxonomy.lo[node] == domain.taxonomy.hi[node] and not domain.floor):
+        return Reason(name, label, 0, 0, {}, f"'{name}' is published as it is in the data.")
+    if spread:
+        tried, possible, broken = _cuts(part, leaf)
+        ways = f"{plural(tried, 'place')} where it could be cut in two"
+        begin = f"'{name}' says {shown}. Of the {ways}"
+        kept = f"{count(possible)} would satisfy everything" if possible else "none leaves two parts that satisfy it"
+    else:
+        tried, possible, broken = _children(part, leaf, domain.taxonomy, node)
+        if tried == 0:
+            return Reason(name, label, 0, 0, {}, f"'{name}' says {shown}: the lowest level that may be published.")
+        begin = f"'{name}' says {shown}. One level below, the group would be {plural(tried, 'part')}"
+        kept = (
+            "all of them satisfy everything" if possible == tried else f"{count(possible)} of them satisfy everything"
+        )
+    words = [f"{what} breaks at {count(n)}" for what, n in broken.items() if n]
+    sentence = f"{begin}; {kept}" + (f": {', '.join(words)}." if words else ".")
+    if (spread and possible) or (not spread and possible == tried):
+        sentence += f" {_elsewhere(plan, j, job)}"
+    return Reason(name, label, tried, possible, broken, sentence)
+
+
+def _cuts(part: _Part, leaf: Codes) -> tuple[int, int, dict[str, int]]:
+    """How many places there are to cut a range in two, at how many both parts hold, and what breaks elsewhere."""
+    values = np.unique(leaf)
+    ends = values[:-1] if len(values) <= _MOST_CUTS else values[np.linspace(0, len(values) - 2, _MOST_CUTS).astype(int)]
+    if not len(ends):
+        return 0, 0, {}
+    side = (leaf[None, :] > ends[:, None]) + 2 * np.arange(len(ends))[:, None]
+    ok, each = part.divided(side.ravel().astype(np.int32), 2 * len(ends), len(ends))
+    both = ok.reshape(-1, 2).all(axis=1)
+    broken = {name: int((~flags.reshape(-1, 2)).any(axis=1).sum()) for name, flags in each.items()}
+    return len(ends), int(both.sum()), broken
+
+
+def _children(part: _Part, leaf: Codes, tree: Taxonomy, node: int) -> tuple[int, int, dict[str, int]]:
+    """How many nodes below a label the group would be divided into, how many hold, and what breaks in the others."""
+    begins = np.sort(tree.lo[tree.parent == node])
+    if not len(begins):
+        return 0, 0, {}
+    which = np.searchsorted(begins, leaf, side="right") - 1
+    present, parts = np.unique(which, return_inverse=True)
+    ok, each = part.divided(parts.astype(np.int32), len(present))
+    return len(present), int(ok.sum()), {name: int((~flags).sum()) for name, flags in each.items()}
+
+
+def _elsewhere(plan: Plan, j: int, job: Job) -> str:
+    """Why a group that could say more does not: everybody is told the same, or the algorithm stopped there."""
+    if "levels" not in plan.notes:
+        return f"This group alone could say more; {job.algorithm.title} weighed it against other columns and groups."
+    node = [int(text) for text in str(plan.notes["levels"]).split(", ")]
+    floors = [d.floor for d in plan.tally.quasi_domains]
+    node[j] -= 1
+    if node[j] < floors[j]:
+        return "This group alone could say more, but no lower level may be published."
+    space = Solutions(plan.tally, plan.goal, [metric_named("lm")])
+    found = space.at(tuple(level - floor for level, floor in zip(node, floors, strict=True)))
+    allowed = plan.goal.budget(plan.tally.n_records)
+    if not found.ok:
+        return (
+            f"This group alone could say more, but everybody is told the same: at level {node[j]} of this column "
+            f"{plural(found.suppressed, 'record')} would have to be suppressed, allowed are {count(allowed)}."
+        )
+    return (
+        f"Level {node[j]} of this column would satisfy everything too, with {plural(found.suppressed, 'record')} "
+        f"suppressed instead of {count(plan.suppressed)}; {job.algorithm.title} found that other levels lose less."
+    )
+
+
+def _group_of(plan: Plan, labels: Sequence[str | None], folder: Path) -> int:
+    """The group that publishes some labels."""
+    same = np.ones(plan.n_groups, np.bool_)
+    for label, known in zip(labels, plan.labels, strict=True):
+        texts = [str(text) for text in known.texts]
+        code = -1 if label is None else texts.index(label) if label in texts else -2
+        same &= known.code == code
+    if int(same.sum()) != 1:
+        raise _not_the_same(folder)
+    return int(np.argmax(same))
+
+
+def _decided_again(path: Path, row: int, data: Any) -> tuple[Decided, list[str | None]]:
+    """The decision of a release, made again, and what a row of its table says in the quasi-identifiers."""
+    folder = ReleaseFolder(path)
+    manifest, table, kept = read_manifest(folder.manifest), folder.table, folder.job
+    private = folder.private / MANIFEST
+    if manifest is None or table is None or "quasi_identifiers" not in manifest:
+        raise JobError("E107", f"'{path}' is no release of records", hint="tarnkappe why FOLDER --row 1")
+    if kept is None or not private.is_file():
+        raise JobError(
+            "E107",
+            f"'{path}' lacks the folder that is not shared, and only the publisher can be told why",
+            hint="Give the folder as  tarnkappe run  wrote it.",
+        )
+    job = Job.from_yaml(kept)
+    if not issubclass(job.algorithm.publishes, BoxForm):
+        raise JobError(
+            "E111",
+            f"{job.algorithm.name} coarsens nothing that could be divided further",
+            hint="tarnkappe explain " + job.algorithm.name,
+        )
+    dialect, missing = dialect_told(manifest)
+    with open_source(table, dialect, missing) as source:
+        if not 1 <= row <= source.n_rows:
+            raise JobError("E108", f"there is no row {row}", hint=f"Rows are numbered from 1 to {source.n_rows}.")
+        cells = source.read(list(manifest["quasi_identifiers"])).select(pl.all().cast(pl.String)).row(row - 1)
+    told = json.loads(private.read_text("utf-8"))
+    given = job.data.path if data is None else data
+    if given is None:
+        what = "the job of the release names no data file"
+        raise JobError("E103", what, where=str(kept), hint="tarnkappe why FOLDER --row 1 --data DATA.csv")
+    decided = decide(job, given, seed=int(told["seed"]))
+    groups = folder.kept(GROUPS)
+    plan = decided.plan
+    same_data = decided.digest == told["input"]["sha256"]
+    if not same_data or not isinstance(plan, Plan) or (groups is not None and not groups_table(plan).equals(groups)):
+        raise _not_the_same(path)
+    return decided, list(cells)
+
+
+def _not_the_same(folder: Path) -> DataError:
+    return DataError(
+        "E410",
+        "the decision cannot be made again: the data, the job or the version of Tarnkappe are others than then",
+        where=str(folder),
+        hint="Run the job again, and ask about the new release.",
+    )
