@@ -11,17 +11,15 @@ import numpy as np
 import polars as pl
 
 from tarnkappe.attacks import Attack, Finding, all_attacks, attack_class
-from tarnkappe.attacks.base import NEEDS, Need
+from tarnkappe.attacks.base import NEEDS, Need, SequelAttack
+from tarnkappe.attacks.opening import open_published, published
 from tarnkappe.attacks.scene import Scene, Table
 from tarnkappe.audited import Reading
 from tarnkappe.errors import JobError, TarnkappeError
 from tarnkappe.io import open_source
-from tarnkappe.io.folders import ReleaseFolder, dialect_told, manifest_of
 from tarnkappe.job.files import load_job
 from tarnkappe.job.given import names_of
 from tarnkappe.job.model import Coarsening, Job, column_of
-from tarnkappe.publish.sheets import MAIN
-from tarnkappe.publish.sheets import Reading as Numbers
 from tarnkappe.release import Release
 from tarnkappe.schema import Column
 
@@ -116,7 +114,7 @@ def attack(
         lambda: np.random.Generator(np.random.Philox(seed)),
         _people(known, reading),
         key,
-        tuple(_with_quasi(open_table(other, reading)[0], quasis) for other in others),
+        tuple(_with_quasi(open_table(other, reading)[0], quasis) for other in (*others, *_earlier(asked))),
         _people(population, reading),
         _people(holdout, reading),
         in_order,
@@ -168,45 +166,20 @@ def open_table(release: Any, reading: Reading) -> tuple[Table, dict[str, Any] | 
     if isinstance(release, Release):
         if release.folder is None:
             frames = {name: _frame(table) for name, table in release.tables.items()}
-            return _table("the release", frames, release.public_manifest, "."), release.public_manifest, release.job
+            told = release.public_manifest
+            return published("the release", frames, told, "."), told, release.job
         release = release.folder
     if not isinstance(release, (str, Path)):
         return Table("data frame", _frame(release), ()), None, None
-    path = Path(release).expanduser()
-    folder = ReleaseFolder(path) if path.is_dir() and not any(path.glob("part-*")) else None
-    file = path if folder is None or folder.table is None else folder.table
-    manifest = manifest_of(file)
-    dialect, missing = dialect_told(manifest, reading.dialect)
-    sheets = {str(t["name"]): str(t["file"]) for t in (manifest or {}).get("tables", ())} or {MAIN: file.name}
-    frames, decimal = {}, dialect.decimal or "."
-    for name, beside in sheets.items():
-        with open_source(file.with_name(Path(beside).name), dialect, missing) as source:
-            frames[name] = source.read(source.columns)
-            decimal = source.decimal
-    around = folder or ReleaseFolder.around(file)
-    job = None if around is None or around.job is None else load_job(around.job)
-    return _table(str(release), frames, manifest or {}, decimal), manifest, job
+    table, manifest, folder = open_published(release, reading.dialect)
+    job = None if folder is None or folder.job is None else load_job(folder.job)
+    return table, manifest, job
 
 
-def _table(name: str, frames: Mapping[str, pl.DataFrame], manifest: Mapping[str, Any], decimal: str) -> Table:
-    quasi = tuple(map(str, manifest.get("quasi_identifiers", ())))
-    if "reading" not in manifest:
-        return Table(name, frames[MAIN], quasi, decimal)
-    numbers = Numbers.told(manifest["reading"])
-    main = frames[MAIN]
-    holding = [tuple(c for c in s["columns"] if c in quasi) for s in manifest.get("strands", ())]
-    secrets = None if numbers.secrets == MAIN else frames[numbers.secrets]
-    return Table(
-        name,
-        main,
-        tuple(c for c in quasi if c in main.columns),
-        decimal,
-        numbers.number,
-        secrets,
-        numbers.count,
-        numbers.beside,
-        tuple(columns for columns in holding if columns),
-    )
+def _earlier(asked: Sequence[str | Attack]) -> list[str]:
+    """The earlier releases that attacks name themselves."""
+    named = [one.earlier for one in asked if isinstance(one, SequelAttack)]
+    return list(dict.fromkeys(name for name in named if name is not None))
 
 
 def _with_quasi(table: Table, quasi: Sequence[Column]) -> Table:

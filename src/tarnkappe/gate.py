@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import polars as pl
 
-from tarnkappe.attacks.base import Finding
+from tarnkappe.attacks.base import Attack, Finding, SequelAttack
+from tarnkappe.attacks.opening import open_published
 from tarnkappe.attacks.scene import Scene, Table
 from tarnkappe.engines.encode import read_kind
 from tarnkappe.errors import VerificationError
@@ -26,7 +28,7 @@ def withstood(job: Job, run: Run, written: Mapping[str, Source], where: str) -> 
         return ()
     run.clock.begin("attack")
     scene = _scene(run, written)
-    findings = [found for one in job.attacks for found in one.findings(scene)]
+    findings = [found for one in job.attacks for found in one.findings(_with_earlier(scene, one))]
     broken = [found for found in findings if found.beats_baseline]
     if broken:
         raise VerificationError(
@@ -41,6 +43,15 @@ def withstood(job: Job, run: Run, written: Mapping[str, Source], where: str) -> 
             hint=_fix(job, broken[0]),
         )
     return tuple(findings)
+
+
+def _with_earlier(scene: Scene, one: Attack) -> Scene:
+    """The scene with the earlier release that an attack names."""
+    if not isinstance(one, SequelAttack) or one.earlier is None:
+        return scene
+    table = open_published(one.earlier)[0]
+    held = tuple(name for name in scene.names if name in table.frame.columns)
+    return replace(scene, others=(replace(table, quasi=held),))
 
 
 def _fix(job: Job, found: Finding) -> Fix:
@@ -90,9 +101,7 @@ def _table(run: Run, written: Mapping[str, Source]) -> Table:
     )
 
 
-def _read(
-    source: Source, columns: list[Column] | tuple[Column, ...], typed: list[Column] | tuple[Column, ...]
-) -> pl.DataFrame:
+def _read(source: Source, columns: Sequence[Column], typed: Sequence[Column]) -> pl.DataFrame:
     """Columns of a table; numbers as numbers where that is what they are."""
     frame = source.read([c.name for c in columns])
     return frame.with_columns(read_kind(frame[c.name], c, source).alias(c.name) for c in typed if c.kind == "numeric")

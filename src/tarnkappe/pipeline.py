@@ -21,6 +21,7 @@ from tarnkappe.algorithms.ceilings import lost_to_ceilings
 from tarnkappe.algorithms.last_resort import dealt, planned
 from tarnkappe.algorithms.timed import decide_in_time
 from tarnkappe.algorithms.watch import Watch
+from tarnkappe.attacks.base import SequelAttack
 from tarnkappe.companions import (
     staging,
 )
@@ -216,6 +217,7 @@ def save(draft: Draft, folder: str | Path, *, overwrite: bool = False) -> Releas
 def _read(job: Job, data: Any) -> list[str | Path]:
     """The files that a job reads."""
     files = [c.taxonomy.path for c in job.columns if isinstance(c.taxonomy, File)]
+    files += [one.earlier for one in job.attacks if isinstance(one, SequelAttack) and one.earlier is not None]
     tables = [data, None if job.population is None else job.population.given]
     return [*files, *(table for table in tables if isinstance(table, (str, Path)))]
 

@@ -144,3 +144,32 @@ def test_a_mechanism_is_not_tested_on_the_data():
             attacks=["record-linkage"],
         )
     assert caught.value.code == "E111"
+
+
+def test_a_second_release_must_not_give_away_what_the_first_hid(tmp_path: Path):
+    """Two releases of the same people, cut at different places: together they leave one value for some of them."""
+    people = pl.DataFrame({"age": [20, 21, 22, 23, 24, 25], "illness": ["a", "b", "c", "a", "b", "d"]})
+    first = pl.DataFrame({"age": ["[20 21]", "[20 21]", "[22 23]", "[22 23]", "[24 25]", "[24 25]"]})
+    first.with_columns(people["illness"]).write_csv(tmp_path / "first.csv")
+    made = tk.Job(quasi={"age": tk.numeric()}, sensitive=["illness"], criteria=[tk.KAnonymity(3)], seed=1)
+    alone = tk.attack("complementary-release", made.anonymize(people), known=people, others=[tmp_path / "first.csv"])[0]
+    assert alone.rate > alone.baseline == 0
+    (tmp_path / "job.yaml").write_text(
+        made.to_yaml() + "attacks:\n  - complementary-release: {earlier: first.csv}\n", encoding="utf-8"
+    )
+    asked = tk.Job.from_yaml(tmp_path / "job.yaml")
+    assert asked.attacks[0].earlier == str(tmp_path / "first.csv")
+    assert "earlier: first.csv" in asked.to_yaml(tmp_path)
+    with pytest.raises(VerificationError) as caught:
+        tk.run_job(asked, people, tmp_path / "second")
+    assert "complementary-release" in caught.value.details[0]
+    assert not (tmp_path / "second").exists()
+    first[:4].with_columns(people["illness"][:4]).write_csv(tmp_path / "pairs.csv")
+    same = tk.Job(
+        quasi={"age": tk.numeric()},
+        sensitive=["illness"],
+        criteria=[tk.KAnonymity(2)],
+        attacks=[tk.ComplementaryRelease(earlier=str(tmp_path / "pairs.csv"))],
+        seed=1,
+    )
+    assert tk.run_job(same, people[:4], tmp_path / "second").attacks[0].rate == 0, "with the groups of the first"

@@ -205,3 +205,12 @@ class SecretAttack(Attack):
     def of(self, scene: Scene) -> str:
         """The sensitive column in this scene."""
         return self.column or scene.secrets[0]
+
+
+@dataclass(frozen=True)
+class SequelAttack(SecretAttack):
+    """An attack on a release that follows an earlier one about the same people."""
+
+    earlier: str | None = param(
+        None, doc="The earlier release, a file or a folder; in a job file relative to that.", example="release-2025"
+    )

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from tarnkappe.arrays import Flags
-from tarnkappe.attacks.base import AttackCard, Finding, SecretAttack
+from tarnkappe.attacks.base import AttackCard, Finding, SequelAttack
 from tarnkappe.attacks.people import People, covering_looks
 from tarnkappe.attacks.scene import Scene, Table
 from tarnkappe.wording import percent, plural
@@ -19,7 +19,7 @@ _AT_ONCE = 1 << 26
 
 
 @dataclass(frozen=True)
-class ComplementaryRelease(SecretAttack):
+class ComplementaryRelease(SequelAttack):
     r"""Two releases of the same people are intersected: a person's secret stands in both of their groups.
 
     For every person, the values that stand in some group that fits the person are found in each release. What stands in

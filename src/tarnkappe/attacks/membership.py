@@ -100,7 +100,7 @@ def _closeness(scene: Scene) -> tuple[Floats, Floats]:
     out = np.zeros(len(points))
     work = np.arange(len(points) + 1, dtype=np.int64) * max(len(records), 1)
     share_out(lambda begin, end: nearest_squares(points, records, begin, end, out), work)
-    score: Floats = -np.round(np.sqrt(out), 9)
+    score: Floats = -np.sqrt(out).round(9).astype(np.float64)
     return score, ins
 
 

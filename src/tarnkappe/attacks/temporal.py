@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import polars as pl
 
-from tarnkappe.attacks.base import AttackCard, Finding, SecretAttack
+from tarnkappe.attacks.base import AttackCard, Finding, SequelAttack
 from tarnkappe.attacks.scene import Scene
 from tarnkappe.wording import percent, plural
 
@@ -15,7 +15,7 @@ _BEFORE, _AFTER, _CHANGE = " b", " a", " c"
 
 
 @dataclass(frozen=True)
-class Temporal(SecretAttack):
+class Temporal(SequelAttack):
     r"""An earlier and a later release are compared: what is new in a group belongs to those who are new.
 
     In every group that both releases have, by its labels, the secrets of the earlier one are taken away from those of

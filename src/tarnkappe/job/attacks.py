@@ -6,19 +6,17 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tarnkappe.attacks import Attack, attack_class
-from tarnkappe.attacks.base import NEEDS, Need
+from tarnkappe.attacks.base import NEEDS, Need, SequelAttack
 from tarnkappe.errors import JobError, did_you_mean
 from tarnkappe.fixes import Fix, role
 from tarnkappe.goal import Goal
 from tarnkappe.job.given import refused, shown
-from tarnkappe.job.text import PlacedDict
-from tarnkappe.params import bind, place
 from tarnkappe.schema import Schema
 
 #: What a run has: the data, the table it wrote, and a public table if the job names one.
 _THERE: frozenset[Need] = frozenset({"quasi", "sensitive", "known", "secrets", "population", "numbers", "whole"})
 
-_FIX = Fix("- homogeneity: {margin: 0.01}", "attacks=[Homogeneity(margin=0.01)]")
+ATTACK_FIX = Fix("- homogeneity: {margin: 0.01}", "attacks=[Homogeneity(margin=0.01)]")
 
 
 def attacks_of(given: Any) -> tuple[Attack, ...]:
@@ -32,23 +30,9 @@ def attacks_of(given: Any) -> tuple[Attack, ...]:
     for item in several:
         made = attack_class(item)() if isinstance(item, str) else item
         if not isinstance(made, Attack):
-            raise refused(f"'attacks' must be attacks, got {shown(item)}", _FIX)
+            raise refused(f"'attacks' must be attacks, got {shown(item)}", ATTACK_FIX)
         out.append(made)
     return tuple(out)
-
-
-def attack_from(item: Any, raw: Mapping[str, Any]) -> Attack:
-    """An entry of the section ``attacks`` of a job file: a name, or a name with its parameters."""
-    where = place(item) if isinstance(item, Mapping) else place(raw, "attacks")
-    if isinstance(item, str):
-        return attack_class(item, where)()
-    if not isinstance(item, Mapping) or len(item) != 1:
-        raise JobError("E110", "an attack is one name with its parameters", where=where, hint=_FIX)
-    ((name, body),) = item.items()
-    body = PlacedDict(where or "") if body is None else body
-    if not isinstance(body, Mapping):
-        raise JobError("E110", f"attack '{name}' needs a mapping of parameters", where=where, hint="{margin: 0.01}")
-    return bind(attack_class(name, place(item, name)), body, f"attack '{name}'")
 
 
 def require_attackable(attacks: Iterable[Attack], schema: Schema, goal: Goal, *, public_table: bool) -> None:
@@ -61,15 +45,17 @@ def require_attackable(attacks: Iterable[Attack], schema: Schema, goal: Goal, *,
                 f"whether a release withstands '{one.name}' depends on the data, which {goal.asked} does not allow",
                 hint="Remove  attacks:  from the job; what a mechanism hides needs no test on one table.",
             )
-        lacking = next((need for need in one.needs if need not in _THERE), None)
+        there = _THERE | {"other"} if isinstance(one, SequelAttack) and one.earlier is not None else _THERE
+        lacking = next((need for need in one.needs if need not in there), None)
         if lacking is None and "population" in one.needs and not public_table:
             lacking = "population"
         if lacking is not None:
             hint = "population: {path: REGISTER.csv}" if lacking == "population" else None
+            also = f"  or  - {one.name}: {{earlier: release-2025}}" if lacking == "other" else ""
             raise JobError(
                 "E111",
                 f"the attack '{one.name}' needs {NEEDS[lacking][0]}, which a job does not have",
-                hint=hint or f"tarnkappe attack {one.name} RELEASE {NEEDS[lacking][1]}   (afterwards)",
+                hint=hint or f"tarnkappe attack {one.name} RELEASE {NEEDS[lacking][1]}   (afterwards){also}",
             )
         column = one.sensitive_column
         if column is not None and column not in names:

@@ -14,7 +14,6 @@ from tarnkappe.choice import Auto
 from tarnkappe.criteria import all_criteria
 from tarnkappe.engines.settings import ENGINES, EngineSettings
 from tarnkappe.errors import JobError
-from tarnkappe.job.attacks import attack_from
 from tarnkappe.job.given import algorithm_of, seconds_of, share_of
 from tarnkappe.job.model import DataSettings, Job, OutputSettings, Population, require_column, require_target
 from tarnkappe.job.sections import (
@@ -24,6 +23,8 @@ from tarnkappe.job.sections import (
     PopulationSection,
     RecordsOutputSection,
     at,
+    attack_data,
+    attack_from,
     changed,
     changed_output,
     column_data,
@@ -142,7 +143,7 @@ def job_from_data(raw: Mapping[str, Any], folder: Path) -> Job:
             output=OutputSettings(target, output.format, output.spreadsheet_safe, output.solutions),
             population=Population(*reading(population, raw, "population", folder)) if "population" in raw else None,
             engine=engine,
-            attacks=[attack_from(item, raw) for item in listed(raw, "attacks")],
+            attacks=[attack_from(item, raw, folder) for item in listed(raw, "attacks")],
         )
 
 
@@ -164,7 +165,7 @@ def job_to_yaml(job: Job, folder: str | Path | None = None) -> str:
     if job.rest is not None:
         data["rest"] = job.rest
     data["criteria"] = [{c.name: changed(c)} for c in job.goal.criteria]
-    data["attacks"] = [{a.name: changed(a)} for a in job.attacks]
+    data["attacks"] = [attack_data(a, beside) for a in job.attacks]
     limits = {"suppressed_rows": job.goal.max_suppressed or None, "time": job.time_limit and f"{job.time_limit:g}s"}
     data["limits"] = without_none(limits)
     data["algorithm"] = {"name": job.algorithm.name, **changed(job.algorithm)}

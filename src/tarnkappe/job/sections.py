@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from tarnkappe.attacks import Attack, attack_class
+from tarnkappe.attacks.base import SequelAttack
 from tarnkappe.criteria import Criterion, criterion_class
 from tarnkappe.errors import JobError, TarnkappeError, did_you_mean
 from tarnkappe.io import CsvDialect
+from tarnkappe.job.attacks import ATTACK_FIX
 from tarnkappe.job.model import DataSettings, OutputSettings
 from tarnkappe.job.text import PlacedDict
 from tarnkappe.params import Declared, bind, param, parameters, place
@@ -282,3 +285,31 @@ def column_data(column: Column, folder: Path | None) -> dict[str, Any]:
 def without_none(data: Mapping[str, Any]) -> dict[str, Any]:
     """The entries that have a value."""
     return {key: value for key, value in data.items() if value is not None}
+
+
+def attack_from(item: Any, raw: Mapping[str, Any], folder: Path) -> Attack:
+    """An entry of the section ``attacks`` of a job file: a name, or a name with its parameters.
+
+    What it names as an earlier release is relative to `folder`.
+    """
+    where = place(item) if isinstance(item, Mapping) else place(raw, "attacks")
+    if isinstance(item, str):
+        return attack_class(item, where)()
+    if not isinstance(item, Mapping) or len(item) != 1:
+        raise JobError("E110", "an attack is one name with its parameters", where=where, hint=ATTACK_FIX)
+    ((name, body),) = item.items()
+    body = PlacedDict(where or "") if body is None else body
+    if not isinstance(body, Mapping):
+        raise JobError("E110", f"attack '{name}' needs a mapping of parameters", where=where, hint="{margin: 0.01}")
+    made = bind(attack_class(name, place(item, name)), body, f"attack '{name}'")
+    if isinstance(made, SequelAttack):
+        return replace(made, earlier=resolved(made.earlier, folder, place(body, "earlier")))
+    return made
+
+
+def attack_data(attack: Attack, folder: Path | None) -> dict[str, Any]:
+    """An attack as it is written in a job file that lies in a folder."""
+    settings = changed(attack)
+    if isinstance(attack, SequelAttack) and attack.earlier is not None:
+        settings["earlier"] = relative(attack.earlier, folder)
+    return {attack.name: settings}

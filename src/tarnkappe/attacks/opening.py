@@ -1,0 +1,75 @@
+"""A published release from its files: one table with labels, or tables whose groups have numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from tarnkappe.attacks.scene import Table
+from tarnkappe.errors import JobError
+from tarnkappe.io import CsvDialect, open_source
+from tarnkappe.io.folders import MANIFEST, ReleaseFolder, dialect_told, manifest_of
+from tarnkappe.publish.sheets import MAIN, Reading
+
+
+def open_published(
+    release: str | Path, dialect: CsvDialect | None = None
+) -> tuple[Table, dict[str, Any] | None, ReleaseFolder | None]:
+    """A release as its reader has it, with its manifest, and the folder that it lies in, if there are any."""
+    path = Path(release).expanduser()
+    folder = ReleaseFolder(path) if path.is_dir() and not any(path.glob("part-*")) else None
+    file = path if folder is None or folder.table is None else folder.table
+    manifest = manifest_of(file)
+    told, missing = dialect_told(manifest, dialect)
+    sheets = _sheets(manifest, file)
+    frames, decimal = {}, told.decimal or "."
+    for name, beside in sheets.items():
+        with open_source(file.with_name(Path(beside).name), told, missing) as source:
+            frames[name] = source.read(source.columns)
+            decimal = source.decimal
+    table = published(str(release), frames, manifest or {}, decimal)
+    return table, manifest, folder or ReleaseFolder.around(file)
+
+
+def _sheets(manifest: Mapping[str, Any] | None, file: Path) -> dict[str, str]:
+    """The file of every table; a manifest may have been changed by hand."""
+    try:
+        told = {str(t["name"]): str(t["file"]) for t in (manifest or {}).get("tables", ())}
+    except (KeyError, TypeError, AttributeError):
+        raise _unclear(file) from None
+    return told or {MAIN: file.name}
+
+
+def published(name: str, frames: Mapping[str, pl.DataFrame], manifest: Mapping[str, Any], decimal: str) -> Table:
+    """The tables of a release as its manifest says that they belong together."""
+    try:
+        quasi = tuple(map(str, manifest.get("quasi_identifiers", ())))
+        if "reading" not in manifest:
+            return Table(name, frames[MAIN], quasi, decimal)
+        numbers = Reading.told(manifest["reading"])
+        held = [tuple(c for c in s["columns"] if c in quasi) for s in manifest.get("strands", ())]
+        return Table(
+            name,
+            frames[MAIN],
+            tuple(c for c in quasi if c in frames[MAIN].columns),
+            decimal,
+            numbers.number,
+            None if numbers.secrets == MAIN else frames[numbers.secrets],
+            numbers.count,
+            numbers.beside,
+            tuple(columns for columns in held if columns),
+        )
+    except (AttributeError, KeyError, TypeError, ValueError):
+        raise _unclear(Path(name)) from None
+
+
+def _unclear(file: Path) -> JobError:
+    return JobError(
+        "E110",
+        "the manifest does not say how its tables belong together: 'reading' or 'tables' is not as it was written",
+        where=str(file.with_name(MANIFEST)),
+        hint="Take the manifest that came with the release.",
+    )
