@@ -198,6 +198,7 @@ CODES: dict[str, str] = {
     "E415": "The plan of traceable copies is missing or was changed.",
     "E501": "The written file was read back and does not satisfy the goal. No release was made.",
     "E502": "An algorithm formed groups that lose, invent or mix up records. No release was made.",
+    "E503": "A proof of ownership does not open the commitment that was published.",
     "E601": "The output exists already.",
     "E602": "The output would overwrite its own input.",
     "E603": "The output folder cannot be written.",

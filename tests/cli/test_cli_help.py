@@ -9,7 +9,19 @@ import pytest
 
 from tarnkappe._version import __version__
 
-COMMANDS = ("demo", "inspect", "init", "taxonomy", "check", "run", "verify", "query", "explain", "schema")
+COMMANDS = (
+    "demo",
+    "inspect",
+    "init",
+    "taxonomy",
+    "check",
+    "run",
+    "fingerprint",
+    "verify",
+    "query",
+    "explain",
+    "schema",
+)
 
 
 def test_help_groups_the_commands_and_lists_the_exit_codes(cli) -> None:
@@ -29,7 +41,12 @@ def test_the_bare_command_shows_help(cli) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [*((c,) for c in COMMANDS), *(("taxonomy", c) for c in ("build", "show", "check", "convert"))]
+    "words",
+    [
+        *((c,) for c in COMMANDS),
+        *(("taxonomy", c) for c in ("build", "show", "check", "convert")),
+        *(("fingerprint", c) for c in ("plan", "issue", "trace", "prove", "attack")),
+    ],
 )
 def test_every_command_has_an_example(cli, words: tuple[str, ...]) -> None:
     result = cli(*words, "--help")

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from tarnkappe._version import __version__
-from tarnkappe.cli import taxonomy
+from tarnkappe.cli import fingerprint, taxonomy
 from tarnkappe.cli.check import check
 from tarnkappe.cli.demo import demo
 from tarnkappe.cli.explain import explain
@@ -59,6 +59,7 @@ app.command(rich_help_panel=START)(init)
 app.add_typer(taxonomy.app, name="taxonomy", rich_help_panel=CONFIGURE)
 app.command(rich_help_panel=CONFIGURE)(check)
 app.command(rich_help_panel=ANONYMISE)(run)
+app.add_typer(fingerprint.app, name="fingerprint", rich_help_panel=ANONYMISE)
 app.command(rich_help_panel=TRUST)(verify)
 app.command(rich_help_panel=TRUST)(query)
 app.command(rich_help_panel=TRUST)(explain)

@@ -10,7 +10,7 @@ import numpy as np
 
 from tarnkappe.arrays import Flags, Floats
 from tarnkappe.fingerprint.code import TardosCode, tail, weights_of
-from tarnkappe.fingerprint.keys import Key
+from tarnkappe.fingerprint.keys import DatasetKey, Key
 from tarnkappe.fingerprint.leaks import Opened, open_leak
 from tarnkappe.fingerprint.reading import Evidence, Leak, read_marks
 from tarnkappe.fingerprint.register import Register
@@ -55,7 +55,7 @@ class Trace:
 def trace(
     leak: Any,
     scheme: Scheme,
-    key: Key,
+    key: Key | DatasetKey,
     register: Register,
     *,
     labels: Mapping[str, Mapping[str, str]] | None = None,
