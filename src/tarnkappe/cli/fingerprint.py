@@ -71,6 +71,8 @@ def plan(
     """Choose what all copies share and where marks go; say what the data can carry.
 
     Nothing is shared yet. Publish the commitment: it proves later that the key was there before the copies.
+
+    [bold]Example:[/bold]  tarnkappe fingerprint plan census.yaml --recipients 5 --new-key census.key -o plan
     """
     from tarnkappe.fingerprint.keys import Key
 
@@ -228,6 +230,8 @@ def prove(
     """Open the commitment of a plan, or check that a proof opens the one that was published.
 
     A proof reveals the key of this data set only; whoever has it can compute all its marks. It is for a court.
+
+    [bold]Example:[/bold]  tarnkappe fingerprint prove --plan plan --key census.key -o proof.json
     """
     from tarnkappe.fingerprint.keys import Key
     from tarnkappe.fingerprint.proof import check_proof
@@ -264,7 +268,10 @@ def attack(
     as_json: AsJson = False,
     debug: Debug = False,
 ) -> None:
-    """Attack imagined copies in memory: what is traced, who is falsely accused, what is left to the attacker."""
+    """Attack imagined copies in memory: what is traced, who is falsely accused, what is left to the attacker.
+
+    [bold]Example:[/bold]  tarnkappe fingerprint attack --plan plan --key census.key --report attacks.html
+    """
     from dataclasses import asdict
 
     from tarnkappe.fingerprint.keys import Key
