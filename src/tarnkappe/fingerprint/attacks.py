@@ -20,8 +20,8 @@ from tarnkappe.tally import distinct_rows
 #: Copies of larger data sets are thinned out: tracing does not get harder with more rows.
 _MOST_ROWS = 40_000
 
-#: The rows of a leak as nodes, and the places of those who are behind it.
-Attacked = tuple[Codes, tuple[int, ...]]
+#: A leak, and the places of those who are behind it.
+Attacked = tuple[Leak, tuple[int, ...]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,23 +62,31 @@ class Bench:
         """The rows of the copy with these bits."""
         return self.layout.marked(bits)[self.group]
 
-    def trace(self, rows: Codes) -> Trace:
-        """Who is behind rows."""
+    def whole(self, bits: Flags) -> Leak:
+        """A copy with these bits, group by group."""
+        return Leak(self.layout.marked(bits), self.layout.size.astype(np.float64))
+
+    def leak(self, rows: Codes) -> Leak:
+        """Rows as a leak."""
         rank, first = distinct_rows([c + 1 for c in rows.T], [int(c.max(initial=0)) + 2 for c in rows.T])
-        leak = Leak(rows[first], np.bincount(rank, minlength=len(first)).astype(np.float64))
+        return Leak(rows[first], np.bincount(rank, minlength=len(first)).astype(np.float64))
+
+    def trace(self, leak: Leak) -> Trace:
+        """Who is behind a leak."""
         evidence = read_marks(leak, self.layout)
         how = {"alpha": self.alpha, "colluders": self.colluders}
         return score_book(evidence, self.bias, self.book, self.names, **how)  # type: ignore[arg-type]
 
-    def detail(self, rows: Codes) -> float:
+    def detail(self, leak: Leak) -> float:
         """What is left of the detail of the base, over all its rows: 1 for the base, 0 for nothing."""
         kept = 0.0
+        rows = min(leak.n_rows / len(self.group), 1.0)
         for j, tree in enumerate(self.layout.columns.trees):
             width = (tree.leaf_counts - 1) / max(tree.n_leaves - 1, 1)
-            node = rows[:, j]
-            best = float((1 - width[self.layout.node[self.group, j]]).sum())
-            have = float((1 - width[node[node >= 0]]).sum())
-            kept += min(have / best, 1.0) if best > 0 else 1.0
+            known = leak.node[:, j] >= 0
+            best = float((1 - width[self.layout.node[:, j]]) @ self.layout.size) / float(self.layout.size.sum())
+            have = float((1 - width[leak.node[known, j]]) @ leak.count[known]) / max(leak.n_rows, 1)
+            kept += rows * min(have / best, 1.0) if best > 0 else rows
         return kept / len(self.layout.columns.trees)
 
 
@@ -99,7 +107,7 @@ def _one(bench: Bench, rng: np.random.Generator) -> tuple[int, Codes]:
 
 def _delete_rows(bench: Bench, strength: float, rng: np.random.Generator) -> Attacked:
     who, rows = _one(bench, rng)
-    return rows[rng.random(len(rows)) >= strength], (who,)
+    return bench.leak(rows[rng.random(len(rows)) >= strength]), (who,)
 
 
 def _flip(bench: Bench, strength: float, rng: np.random.Generator) -> Attacked:
@@ -107,7 +115,7 @@ def _flip(bench: Bench, strength: float, rng: np.random.Generator) -> Attacked:
     who, rows = _one(bench, rng)
     other = bench.copy(~bench.book[who])
     changed = (rng.random(len(rows)) < strength) & (rng.random(len(rows)) < 0.5)
-    return np.where(changed[:, None], other, rows), (who,)
+    return bench.leak(np.where(changed[:, None], other, rows)), (who,)
 
 
 def _fabricate(bench: Bench, strength: float, rng: np.random.Generator) -> Attacked:
@@ -115,14 +123,14 @@ def _fabricate(bench: Bench, strength: float, rng: np.random.Generator) -> Attac
     who, rows = _one(bench, rng)
     n = int(strength * len(rows))
     false = np.column_stack([rng.choice(column, n) for column in rows.T])
-    return np.concatenate([rows, false.astype(np.int32)]), (who,)
+    return bench.leak(np.concatenate([rows, false.astype(np.int32)])), (who,)
 
 
 def _delete_columns(bench: Bench, strength: float, rng: np.random.Generator) -> Attacked:
     who, rows = _one(bench, rng)
     rows = rows.copy()
     rows[:, rng.choice(rows.shape[1], int(strength), replace=False)] = UNKNOWN
-    return rows, (who,)
+    return bench.leak(rows), (who,)
 
 
 def _coarsen(bench: Bench, strength: float, rng: np.random.Generator) -> Attacked:
@@ -132,32 +140,33 @@ def _coarsen(bench: Bench, strength: float, rng: np.random.Generator) -> Attacke
     marked = np.unique(bench.layout.pairs)
     for j in rng.choice(marked, min(int(strength), len(marked)), replace=False).tolist():
         rows[:, j] = columns.raised(bench.layout.node[bench.group, j], j, columns.level[j] + 1)
-    return rows, (who,)
+    return bench.leak(rows), (who,)
 
 
 def _alter(bench: Bench, strength: float, rng: np.random.Generator) -> Attacked:
     """Cells are replaced by others of their column."""
     who, rows = _one(bench, rng)
     drawn = np.column_stack([rng.permutation(column) for column in rows.T])
-    return np.where(rng.random(rows.shape) < strength, drawn, rows).astype(np.int32), (who,)
+    return bench.leak(np.where(rng.random(rows.shape) < strength, drawn, rows).astype(np.int32)), (who,)
 
 
 def _coalition(bench: Bench, strength: float, rng: np.random.Generator) -> tuple[tuple[int, ...], NDArray[np.int32]]:
+    """Colluders and what every group says in their copies."""
     who = tuple(rng.choice(bench.n_recipients, int(strength), replace=False).tolist())
-    return who, np.stack([bench.copy(bench.book[u]) for u in who])
+    return who, np.stack([bench.layout.marked(bench.book[u]) for u in who])
 
 
 def _mix_rows(bench: Bench, strength: float, rng: np.random.Generator) -> Attacked:
     who, copies = _coalition(bench, strength, rng)
-    pick = rng.integers(0, len(who), copies.shape[1])
-    return copies[pick, np.arange(copies.shape[1])], who
+    pick = rng.integers(0, len(who), len(bench.group))
+    return bench.leak(copies[pick, bench.group]), who
 
 
 def _interleave(bench: Bench, strength: float, rng: np.random.Generator) -> Attacked:
     """Every block comes from one of the colluders."""
     who, copies = _coalition(bench, strength, rng)
-    pick = rng.integers(0, len(who), bench.layout.n_blocks + 1)[bench.layout.block[bench.group]]
-    return copies[pick, np.arange(copies.shape[1])], who
+    pick = rng.integers(0, len(who), bench.layout.n_blocks + 1)[bench.layout.block]
+    return Leak(copies[pick, np.arange(copies.shape[1])], bench.layout.size.astype(np.float64)), who
 
 
 def _merge(bench: Bench, strength: float, rng: np.random.Generator) -> Attacked:
@@ -167,7 +176,7 @@ def _merge(bench: Bench, strength: float, rng: np.random.Generator) -> Attacked:
     for j, tree in enumerate(bench.layout.columns.trees):
         finest = tree.depth[copies[:, :, j]].argmax(axis=0)
         out[:, j] = copies[finest, np.arange(copies.shape[1]), j]
-    return out, who
+    return Leak(out, bench.layout.size.astype(np.float64)), who
 
 
 def _vote(bench: Bench, strength: float, rng: np.random.Generator, *, most: bool) -> Attacked:
@@ -178,7 +187,7 @@ def _vote(bench: Bench, strength: float, rng: np.random.Generator, *, most: bool
     tie = 2 * ones == len(who)
     chosen = np.where(tie, rng.random(len(ones)) < 0.5, chosen)
     chosen = np.where(ones == 0, False, np.where(ones == len(who), True, chosen))
-    return bench.copy(chosen), who
+    return bench.whole(chosen), who
 
 
 def _majority(bench: Bench, strength: float, rng: np.random.Generator) -> Attacked:
@@ -191,7 +200,7 @@ def _minority(bench: Bench, strength: float, rng: np.random.Generator) -> Attack
 
 def _innocent(bench: Bench, strength: float, rng: np.random.Generator) -> Attacked:
     """A copy that was issued to nobody."""
-    return bench.copy(rng.random(bench.layout.n_positions) < bench.bias), ()
+    return bench.whole(rng.random(bench.layout.n_positions) < bench.bias), ()
 
 
 #: Everything that copies are put through.
@@ -249,10 +258,10 @@ def outcome(bench: Bench, attack: Attack, strength: float, rng: np.random.Genera
     traced = false = 0
     detail = 0.0
     for _ in range(runs):
-        rows, who = attack.run(bench, strength, rng)
-        accused = set(bench.trace(rows).accused)
+        leak, who = attack.run(bench, strength, rng)
+        accused = set(bench.trace(leak).accused)
         guilty = {bench.names[u] for u in who}
         traced += bool(accused & guilty)
         false += bool(accused - guilty)
-        detail += bench.detail(rows)
+        detail += bench.detail(leak)
     return Outcome(attack.name, attack.title, strength, runs, traced, false, detail / runs)

@@ -43,7 +43,7 @@ _BASES = 24
 _DIGEST = 64
 
 #: At least so many columns carry marks, or it would cost little to coarsen them all.
-_LEAST_COLUMNS = 4
+_LEAST_COLUMNS = 5
 
 #: Positions per squared number of colluders and nat of certainty that traced colluders in tests (theory: about 4.93).
 _PER_COLLUDER = 4.0
