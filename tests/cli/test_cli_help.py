@@ -30,7 +30,12 @@ def test_the_bare_command_shows_help(cli) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [*((c,) for c in COMMANDS), *(("taxonomy", c) for c in ("build", "show", "check", "convert"))]
+    "words",
+    [
+        *((c,) for c in COMMANDS),
+        *(("taxonomy", c) for c in ("build", "show", "check", "convert")),
+        *(("fingerprint", c) for c in ("plan", "issue", "trace", "prove", "attack")),
+    ],
 )
 def test_every_command_has_an_example(cli, words: tuple[str, ...]) -> None:
     result = cli(*words, "--help")

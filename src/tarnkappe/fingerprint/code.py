@@ -17,6 +17,9 @@ CUT_OFF = 0.01
 #: Numbers of a key stream are below this.
 _RANGE = float(1 << 32)
 
+#: Positions with so many votes tell how many votes are wrong.
+_ENOUGH_VOTES = 5
+
 #: Exponents that the bound on the tail is minimised over; any would be valid.
 _EXPONENTS = np.geomspace(1e-3, 60.0, 160)
 
@@ -73,6 +76,25 @@ def weights_of(symbol: Floats, both: NDArray[np.bool_], bias: Floats, colluders:
     differ = np.log((1 - p ** (c - 1)) / (1 - q ** (c - 1)))
     plain = np.where(symbol > 0, symbol * for_one, symbol * for_zero)
     return np.where(both, differ, plain)
+
+
+def weights_of_votes(zero: Floats, one: Floats, certainty: Floats, bias: Floats, share: float) -> Floats:
+    r"""The same where rows disagree because somebody altered them: every row is a vote that may be wrong.
+
+    With a share :math:`\varepsilon` of wrong votes, estimated from the leak, votes for 1 and 0 give the odds of the
+    symbol behind them, :math:`\frac{p}{q} (\frac{1-\varepsilon}{\varepsilon})^{n_1 - n_0}`, less where it is uncertain
+    to which block rows belong. A suspect has that symbol with probability `share`, and any otherwise.
+    """
+    total = zero + one
+    enough = total >= _ENOUGH_VOTES
+    rarer = np.minimum(zero, one)[enough].sum() / max(float(total[enough].sum()), 1.0)
+    wrong = min(max(float(rarer), 0.02), 0.45)
+    p, q = bias, 1.0 - bias
+    odds = np.log(p / q) + np.clip((one - zero) * np.log((1 - wrong) / wrong), -30.0, 30.0) * certainty
+    is_one = 1.0 / (1.0 + np.exp(-odds))
+    has_one = share * is_one + (1 - share) * p
+    weight: Floats = np.log(has_one / p) - np.log((1 - has_one) / q)
+    return np.where(total > 0, weight, 0.0)
 
 
 def tail(weight: Floats, bias: Floats, scores: Floats) -> Floats:

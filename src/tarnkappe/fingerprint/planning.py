@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, ClassVar, Literal
 
@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 from tarnkappe.algorithms.base import Algorithm
 from tarnkappe.algorithms.fulldomain.lattice import Node
 from tarnkappe.algorithms.fulldomain.mingen import MinGen
-from tarnkappe.algorithms.fulldomain.search import cuts_at
+from tarnkappe.algorithms.fulldomain.search import Search, cuts_at
 from tarnkappe.algorithms.recoding import recode
 from tarnkappe.arrays import Codes, Counts, Floats
-from tarnkappe.errors import JobError
+from tarnkappe.errors import InfeasibleError, JobError
+from tarnkappe.fingerprint.attacks import Bench, Outcome, robustness
 from tarnkappe.fingerprint.candidates import Candidates
 from tarnkappe.fingerprint.families import frameproof
 from tarnkappe.fingerprint.keys import DatasetKey, Key, derived
@@ -27,6 +28,7 @@ from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping
 from tarnkappe.job import Job
 from tarnkappe.job.model import replace_job
+from tarnkappe.metrics import metric_named
 from tarnkappe.pipeline import Decided, decide
 from tarnkappe.plan import suppress_leftovers
 from tarnkappe.tally import Tally, distinct_rows
@@ -37,8 +39,11 @@ Kind = Literal["marks", "patterns", "both"]
 #: So many patterns are tried as a base: of those that no other beats in loss and in number of groups, the best.
 _BASES = 24
 
+#: Digits of a digest; a data set that was named otherwise is known by its groups.
+_DIGEST = 64
+
 #: At least so many columns carry marks, or it would cost little to coarsen them all.
-_LEAST_COLUMNS = 4
+_LEAST_COLUMNS = 5
 
 #: Positions per squared number of colluders and nat of certainty that traced colluders in tests (theory: about 4.93).
 _PER_COLLUDER = 4.0
@@ -103,6 +108,19 @@ class Planned:
     loss: float
     extra_loss: float
 
+    def as_kept(self, scheme: Scheme) -> Planned:
+        """The same plan with the scheme that was kept, if it is the same but for its date."""
+        layout, kept = self.scheme.layout, scheme.layout
+        same = self.scheme.base == scheme.base and np.array_equal(layout.node, kept.node)
+        same &= len(scheme.dataset) != _DIGEST or self.decided.digest == scheme.dataset
+        if not same or not np.array_equal(layout.size, kept.size) or not np.array_equal(layout.pairs, kept.pairs):
+            raise JobError(
+                "E111",
+                "the data or the job are not those of the plan",
+                hint="Plan again:  tarnkappe fingerprint plan JOB --key KEYFILE --output FOLDER",
+            )
+        return replace(self, scheme=scheme)
+
     @property
     def carried(self) -> int:
         """Up to how many colluders one of them is found with high probability."""
@@ -113,6 +131,13 @@ class Planned:
     def statements(self) -> tuple[str, ...]:
         """What the plan can promise, in sentences."""
         return statements(self.scheme)
+
+
+def bench_of(scheme: Scheme, key: Key, *, seed: int = 0, runs: int = 20) -> tuple[Outcome, ...]:
+    """Attack copies of a scheme in memory, for as many recipients as it was planned for."""
+    own = scheme.key(key)
+    bench = Bench(scheme.layout, own, scheme.recipients, scheme.alpha, scheme.colluders)
+    return robustness(bench, np.random.Generator(np.random.Philox(seed)), runs=runs)
 
 
 def statements(scheme: Scheme) -> tuple[str, ...]:
@@ -159,6 +184,7 @@ def plan_copies(
     alpha: float = 1e-3,
     kind: Kind = "marks",
     base: Sequence[int] | None = None,
+    patterns: Sequence[Sequence[int]] | None = None,
     dataset: str | None = None,
 ) -> Planned:
     """Choose the base of all copies and where marks go: least loss, with enough positions if the data have them.
@@ -167,7 +193,8 @@ def plan_copies(
     coarser than it, each in its own way, so what any coalition learns is at most the base. That argument needs criteria
     that stay satisfied when groups are pooled; others are refused.
 
-    `dataset` names the data set in keys and in the register; by default it is the digest of the data.
+    `base` and `patterns` (levels above the lowest that a column may have) make it repeat an earlier plan. `dataset`
+    names the data set in keys and in the register; by default it is the digest of the data.
     """
     if recipients < 1 or colluders < 1:
         raise JobError("E110", "there is at least 1 recipient and 1 colluder", hint="recipients=5, colluders=2")
@@ -177,23 +204,26 @@ def plan_copies(
         raise JobError("E110", f"there is no scheme '{kind}'", hint='kind="marks"   or  "patterns"  or  "both"')
     _require_monotone(job.goal)
     seed = int.from_bytes(derived(key.raw, "seed")[:16], "big")
-    chosen: list[tuple[Node, tuple[tuple[int, ...], ...], DatasetKey]] = []
+    chosen: list[tuple[Node, tuple[tuple[int, ...], ...]]] = []
 
     def choose(tally: Tally, goal: Goal) -> Node:
         # The digest of the data is not known yet, and which pairs of columns a key draws hardly changes the choice.
-        trial = key.of(dataset or "")
-        found = _base(tally, goal, trial, recipients, colluders, alpha, kind, base)
-        chosen.append((*found, trial))
-        return found[0]
+        wanted = (recipients, colluders, alpha)
+        node = _base(tally, goal, key.of(dataset or ""), *wanted, kind, base)
+        above: tuple[tuple[int, ...], ...] = ()
+        if kind != "marks":
+            above = _given(patterns) or _family(tally, goal, node, recipients, colluders)
+        chosen.append((node, above))
+        return node
 
     decided = decide(replace_job(job, algorithm=_AtBase(choose=choose)), data, seed=seed)
-    node, patterns, _ = chosen[0]
+    node, above = chosen[0]
     decided = Decided(job, data, decided.regrouped(decided.plan, MinGen())._run)
     name = dataset or decided.digest
     own = key.of(name)
     tally, grouping = decided.plan.tally, decided.plan.grouping  # type: ignore[union-attr]
     assert grouping.fixed is not None
-    join = tuple(int(x) for x in np.max(np.array([node, *patterns]), axis=0))
+    join = tuple(int(x) for x in np.max(np.array([node, *above]), axis=0))
     columns = _columns(tally, join)
     loss, costs = _losses(tally, columns, grouping.fixed.node, decided.plan.sizes)
     wanted = (recipients, colluders, alpha)
@@ -204,7 +234,7 @@ def plan_copies(
     scheme = Scheme(
         dataset=name,
         base=node,
-        patterns=patterns,
+        patterns=above,
         layout=layout,
         texts=node_texts(tally.quasi_domains, tuple(job.data.missing)),
         recipients=recipients,
@@ -280,14 +310,12 @@ def _base(
     alpha: float,
     kind: Kind,
     given: Sequence[int] | None,
-) -> tuple[Node, tuple[tuple[int, ...], ...]]:
-    """The base pattern and the patterns to hand out."""
+) -> Node:
+    """The base pattern."""
+    if given is not None:
+        return _checked(tally, goal, given)
     candidates = Candidates.of(tally, goal)
     floors = np.array([d.floor for d in tally.quasi_domains])
-    if given is not None:
-        candidates.only([given])
-        node: Node = tuple(int(x) for x in np.asarray(given) - floors)
-        return node, _family(tally, goal, candidates, node, recipients, colluders) if kind != "marks" else ()
     best: tuple[float, float, Node] | None = None
     need = positions_needed(recipients, colluders, alpha)
     for levels in _promising(candidates):
@@ -310,8 +338,7 @@ def _base(
             best = rank
         if kind != "marks":
             break
-    node = tuple(int(x) for x in candidates.best(1, "lm").levels[0] - floors) if best is None else best[2]
-    return node, _family(tally, goal, candidates, node, recipients, colluders) if kind != "marks" else ()
+    return tuple(int(x) for x in candidates.best(1, "lm").levels[0] - floors) if best is None else best[2]
 
 
 def _promising(candidates: Candidates) -> NDArray[np.int16]:
@@ -322,12 +349,27 @@ def _promising(candidates: Candidates) -> NDArray[np.int16]:
     return ranked.levels[front[:_BASES]]
 
 
-def _family(
-    tally: Tally, goal: Goal, candidates: Candidates, base: Node, recipients: int, colluders: int
-) -> tuple[tuple[int, ...], ...]:
+def _given(patterns: Sequence[Sequence[int]] | None) -> tuple[tuple[int, ...], ...]:
+    return tuple(tuple(int(x) for x in p) for p in patterns or ())
+
+
+def _checked(tally: Tally, goal: Goal, given: Sequence[int]) -> Node:
+    """A pattern that satisfies the goal, or an exception."""
+    node, top = tuple(int(x) for x in given), tuple(d.taxonomy.height for d in tally.quasi_domains)
+    fits = len(node) == len(top) and all(0 <= a <= b for a, b in zip(node, top, strict=True))
+    if not fits or not Search(tally, goal, metric_named("loss")).probe(node).ok:
+        raise InfeasibleError(
+            "E301",
+            f"the pattern {list(node)} does not satisfy the goal",
+            hint="Let the plan choose one, or allow more suppressed records:  limits: {suppressed_rows: 5%}",
+        )
+    return node
+
+
+def _family(tally: Tally, goal: Goal, base: Node, recipients: int, colluders: int) -> tuple[tuple[int, ...], ...]:
     """Patterns above the base that colluders cannot frame; as many as there are recipients, or as there are."""
     floors = np.array([d.floor for d in tally.quasi_domains])
-    above = candidates.above(np.array(base) + floors)
+    above = Candidates.of(tally, goal).above(np.array(base) + floors)
     rng = np.random.Generator(np.random.Philox(0))
     family = frameproof(above.levels, above.lm, colluders, rng=rng, seconds=1.0)
     members = family.members

@@ -74,14 +74,6 @@ class Evidence:
         zero, one, _ = self.sure.T
         return np.where(self.both, 0.0, np.sign(one - zero))
 
-    @property
-    def soft(self) -> Floats:
-        """Symbols by majority, the less the more rows disagree or might belong elsewhere."""
-        zero, one, _ = self.likely.T
-        total = zero + one
-        lean: Floats = np.divide(one - zero, total + 1.0, out=np.zeros_like(total), where=total > 0)
-        return lean * self.certainty
-
 
 def read_marks(leak: Leak, layout: Layout) -> Evidence:
     """Find the block of every row and what it shows.

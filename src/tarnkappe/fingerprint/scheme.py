@@ -56,9 +56,9 @@ class Scheme:
         """The quasi-identifiers."""
         return self.layout.columns
 
-    def key(self, key: Key) -> DatasetKey:
+    def key(self, key: Key | DatasetKey) -> DatasetKey:
         """The key of this data set; another key than that of the plan is refused, for it would accuse nobody."""
-        own = key.of(self.dataset)
+        own = key.of(self.dataset) if isinstance(key, Key) else key
         if own.commitment(self.nonce) != self.commitment:
             raise JobError("E110", "this is not the key that the copies were planned with", hint="--key KEYFILE")
         return own

@@ -9,12 +9,15 @@ from typing import Any
 import numpy as np
 
 from tarnkappe.arrays import Flags, Floats
-from tarnkappe.fingerprint.code import TardosCode, tail, weights_of
-from tarnkappe.fingerprint.keys import Key
+from tarnkappe.fingerprint.code import TardosCode, tail, weights_of, weights_of_votes
+from tarnkappe.fingerprint.keys import DatasetKey, Key
 from tarnkappe.fingerprint.leaks import Opened, open_leak
 from tarnkappe.fingerprint.reading import Evidence, Leak, read_marks
 from tarnkappe.fingerprint.register import Register
 from tarnkappe.fingerprint.scheme import Scheme
+
+#: How surely somebody who acted alone has the symbol that was read.
+_ALONE = 0.95
 
 __all__ = ["Suspect", "Trace", "code_book", "score_book", "score_recipients", "trace"]
 
@@ -55,7 +58,7 @@ class Trace:
 def trace(
     leak: Any,
     scheme: Scheme,
-    key: Key,
+    key: Key | DatasetKey,
     register: Register,
     *,
     labels: Mapping[str, Mapping[str, str]] | None = None,
@@ -126,10 +129,12 @@ def score_book(
 ) -> Trace:
     """The same for a book of bits that is at hand."""
     strict, both = evidence.strict, evidence.both
-    nothing = np.zeros(len(both), np.bool_)
+    zero, one, _ = evidence.likely.T
+    votes = (zero, one, evidence.certainty, bias)
     ways = [
         weights_of(strict, both, bias, colluders),
-        weights_of(evidence.soft, nothing, bias, colluders),
+        weights_of_votes(*votes, _ALONE),
+        weights_of_votes(*votes, 1.0 / max(colluders, 2)),
     ]
     reached = np.stack([(book - bias) @ weight for weight in ways])
     chances = np.stack([tail(weight, bias, found) for weight, found in zip(ways, reached, strict=True)])

@@ -1,0 +1,104 @@
+"""The commands from a plan to a named recipient, on files."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import polars as pl
+import pytest
+from people import NAMES, people, tree
+from typer.testing import CliRunner
+
+from tarnkappe.cli.app import app
+
+WORDS = ["--plan", "plan", "--key", "key"]
+
+
+def run(*words: str, code: int = 0) -> str:
+    result = CliRunner().invoke(app, ["fingerprint", *words])
+    assert result.exit_code == code, result.output
+    return result.output
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    """A plan and three copies."""
+    place = tmp_path_factory.mktemp("fingerprint")
+    people(6000).write_csv(place / "people.csv")
+    columns = []
+    for name in NAMES:
+        taxonomy = tree(name)
+        rows = [[taxonomy.labels[int(a[i])] for a in taxonomy.ancestors] for i in range(taxonomy.n_leaves)]
+        (place / f"{name}.csv").write_text("\n".join(";".join(r) for r in rows) + "\n")
+        columns.append(f"  {name}: {{role: quasi, taxonomy: {name}}}")
+    trees = [f"  {name}: {{kind: file, path: {name}.csv}}" for name in NAMES]
+    text = ["data: {path: people.csv}", "taxonomies:", *trees, "columns:", *columns, "  illness: {role: sensitive}"]
+    text += ["criteria: [{k-anonymity: {k: 4}}]", "limits: {suppressed_rows: 10%}", "output: {folder: out}"]
+    (place / "job.yaml").write_text("\n".join(text) + "\n")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(place)
+        told = json.loads(run("plan", "job.yaml", "--recipients", "5", "--new-key", "key", "-o", "plan", "--json"))
+        assert told["positions"] > 50
+        names = [word for name in ("North", "South", "St. Mary's") for word in ("--to", name)]
+        run("issue", "job.yaml", *WORDS, *names, "-o", "copies")
+    return place
+
+
+@pytest.fixture(autouse=True)
+def inside(folder: Path, monkeypatch):
+    monkeypatch.chdir(folder)
+
+
+def test_a_leak_is_traced_with_a_report(folder: Path):
+    table = pl.read_csv("copies/south/public/people.csv", infer_schema=False)
+    table.sample(fraction=0.2, seed=1).drop("illness").write_csv("leak.csv")
+    told = json.loads(run("trace", "leak.csv", *WORDS, "--report", "trace.html", "--json"))
+    assert told["accused"] == ["South"]
+    page = Path("trace.html").read_text()
+    assert "South" in page
+    assert "less than 1 in 10^" in page
+    assert not re.search(r"https?://", page)
+    words = run("trace", "leak.csv", *WORDS)
+    assert "made from the copy of South" in words
+
+
+def test_nobody_is_accused_of_the_original(folder: Path):
+    assert json.loads(run("trace", "people.csv", *WORDS, "--json"))["accused"] == []
+    assert "no accusation" in run("trace", "people.csv", *WORDS)
+
+
+def test_ownership_is_proved_with_the_key_of_the_data_set_only(folder: Path):
+    run("prove", *WORDS, "-o", "proof.json")
+    assert Path("proof.json").stat().st_mode & 0o077 == 0
+    assert Path("key").read_text().strip() not in Path("proof.json").read_text()
+    commitment = json.loads(Path("plan/scheme.json").read_text())["commitment"]
+    assert "✓" in run("prove", "--plan", "plan", "--check", "proof.json", "--commitment", commitment)
+    forged = {**json.loads(Path("proof.json").read_text()), "key of this data set": "00" * 32}
+    Path("forged.json").write_text(json.dumps(forged))
+    assert CliRunner().invoke(app, ["fingerprint", "prove", "--plan", "plan", "--check", "forged.json"]).exit_code == 5
+
+
+def test_attacks_are_measured(folder: Path):
+    told = json.loads(run("attack", *WORDS, "--runs", "1", "--report", "attack.html", "--json"))
+    outcomes = {(o["attack"], o["strength"]): o for o in told["outcomes"]}
+    assert outcomes["delete-rows", 0.5]["traced"] == 1
+    assert outcomes["nobody", 1]["falsely_accused"] == 0
+    assert "<svg" in Path("attack.html").read_text()
+
+
+def test_other_data_and_other_keys_are_refused(folder: Path):
+    people(6000, seed=5).write_csv("other.csv")
+    words = ["fingerprint", "issue", "job.yaml", "other.csv", *WORDS, "--to", "X", "-o", "elsewhere"]
+    assert CliRunner().invoke(app, words).exit_code == 2
+    assert not Path("elsewhere").exists()
+    Path("wrong").write_text("11" * 32)
+    assert (
+        CliRunner().invoke(app, ["fingerprint", "trace", "people.csv", "--plan", "plan", "--key", "wrong"]).exit_code
+        == 2
+    )
+    assert (
+        CliRunner().invoke(app, ["fingerprint", "trace", "people.csv", "--plan", "absent", "--key", "key"]).exit_code
+        == 3
+    )
