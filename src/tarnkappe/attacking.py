@@ -12,10 +12,10 @@ import polars as pl
 
 from tarnkappe.attacks import Attack, Finding, all_attacks, attack_class
 from tarnkappe.attacks.base import NEEDS, Need, SequelAttack
-from tarnkappe.attacks.opening import open_published, published
+from tarnkappe.attacks.opening import open_published, published, read_all
 from tarnkappe.attacks.scene import Scene, Table
 from tarnkappe.audited import Reading
-from tarnkappe.errors import JobError, TarnkappeError
+from tarnkappe.errors import DataError, JobError, TarnkappeError, did_you_mean
 from tarnkappe.io import open_source
 from tarnkappe.job.files import load_job
 from tarnkappe.job.given import names_of
@@ -106,6 +106,7 @@ def attack(
     named = dict(quasi) if isinstance(quasi, Mapping) else dict.fromkeys(names_of(quasi, "quasi"))
     quasis = _columns(named, "quasi", told, list(map(str, (manifest or {}).get("quasi_identifiers", ()))))
     hidden = _columns(secrets, "sensitive", told, _secrets_told(manifest))
+    _require(table.name, _shown(table), (*named, *secrets))
     table = _with_quasi(table, quasis)
     scene = Scene(
         table,
@@ -149,6 +150,11 @@ class _LacksError(JobError):
 
 def _findings(one: Attack, scene: Scene) -> list[Finding]:
     lacking = one.lacks(scene)
+    given: dict[Need, pl.DataFrame | None]
+    given = {"known": scene.known, "population": scene.population, "holdout": scene.holdout}
+    people = None if lacking is None else given.get(lacking)
+    if people is not None:
+        _require(NEEDS[lacking][0] if lacking else "", people.columns, scene.names)
     if lacking is not None:
         raise _lacks(one, lacking)
     return one.findings(scene)
@@ -174,6 +180,21 @@ def open_table(release: Any, reading: Reading) -> tuple[Table, dict[str, Any] | 
     table, manifest, folder = open_published(release, reading.dialect)
     job = None if folder is None or folder.job is None else load_job(folder.job)
     return table, manifest, job
+
+
+def _shown(table: Table) -> list[str]:
+    return [*table.frame.columns, *(() if table.secrets is None else table.secrets.columns)]
+
+
+def _require(what: str, columns: Sequence[str], names: Iterable[str]) -> None:
+    """Refuse columns that a table does not have: groups would be larger than they are."""
+    for name in names:
+        if name not in columns:
+            raise DataError(
+                "E410",
+                f"'{what}' has no column '{name}'{did_you_mean(name, columns)}",
+                hint=f"Its columns are: {', '.join(columns)}.",
+            )
 
 
 def _earlier(asked: Sequence[str | Attack]) -> list[str]:
@@ -212,7 +233,7 @@ def _people(given: Any, reading: Reading) -> pl.DataFrame | None:
     if not isinstance(given, (str, Path)):
         return _frame(given)
     with open_source(given, reading.dialect) as source:
-        return source.read(source.columns)
+        return read_all(source)
 
 
 def _frame(given: Any) -> pl.DataFrame:

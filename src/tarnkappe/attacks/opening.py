@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from tarnkappe.attacks.scene import Table
+from tarnkappe.attacks.scene import Table, is_numeric
 from tarnkappe.errors import JobError
-from tarnkappe.io import CsvDialect, open_source
+from tarnkappe.io import CsvDialect, Source, open_source
 from tarnkappe.io.folders import MANIFEST, ReleaseFolder, dialect_told, manifest_of
 from tarnkappe.publish.sheets import MAIN, Reading
 
@@ -25,13 +25,27 @@ def open_published(
     manifest = manifest_of(file)
     told, missing = dialect_told(manifest, dialect)
     sheets = _sheets(manifest, file)
+    quasi = list(map(str, (manifest or {}).get("quasi_identifiers", ())))
     frames, decimal = {}, told.decimal or "."
     for name, beside in sheets.items():
         with open_source(file.with_name(Path(beside).name), told, missing) as source:
-            frames[name] = source.read(source.columns)
+            frames[name] = read_all(source, quasi)
             decimal = source.decimal
     table = published(str(release), frames, manifest or {}, decimal)
     return table, manifest, folder or ReleaseFolder.around(file)
+
+
+def read_all(source: Source, besides: Collection[str] = ()) -> pl.DataFrame:
+    """All columns of a table; where its decimal sign is a comma, columns of nothing but numbers as numbers.
+
+    Columns `besides` hold labels and stay as they are.
+    """
+    frame = source.read(source.columns)
+    if source.decimal != ",":
+        return frame
+    texts = [s for s in frame if s.dtype == pl.String and s.name not in besides]
+    plain = [s.str.replace(",", ".", literal=True) for s in texts]
+    return frame.with_columns(s.cast(pl.Float64) for s in plain if is_numeric(s))
 
 
 def _sheets(manifest: Mapping[str, Any] | None, file: Path) -> dict[str, str]:
