@@ -198,8 +198,24 @@ class _Rows:
         return rows[:n]
 
 
-def runs(source: Source, number: str, columns: Sequence[str]) -> Iterator[_Run]:
-    """The rows of a table in runs of whole groups; an error if its numbers are not in ascending order."""
+def kept_numbers(evidence: Evidence, reading: Reading, source: Source) -> pl.Series | None:
+    """The number of every row of a table, if that is not published; None if it is."""
+    if not reading.hidden:
+        return None
+    return rows_of(evidence, [reading.number], source.n_rows, source.name)[reading.number]
+
+
+def runs(source: Source, number: str, columns: Sequence[str], numbers: pl.Series | None = None) -> Iterator[_Run]:
+    """The rows of a table in runs of whole groups; an error if its numbers are not in ascending order.
+
+    Numbers that are not published are given; then all rows are one run.
+    """
+    if numbers is not None:
+        own = numbers.cast(pl.Int64).alias(number)
+        rows = source.read([*columns]).with_columns(own) if columns else own.to_frame()
+        rows = rows.sort(number, maintain_order=True)
+        yield _Run(rows[number].to_numpy(), rows)
+        return
     names = list(dict.fromkeys([number, *columns]))
     kept: pl.DataFrame | None = None
     begin = 0
@@ -237,6 +253,7 @@ class _Secrets:
         evidence: Evidence,
     ) -> None:
         self._source, self._reading = source, reading
+        self._numbers = kept_numbers(evidence, reading, source)
         hidden = [c for c in columns if c.name not in source.columns]
         self._hidden = rows_of(evidence, [c.name for c in hidden], source.n_rows, source.name) if hidden else None
         columns = [c for c in columns if c not in hidden]
@@ -285,7 +302,8 @@ class _Secrets:
 
     def runs(self, beside: Sequence[str] = ()) -> Iterator[_Run]:
         """The rows of the table, with some of the columns that stand beside the sensitive ones."""
-        return runs(self._source, self._reading.number, [*self._names, *self._counts, *beside])
+        columns = [*self._names, *self._counts, *beside]
+        return runs(self._source, self._reading.number, columns, self._numbers)
 
     def sizes(self, run: _Run) -> pl.DataFrame:
         """The records of each group of a run."""

@@ -15,7 +15,8 @@ from tarnkappe.companions import (
 )
 from tarnkappe.engines.base import Engine, Writer
 from tarnkappe.engines.values import CellValues
-from tarnkappe.errors import Notice
+from tarnkappe.errors import JobError, Notice
+from tarnkappe.fixes import setting
 from tarnkappe.guards import (
     refuse_identifiers,
 )
@@ -32,7 +33,7 @@ from tarnkappe.truth import untrue_figures, untrue_labels, untrue_records
 from tarnkappe.verification import Evidence, Verification, require_release, verify_table
 
 #: Purposes of chance besides deciding, which takes the seed as it is. No two share a stream.
-_REWRITING, _NUMBERING, _WITNESSING = 1, 2, 3
+_REWRITING, _NUMBERING = 1, 2
 
 
 def _chance(seed: int, purpose: int, copy: int) -> np.random.Generator:
@@ -113,12 +114,19 @@ class Run:
             witness = done.witness if done.witness.width else None
             table = Table(MAIN, self.plan.columns(self.checked.schema), "One row for every person.")
             return (table,), Evidence(witness, population_table(self.plan), done.ledger)
+        witness = self.plan.form.witness(self.plan, _chance(self.seed, _REWRITING, self.copy))
+        if witness is not None and not self.engine.keeps_order:
+            raise JobError(
+                "E111",
+                f"{self.algorithm.name} keeps notes about every row, and {self.engine.name} writes rows in any order",
+                hint=setting("engine: streaming", "engine", "streaming"),
+            )
         tables = []
         for sheet in self.sheets:
             with write_to(sheet.name) as writer:
                 self.engine.write(sheet, writer)
             tables.append(Table(sheet.name, sheet.columns, sheet.about))
-        return tuple(tables), Evidence(self.plan.form.witness(self.plan, _chance(self.seed, _WITNESSING, self.copy)))
+        return tuple(tables), Evidence(witness)
 
     def verify(self, written: Mapping[str, Source], where: str, evidence: Evidence) -> Verification:
         """Read back what was written; an exception unless it is what was promised."""
@@ -145,7 +153,7 @@ class Run:
             found = verify_sheets(written, plan.form.reading(schema), columns, goal, domains, types, evidence)
             lies = untrue_sheets(plan, schema, written, self.missing, evidence)
             found = replace(found, untrue=(*found.untrue, *lies))
-            return replace(found, proved=tuple(_proved(found, schema, evidence)))
+            return replace(found, proved=tuple(_proved(found, schema, evidence, draws=plan.form.draws)))
         names = [c.name for c in schema.quasi]
         step = self.clock.step
         table = written[MAIN]
@@ -157,11 +165,11 @@ class Run:
         return replace(found, proved=tuple(_proved(found, schema, evidence)))
 
 
-def _proved(found: Verification, schema: Schema, evidence: Evidence) -> Iterator[str]:
+def _proved(found: Verification, schema: Schema, evidence: Evidence, *, draws: bool = False) -> Iterator[str]:
     """What a table was found to be beside keeping its criteria: said only if it was looked at."""
     identifiers = {c.name for c in schema.columns if c.role in ("identifier", "subject")}
     if identifiers and not identifiers & set(found.columns):
         yield "no identifier columns"
     if not found.untrue:
         kept = "" if evidence.ledger is None else " and kept values"
-        yield f"labels{kept} true of every record"
+        yield "means and covariances of every group kept" if draws else f"labels{kept} true of every record"

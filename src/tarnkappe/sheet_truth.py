@@ -15,8 +15,9 @@ from tarnkappe.io import Source
 from tarnkappe.io.kept import MODULUS
 from tarnkappe.plan import DealtPlan
 from tarnkappe.publish.labels import Labels
-from tarnkappe.publish.sheets import MAIN, Strand
-from tarnkappe.regrouping import looked_up, runs
+from tarnkappe.publish.regenerated import points_of, wrong_moments
+from tarnkappe.publish.sheets import MAIN, Reading, Strand
+from tarnkappe.regrouping import kept_numbers, looked_up, runs
 from tarnkappe.schema import Column, Schema
 from tarnkappe.tally import Domain, distinct_rows
 from tarnkappe.verification import Evidence
@@ -39,11 +40,15 @@ def untrue_sheets(
     """
     reading = plan.form.reading(schema)
     problems = plan.form.untrue(plan, missing)
+    numbers = kept_numbers(evidence or Evidence(), reading, tables[MAIN])
     for strand in plan.form.strands(schema):
+        if strand.drawn is not None:
+            problems += _untrue_moments(plan, strand, tables[strand.sheet], reading.number, numbers)
+            continue
         planned = _Planned(plan, strand, tables[strand.sheet], missing)
         found = 0
         counts = [] if strand.count is None else [strand.count]
-        for run in runs(tables[strand.sheet], reading.number, [*strand.columns, *counts]):
+        for run in runs(tables[strand.sheet], reading.number, [*strand.columns, *counts], numbers):
             word = pair_words(planned.places(run.rows), run.number.astype(np.int32))
             if strand.count is not None:
                 word = word * run.rows[strand.count].cast(pl.Int64).to_numpy().astype(np.uint64)
@@ -52,18 +57,34 @@ def untrue_sheets(
             names = ", ".join(f"'{name}'" for name in strand.columns)
             problems.append(f"{names} do not stand under the numbers of those who have them")
     if evidence is not None and evidence.witness is not None:
-        problems += _untrue_witness(plan, tables[MAIN], reading.number, evidence.witness)
+        problems += _untrue_witness(plan, tables[MAIN], reading, evidence.witness)
     return problems
 
 
-def _untrue_witness(plan: DealtPlan, source: Source, number: str, witness: pl.DataFrame) -> list[str]:
+def _untrue_moments(
+    plan: DealtPlan, strand: Strand, source: Source, number: str, numbers: pl.Series | None
+) -> list[str]:
+    """What is wrong with the moments of numbers that were drawn anew, in words."""
+    (run,) = runs(source, number, strand.columns, numbers) if numbers is not None else (None,)
+    if run is None or not np.array_equal(run.number, plan.deal.groups_in(0, plan.n_groups) + 1):
+        return ["groups do not have as many records as were dealt to them"]
+    after = np.column_stack(
+        [source.numeric(source.cleaned(run.rows[name])).cast(pl.Float64).to_numpy() for name in strand.columns]
+    )
+    assert strand.drawn is not None
+    return wrong_moments(points_of(plan), after, run.group, strand.drawn)
+
+
+def _untrue_witness(plan: DealtPlan, source: Source, reading: Reading, witness: pl.DataFrame) -> list[str]:
     """What is wrong with what is kept about the rows of the first table: groups have other people, or other values.
 
     People go under other numbers in each release, so only how many of them a group has is looked at.
     """
     if witness.height != plan.n_published:
         return ["what is kept beside the records is not about as many of them"]
-    numbers = np.concatenate([run.number for run in runs(source, number, ())])
+    if reading.hidden:  # what is kept are the numbers, which everything else was looked at by
+        return []
+    numbers = np.concatenate([run.number for run in runs(source, reading.number, ())])
     group = plan.deal.groups_in(0, plan.n_groups) + 1
     problems = []
     for name in witness.columns:

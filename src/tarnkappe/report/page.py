@@ -83,7 +83,7 @@ def render_report(release: Release, audience: str = "public") -> str:
 
 def _header(release: Release, title: str, internal: bool) -> Html:
     contents = [*_CONTENTS, *([("internal", "About the original data")] if internal else [])]
-    if release.number is not None:
+    if release.is_numbered:
         contents.insert(1, ("tables", "Tables"))
     return el(
         "header",

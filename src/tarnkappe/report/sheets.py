@@ -10,7 +10,7 @@ from tarnkappe.report.sections import section
 
 def tables(release: Release) -> Html | None:
     """Which tables there are, what joins them, and what may not be concluded; nothing where there is only one."""
-    if release.number is None:
+    if not release.is_numbered:
         return None
     told = release.public_manifest["tables"]
     rows = (
@@ -29,7 +29,9 @@ def tables(release: Release) -> Html | None:
     return section(
         "tables",
         "The tables, and how they belong together",
-        el("p", words, value(release.number), " belong to one group of people; numbers were drawn by lot."),
+        el("p", words, value(release.number), " belong to one group of people; numbers were drawn by lot.")
+        if release.number is not None
+        else el("p", "Which rows were drawn together is not published."),
         table("Tables of the release", ("Table", "Columns", "What a row is"), rows),
         el("p", el("strong", "What may not be concluded: "), release.public_manifest["caution"]),
     )
