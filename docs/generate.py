@@ -20,6 +20,7 @@ from tarnkappe.attacks import all_attacks
 from tarnkappe.attacks.base import NEEDS
 from tarnkappe.cli.root import EXIT_CODES
 from tarnkappe.criteria import all_criteria
+from tarnkappe.criteria.attacks import ATTACKS, QUESTIONS, attacks_stopped
 from tarnkappe.errors import CODES, TarnkappeError
 from tarnkappe.job import files, sections
 from tarnkappe.metrics import all_metrics
@@ -52,6 +53,18 @@ def criteria_page() -> str:
         "*Absorbing*: a group that satisfies it still does whatever is pooled into it. "
         "[What follows from them](../theory/index.md#monotone-and-absorbing)."
     )
+    out += [
+        "## Criteria and attack models",
+        "\n".join(f"* **{attack.capitalize()}**: {asked}" for attack, asked in QUESTIONS.items()),
+        table(
+            ("Criterion", *(attack.capitalize() for attack in ATTACKS)),
+            (
+                (f"[{code(name)}](#{name})", *("✓" if attack in attacks_stopped(c) else "" for attack in ATTACKS))
+                for name, c in known.items()
+            ),
+        ),
+        "[How this compares with the literature](../theory/index.md#criteria-and-attack-models).",
+    ]
     for name, c in known.items():
         card = c.card
         out += [

@@ -38,6 +38,7 @@ from tarnkappe.algorithms.microaggregation.optimal_univariate import OptimalUniv
 from tarnkappe.algorithms.microaggregation.path import Path as Path
 from tarnkappe.algorithms.microaggregation.r_gather import RGather as RGather
 from tarnkappe.algorithms.microaggregation.recursive_k_ward import RecursiveKWard as RecursiveKWard
+from tarnkappe.algorithms.microaggregation.regenerated import RegeneratedCondensation as RegeneratedCondensation
 from tarnkappe.algorithms.microaggregation.secure_k_ward import SecureKWard as SecureKWard
 from tarnkappe.algorithms.microaggregation.single_axis import SingleAxis as SingleAxis
 from tarnkappe.algorithms.microaggregation.tarn import Tarn as Tarn
@@ -97,6 +98,7 @@ from tarnkappe.criteria.epsilon_m_anonymity import EpsilonMAnonymity as EpsilonM
 from tarnkappe.criteria.frequency_l_diversity import FrequencyLDiversity as FrequencyLDiversity
 from tarnkappe.criteria.k_anonymity import KAnonymity as KAnonymity
 from tarnkappe.criteria.k_e_anonymity import KEAnonymity as KEAnonymity
+from tarnkappe.criteria.k_indistinguishability import KIndistinguishability as KIndistinguishability
 from tarnkappe.criteria.k_map import KMap as KMap
 from tarnkappe.criteria.l_diversity import LDiversity as LDiversity
 from tarnkappe.criteria.lkc_privacy import LKCPrivacy as LKCPrivacy

@@ -120,7 +120,7 @@ def _audit_of_sheets(
     origin = MANIFEST
     if job_file is not None:
         asked, origin = load_job(job_file, settings), str(job_file)
-        goal = asked.algorithm.promised(asked.goal, len(asked.columns))
+        goal = asked.algorithm.promised(asked.goal, sum(c.role == "quasi" for c in asked.columns))
         columns = [c for c in asked.columns if c.role == "sensitive" or c.name in goal.columns]
     else:
         origin = "the command line" if criteria else MANIFEST

@@ -10,7 +10,7 @@ import numpy as np
 
 from tarnkappe.arrays import Codes, Counts
 from tarnkappe.errors import VerificationError
-from tarnkappe.groups import SUPPRESSED, Grouping, Note
+from tarnkappe.groups import SUPPRESSED, Draft, Grouping, Note
 from tarnkappe.kernels.engines.dealing import occurrences, runs_in_order, shuffle_block, shuffle_within
 from tarnkappe.publish.numbered import Numbered
 from tarnkappe.tally import Tally
@@ -50,6 +50,15 @@ class Deal:
             raise _wrong("groups do not hold all records dealt")
         if self.raised is not None and len(self.raised) != len(self.cell):
             raise _wrong("not every record publishes a node")
+
+    @classmethod
+    def of(cls, groups: Draft, form: Numbered, notes: Mapping[str, Note] | None = None) -> Deal:
+        """The records of groups that were decided as pieces of cells; what they leave out is suppressed."""
+        order = np.argsort(groups.group, kind="stable")
+        order = order[groups.group[order] != SUPPRESSED]
+        cell = np.repeat(groups.cell[order], groups.quota[order]).astype(np.int32)
+        size = np.bincount(groups.group[order], groups.quota[order], groups.n_groups).astype(np.int64)
+        return cls(cell, size, form, notes or {})
 
     @property
     def n_groups(self) -> int:

@@ -200,7 +200,7 @@ CODES: dict[str, str] = {
     "E501": "The written file was read back and does not satisfy the goal. No release was made.",
     "E502": "An algorithm formed groups that lose, invent or mix up records. No release was made.",
     "E503": "An attack on the written file succeeds more often than the job allows. No release was made.",
-    "E503": "A proof of ownership does not open the commitment that was published.",
+    "E504": "A proof of ownership does not open the commitment that was published.",
     "E601": "The output exists already.",
     "E602": "The output would overwrite its own input.",
     "E603": "The output folder cannot be written.",

@@ -240,7 +240,7 @@ def _reading(
         strands = run.plan.form.strands(schema)
         told = {column: name for s in strands for column, name in zip(s.columns, s.of_data, strict=True)}
         numbers |= {*columns} - {*told}
-        if not run.plan.form.coarsens:
+        if not run.plan.form.coarsens or run.plan.form.draws:
             numbers |= {column for column, name in told.items() if schema[name].kind == "numeric"}
     signs = {"delimiter": dialect.delimiter or ",", "quote": dialect.quote or '"', "decimal": dialect.decimal or "."}
     return reading_lines(file, **signs, missing=missing, texts=[n for n in columns if n not in numbers])

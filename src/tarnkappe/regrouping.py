@@ -25,7 +25,7 @@ from tarnkappe.io.lookup import Lookup
 from tarnkappe.kernels.histograms import run_sums
 from tarnkappe.publish.sheets import MAIN, Figure, Reading, Summary
 from tarnkappe.schema import Column
-from tarnkappe.sheet_runs import Run, Watcher, runs
+from tarnkappe.sheet_runs import Run, Watcher, kept_numbers, runs
 from tarnkappe.tally import Domain
 from tarnkappe.threads import map_threads
 from tarnkappe.verification import Evidence, Verification, rows_of, verify_table
@@ -71,7 +71,9 @@ def verify_sheets(
     for name, of_table in sizes.items():
         watching[name].append(of_table)
     watching[reading.secrets] += [judge, *(_Summed(tables, reading, summary) for summary in reading.summaries)]
-    map_threads(lambda name: _show(tables[name], reading.number, watching[name]), [n for n in tables if watching[n]])
+    numbers = kept_numbers(evidence or Evidence(), reading, tables[MAIN])
+    shown_to = [name for name in tables if watching[name]]
+    map_threads(lambda name: _show(tables[name], reading.number, watching[name], numbers), shown_to)
     found = sizes[reading.secrets]
     untrue = [] if reading.raised is None else _torn_looks(tables[MAIN], reading)
     untrue += [words for name in tables for watcher in watching[name] for words in watcher.wrong()]
@@ -91,10 +93,10 @@ def _torn_looks(table: Source, reading: Reading) -> list[str]:
     return ["the numbers do not tell those apart who look different, and only those"]
 
 
-def _show(source: Source, number: str, watchers: Sequence[Watcher]) -> None:
+def _show(source: Source, number: str, watchers: Sequence[Watcher], numbers: pl.Series | None) -> None:
     """Show all rows of a table to those who watch it."""
     columns = dict.fromkeys(column for watcher in watchers for column in watcher.columns)
-    for run in runs(source, number, [*columns]):
+    for run in runs(source, number, [*columns], numbers):
         for watcher in watchers:
             watcher.see(run)
 

@@ -99,10 +99,15 @@ class Release:
         return self.tables.get(MAIN)
 
     @property
+    def is_numbered(self) -> bool:
+        """Whether groups are told apart by a number, be it published or not."""
+        return "reading" in self.public_manifest
+
+    @property
     def number(self) -> str | None:
-        """The column that holds the number of a group, if groups are told apart by one."""
+        """The column that holds the number of a group, if groups are told apart by one that is published."""
         reading = self.public_manifest.get("reading")
-        return None if reading is None else str(reading["number"])
+        return None if reading is None or reading.get("hidden") else str(reading["number"])
 
     @property
     def title(self) -> str:

@@ -15,7 +15,8 @@ from tarnkappe.companions import (
 )
 from tarnkappe.engines.base import Engine, Writer
 from tarnkappe.engines.values import CellValues
-from tarnkappe.errors import Notice
+from tarnkappe.errors import JobError, Notice
+from tarnkappe.fixes import setting
 from tarnkappe.guards import (
     refuse_identifiers,
 )
@@ -117,10 +118,17 @@ class Run:
             witness = done.witness if done.witness.width else None
             table = Table(MAIN, self.plan.columns(self.checked.schema), "One row for every person.")
             return (table,), Evidence(witness, population_table(self.plan), done.ledger)
+        witness = self.plan.form.witness(self.plan, _chance(self.seed, _WITNESSING, self.copy))
+        if witness is not None and not self.engine.keeps_order:
+            raise JobError(
+                "E111",
+                f"{self.algorithm.name} keeps notes about every row, and {self.engine.name} writes rows in any order",
+                hint=setting("engine: streaming", "engine", "streaming"),
+            )
         with ExitStack() as opened:
             self.engine.write([(sheet, opened.enter_context(write_to(sheet.name))) for sheet in self.sheets])
         tables = tuple(Table(sheet.name, sheet.columns, sheet.about) for sheet in self.sheets)
-        return tables, Evidence(self.plan.form.witness(self.plan, _chance(self.seed, _WITNESSING, self.copy)))
+        return tables, Evidence(witness)
 
     def verify(self, written: Mapping[str, Source], where: str, evidence: Evidence) -> Verification:
         """Read back what was written; an exception unless it is what was promised."""
@@ -148,7 +156,7 @@ class Run:
             watchers = truth_of(plan, schema, written, self.missing, evidence)
             found = verify_sheets(written, reading, columns, goal, domains, types, evidence, watchers)
             found = replace(found, untrue=(*plan.form.untrue(plan, self.missing), *found.untrue))
-            return replace(found, proved=tuple(_proved(found, schema, evidence)))
+            return replace(found, proved=tuple(_proved(found, schema, evidence, draws=plan.form.draws)))
         names = [c.name for c in schema.quasi]
         step = self.clock.step
         table = written[MAIN]
@@ -160,11 +168,11 @@ class Run:
         return replace(found, proved=tuple(_proved(found, schema, evidence)))
 
 
-def _proved(found: Verification, schema: Schema, evidence: Evidence) -> Iterator[str]:
+def _proved(found: Verification, schema: Schema, evidence: Evidence, *, draws: bool = False) -> Iterator[str]:
     """What a table was found to be beside keeping its criteria: said only if it was looked at."""
     identifiers = {c.name for c in schema.columns if c.role in ("identifier", "subject")}
     if identifiers and not identifiers & set(found.columns):
         yield "no identifier columns"
     if not found.untrue:
         kept = "" if evidence.ledger is None else " and kept values"
-        yield f"labels{kept} true of every record"
+        yield "means and covariances of every group kept" if draws else f"labels{kept} true of every record"

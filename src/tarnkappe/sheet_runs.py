@@ -15,6 +15,8 @@ from tarnkappe.errors import DataError
 from tarnkappe.io import Source
 from tarnkappe.io.lookup import different_texts
 from tarnkappe.kernels.engines.dealing import gathered
+from tarnkappe.publish.sheets import Reading
+from tarnkappe.verification import Evidence, rows_of
 
 #: Rows that are looked at together; several tables are read at a time.
 _ROWS = 1 << 18
@@ -77,8 +79,24 @@ class Watcher(Protocol):
         """What was found to be wrong, in words, when all rows have gone by."""
 
 
-def runs(source: Source, number: str, columns: Sequence[str]) -> Iterator[Run]:
-    """The rows of a table in runs of whole groups; an error if its numbers are not in ascending order."""
+def kept_numbers(evidence: Evidence, reading: Reading, source: Source) -> pl.Series | None:
+    """The number of every row of a table, if that is not published; None if it is."""
+    if not reading.hidden:
+        return None
+    return rows_of(evidence, [reading.number], source.n_rows, source.name)[reading.number]
+
+
+def runs(source: Source, number: str, columns: Sequence[str], numbers: pl.Series | None = None) -> Iterator[Run]:
+    """The rows of a table in runs of whole groups; an error if its numbers are not in ascending order.
+
+    Numbers that are not published are given; then all rows are one run.
+    """
+    if numbers is not None:
+        own = numbers.cast(pl.Int64).alias(number)
+        rows = source.read([*columns]).with_columns(own) if columns else own.to_frame()
+        rows = rows.sort(number, maintain_order=True)
+        yield Run(rows[number].to_numpy(), rows)
+        return
     names = list(dict.fromkeys([number, *columns]))
     kept: pl.DataFrame | None = None
     begin = 0
@@ -87,8 +105,7 @@ def runs(source: Source, number: str, columns: Sequence[str]) -> Iterator[Run]:
         together = pl.concat(batches)
         batches = [together[together[number].cast(pl.Int64, strict=False).arg_sort()]]
     for batch in batches:
-        numbers = batch[number].cast(pl.Int64, strict=False)
-        rows = batch.with_columns(numbers.alias(number))
+        rows = batch.with_columns(batch[number].cast(pl.Int64, strict=False).alias(number))
         rows = rows if kept is None else pl.concat([kept, rows], how="vertical_relaxed", rechunk=True)
         if rows[number].null_count() or not rows[number].is_sorted():
             raise DataError("E403", f"the numbers in '{number}' are not in ascending order", where=source.name)

@@ -17,6 +17,7 @@ from tarnkappe.io.lookup import Lookup
 from tarnkappe.kernels.engines.words import add_digit, sum_of_dealt_words, sum_of_words
 from tarnkappe.plan import DealtPlan
 from tarnkappe.publish.labels import Labels
+from tarnkappe.publish.regenerated import points_of, wrong_moments
 from tarnkappe.publish.sheets import MAIN, Strand
 from tarnkappe.schema import Column, Schema
 from tarnkappe.sheet_runs import Run, Watcher
@@ -45,10 +46,41 @@ def truth_of(
     """
     watchers: dict[str, list[Watcher]] = {}
     for strand in plan.form.strands(schema):
-        watchers.setdefault(strand.sheet, []).append(_Truth(plan, strand, tables[strand.sheet], missing))
-    if evidence is not None and evidence.witness is not None:
+        source = tables[strand.sheet]
+        watcher: Watcher
+        if strand.drawn is not None:
+            watcher = _TruthOfMoments(plan, strand, source)
+        else:
+            watcher = _Truth(plan, strand, source, missing)
+        watchers.setdefault(strand.sheet, []).append(watcher)
+    # Where numbers are not published, they are what is kept, and everything else is looked at by them.
+    if evidence is not None and evidence.witness is not None and not plan.form.reading(schema).hidden:
         watchers.setdefault(MAIN, []).append(_TruthOfWitness(plan, evidence.witness))
     return watchers
+
+
+class _TruthOfMoments:
+    """Whether numbers that were drawn anew have the moments of those they stand for, group by group."""
+
+    def __init__(self, plan: DealtPlan, strand: Strand, source: Source) -> None:
+        self._plan, self._strand, self._source = plan, strand, source
+        self.columns = strand.columns
+        self._runs: list[Run] = []
+
+    def see(self, run: Run) -> None:
+        """Remember the rows; there is but one run of them."""
+        self._runs.append(run)
+
+    def wrong(self) -> Iterator[str]:
+        """Which groups have other sizes or moments."""
+        plan, source, drawn = self._plan, self._source, self._strand.drawn
+        if len(self._runs) != 1 or not np.array_equal(self._runs[0].number, plan.deal.groups_in(0, plan.n_groups) + 1):
+            yield "groups do not have as many records as were dealt to them"
+            return
+        (run,) = self._runs
+        assert drawn is not None
+        read = [source.numeric(source.cleaned(run.rows[name])).cast(pl.Float64).to_numpy() for name in self.columns]
+        yield from wrong_moments(points_of(plan), np.column_stack(read), run.group, drawn)
 
 
 class _TruthOfWitness:

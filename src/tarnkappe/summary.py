@@ -144,10 +144,12 @@ def _columns(release: Release) -> str:
 
 def _tables(release: Release) -> str:
     """Which tables there are, where groups are told apart by a number that joins them."""
-    if release.number is None:
+    if not release.is_numbered:
         return ""
     told = release.public_manifest["tables"]
     names = [f"{t.get('file', t['name'] or 'people')} ({', '.join(t['columns'])})" for t in told]
+    if release.number is None:
+        return f"{names[0]}: drawn anew, no row is a person"
     joined = f", joined by '{release.number}'" if len(told) > 1 else f", groups by '{release.number}'"
     return " · ".join(names) + joined
 
@@ -189,7 +191,7 @@ def wrote_rows(release: Release) -> Rows:
     how = f" ({dialect_told(told)[0].describe()})" if "csv" in told else ""
     further = [t["file"] for t in told.get("tables", ())[1:]]
     files = [told["file"] + how, *further, told["codebook"], *report, MANIFEST]
-    kept = [REPORT, JOB, *([GROUPS] if release.number is None else []), MANIFEST]
+    kept = [REPORT, JOB, *([GROUPS] if not release.is_numbered else []), MANIFEST]
     return [
         ("Wrote", f"{_folder(public)} (may be shared): {', '.join(files)}"),
         ("", f"{_folder(private)} (stays with you): {', '.join(kept)}"),

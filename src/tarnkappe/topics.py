@@ -37,6 +37,8 @@ _SYNONYMS = {
     "equivalence class": "group",
     "generalisation": "taxonomy",
     "generalization": "taxonomy",
+    "attacks": "attack models",
+    "attack model": "attack models",
     "l+-diversity": "confidence-bounding",
     "l-plus-diversity": "confidence-bounding",
 }
@@ -82,6 +84,7 @@ def all_topics() -> dict[str, Topic]:
 
 def _criteria() -> list[Topic]:
     from tarnkappe.criteria import all_criteria
+    from tarnkappe.criteria.attacks import attacks_stopped
 
     out = []
     for name, cls in all_criteria().items():
@@ -89,6 +92,7 @@ def _criteria() -> list[Topic]:
         lines = (
             ("Means", _first_sentence(cls)),
             ("Protects", f"from {card.protects_from}"),
+            ("Against", ", ".join(attacks_stopped(cls))),
             ("Does not", card.does_not),
             ("Typical", card.typical),
             ("Cost", card.cost),
@@ -227,7 +231,16 @@ def _missing() -> list[Topic]:
 
 
 def _words() -> list[Topic]:
-    return [Topic(word, "words", word, (("Means", text),)) for word, text in _WORDS.items()]
+    return [*(Topic(word, "words", word, (("Means", text),)) for word, text in _WORDS.items()), _attack_models()]
+
+
+def _attack_models() -> Topic:
+    """What attackers want to know, and which criterion stops which of them."""
+    from tarnkappe.criteria import all_criteria
+    from tarnkappe.criteria.attacks import QUESTIONS, attacks_stopped
+
+    stopped = ((name, ", ".join(attacks_stopped(cls))) for name, cls in all_criteria().items())
+    return Topic("attack models", "words", "attack models, and what stops them", (*QUESTIONS.items(), *stopped))
 
 
 def _codes() -> list[Topic]:

@@ -120,7 +120,7 @@ def test_a_third_party_traces_with_the_key_of_the_data_set(planned: Planned, tmp
     assert trace(tables["two"], planned.scheme, revealed, register).accused == ("two",)
     assert KEY.raw.hex() not in str(proof)
     for broken in ({}, {**proof, "nonce": "x"}, {**proof, "key of this data set": "zz"}):
-        with pytest.raises(VerificationError, match="E503"):
+        with pytest.raises(VerificationError, match="E504"):
             check_proof(broken, planned.scheme.commitment)
 
 

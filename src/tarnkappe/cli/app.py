@@ -7,10 +7,9 @@ from typing import Annotated
 import typer
 
 from tarnkappe._version import __version__
-from tarnkappe.cli import taxonomy
-from tarnkappe.cli.attack import attack
-from tarnkappe.cli.advise import advise, why
 from tarnkappe.cli import fingerprint, taxonomy
+from tarnkappe.cli.advise import advise, why
+from tarnkappe.cli.attack import attack
 from tarnkappe.cli.check import check
 from tarnkappe.cli.compare import compare
 from tarnkappe.cli.demo import demo

@@ -67,6 +67,8 @@ class Engine(ABC):
     """
 
     name: ClassVar[str]
+    #: Whether the rows of a table stay in the order in which they are written.
+    keeps_order: ClassVar[bool] = True
     #: Told how far a pass over the records has come.
     step: Step | None = None
 

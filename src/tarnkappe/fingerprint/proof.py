@@ -36,7 +36,7 @@ def check_proof(proof: Mapping[str, Any], commitment: str) -> DatasetKey:
         opened = ""
     if not opened or opened != commitment:
         raise VerificationError(
-            "E503",
+            "E504",
             "the proof does not open this commitment",
             hint="Compare the commitment with the one that was published when the copies were planned.",
         )

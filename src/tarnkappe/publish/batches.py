@@ -41,6 +41,7 @@ class Batches(Numbered):
     hides: ClassVar = frozenset({"identity", "secret"})
     changes: ClassVar = "coarsened where needed, torn from the sensitive ones"
     coarsens: ClassVar = True
+    loses: ClassVar = "What is lost is which values of a group belong together. Quasi-identifiers are coarsened too."
     numbers: ClassVar = "batch"
     caution: ClassVar = (
         "A batch of the first table has the values of the same batch in the second, but nobody knows who has which: "

@@ -52,6 +52,13 @@ class Form(ABC):
     changes: ClassVar[str]
     #: Whether quasi-identifiers are coarsened until people share them; otherwise they stand as they are.
     coarsens: ClassVar[bool] = True
+    #: Whether quasi-identifiers are drawn anew, so that no row is a person's.
+    draws: ClassVar[bool] = False
+    #: Which records a group consists of, in words: after "groups of people …" and after "records …".
+    grouped: ClassVar[str] = "of records that look alike"
+    alike: ClassVar[str] = "with the same published quasi-identifiers"
+    #: What is lost besides detail, in a sentence or two for the reader.
+    loses: ClassVar[str] = ""
 
 
 class Labelled(Form):

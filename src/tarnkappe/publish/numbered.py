@@ -38,6 +38,9 @@ class Numbered(Form):
     coarsens: ClassVar = False
     #: What the column with the numbers is called, unless the data have a column of that name.
     numbers: ClassVar[str] = "group"
+    grouped: ClassVar = "of records with the same number"
+    alike: ClassVar = "with the same number"
+    loses: ClassVar = "What is lost is which values of a group belong together. No value was coarsened."
     #: What may not be concluded from the tables, in one sentence for the reader.
     caution: ClassVar[str]
 
@@ -55,7 +58,10 @@ class Numbered(Form):
         """The tables that will be written."""
 
     def witness(self, plan: DealtPlan, rng: np.random.Generator) -> pl.DataFrame | None:
-        """What criteria look at but is not published, row by row as in the first table; None if there is nothing."""
+        """What criteria look at but is not published, row by row as in the first table; None if there is nothing.
+
+        `rng` is as new as the one that the tables are made with.
+        """
         return None
 
     def verdicts(self, plan: DealtPlan, tables: Mapping[str, Counts] | None = None) -> tuple[Verdict, ...]:

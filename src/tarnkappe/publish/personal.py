@@ -42,6 +42,10 @@ class Personal(Numbered):
     hides: ClassVar = frozenset({"identity", "presence", "secret"})
     changes: ClassVar = "coarsened where needed"
     coarsens: ClassVar = True
+    loses: ClassVar = (
+        "Every row is still one person's. Quasi-identifiers are coarsened, and sensitive values where guarding nodes "
+        "ask for it."
+    )
     caution: ClassVar = (
         "A category in the sensitive column stands for any value below it. Of two people with the same value one may "
         "have the value and the other a category, so whoever counts a value must take the categories above it into "

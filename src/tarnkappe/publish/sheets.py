@@ -78,6 +78,8 @@ class Reading:
 
     In the sensitive column `raised` stand labels of its taxonomy, each as coarse as its group needed it. Those who look
     alike then have one number, and nobody else has it.
+
+    Where the numbers are `hidden`, only the publisher can regroup the table: they are kept beside it, row by row.
     """
 
     number: str
@@ -87,6 +89,7 @@ class Reading:
     beside: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     summaries: tuple[Summary, ...] = ()
     raised: str | None = None
+    hidden: bool = False
 
     def as_dict(self) -> dict[str, Any]:
         """As a manifest tells it."""
@@ -115,6 +118,7 @@ class Strand:
     Where rows are counted, `count` is the column that says how many records a row stands for. Where a table calls its
     columns otherwise than the data do, `names` are those of the data. Where labels stand instead of the values,
     `recoded` says which; where they stand there record by record, `raised` is the column whose taxonomy has them.
+    Numbers that were `drawn` anew, to so many decimal places, keep the moments of their groups and nothing else.
     """
 
     columns: tuple[str, ...]
@@ -123,6 +127,7 @@ class Strand:
     names: tuple[str, ...] = ()
     recoded: Recoding | None = None
     raised: Domain | None = None
+    drawn: int | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """As a manifest tells it."""

@@ -15,6 +15,7 @@ from tarnkappe.io.folders import CODEBOOK, MANIFEST, PUBLIC, ReleaseFolder, dial
 from tarnkappe.job.files import load_job
 from tarnkappe.publish.boxes import BoxForm
 from tarnkappe.publish.centres import Centres
+from tarnkappe.publish.regenerated import Regenerated
 from tarnkappe.publish.sheets import MAIN, Strand
 from tarnkappe.query.asking import Asked
 from tarnkappe.query.labels import Known, declared
@@ -108,7 +109,8 @@ def _opened(
     form = str(manifest.get("form", BoxForm.name))
     quasi = frozenset(map(str, manifest.get("quasi_identifiers", ())))
     strands = _strands(manifest)
-    has_labels = strands is not None or form == BoxForm.name
+    drawn = form == Regenerated.name
+    has_labels = not drawn and (strands is not None or form == BoxForm.name)
     wild = manifest.get("missing_values") == missing_sentence("wildcard")
     trees, orders = declared(columns)
     known = Known(
@@ -122,7 +124,7 @@ def _opened(
     )
     frames = {name: source.read(source.columns) for name, source in tables.items()}
     try:
-        if strands is None:
+        if strands is None or drawn:
             found = whole_table(frames[MAIN], known)
         else:
             found = numbered_tables(frames, str(manifest["reading"]["number"]), strands, known)

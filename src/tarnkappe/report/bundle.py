@@ -71,7 +71,7 @@ def _verdict(bundle: Bundle) -> Html:
     return parts.section(
         "verdict",
         "Verdict",
-        parts.proof(bundle, _headline(bundle), len(bundle.public_manifest["tables"]), attacker),
+        parts.proof(bundle, _headline(bundle), attacker),
         parts.big_figures([*tiles, *bundle.story.secret_figures]),
         _asked(bundle),
         parts.facts_list(parts.evidence(bundle, None)),

@@ -13,6 +13,7 @@ from tarnkappe.plain_json import to_json
 from tarnkappe.release import Release
 from tarnkappe.report.markup import shorten
 from tarnkappe.report.numbers import count, counted
+from tarnkappe.schema import ROLE_MEANINGS
 
 #: Names that a sentence lists, and how much of each.
 _MOST_NAMES, _LONGEST_NAME = 6, 40
@@ -57,9 +58,41 @@ def verified_words(release: Told) -> str:
     return f"Not verified: {names} " + ("does not hold." if broken else "was checked.")
 
 
+def how_verified(release: Told) -> str:
+    """What was done to verify the release, in a sentence or two."""
+    if isinstance(release, Release) and release.is_numbered and release.number is None:
+        return (
+            "The published table was read back. Which rows were drawn together only the publisher knows: their groups "
+            "were counted again, every criterion was evaluated anew, and every group has its means and covariances."
+        )
+    many = len(release.public_manifest.get("tables", ())) > 1
+    return (
+        f"The published {'tables were' if many else 'table was'} read back, groups were counted again from what stands "
+        "there, and every criterion was evaluated anew."
+    )
+
+
+def who_can_check(release: Told) -> str:
+    """Who can check the release with the command below, in a sentence."""
+    if isinstance(release, Release) and release.is_numbered and release.number is None:
+        return "Only the publisher can, who knows which rows were drawn together, with the folder of the release:"
+    return "This command counts the groups of the release again and evaluates every criterion:"
+
+
 def known(release: Release) -> list[str]:
     """The columns that an attacker is assumed to know of a person: the quasi-identifiers."""
     return [c.name for c in release.columns if c.role == "quasi"]
+
+
+def role_meaning(role: str, release: Release) -> str:
+    """What a role means, to readers of the release."""
+    # The last words of one meaning speak to whoever writes the job, not to readers.
+    meaning = ROLE_MEANINGS[role].removesuffix(" Say why with `because`.")
+    if not release.is_numbered:
+        return meaning
+    return meaning.removesuffix(" Coarsened until groups form.").removesuffix(
+        " Published unchanged inside safe groups."
+    )
 
 
 def enumerated(names: list[str], most: int = _MOST_NAMES) -> str:
@@ -88,7 +121,9 @@ def verify_command(release: Release) -> str:
     stated = fact(release, "verify")
     if stated:
         return stated
-    if release.number is not None:  # the manifest says how the tables belong together
+    if release.is_numbered and release.number is None:
+        return "tarnkappe verify FOLDER"
+    if release.is_numbered:  # the manifest says how the tables belong together
         return shlex.join(["tarnkappe", "verify", fact(release, "file") or "release.csv"])
     published = [c.name for c in release.columns if c.role in ("quasi", "sensitive", "keep")]
     checkable = [

@@ -43,7 +43,7 @@ def render_report(release: Release, audience: str = "public") -> str:
     internal = is_internal(audience)
     release = release if internal else release.for_readers()
     contents = [*_CONTENTS, *([("internal", "About the original data")] if internal else [])]
-    if release.number is not None:
+    if release.is_numbered:
         contents.insert(1, ("tables", "Tables"))
     elif release.group_sizes:
         contents.insert(3, ("risk", "Risk of being found"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tarnkappe.criteria.base import Card
-from tarnkappe.report.facts import Told, fact, is_verified, made
+from tarnkappe.report.facts import Told, fact, how_verified, is_verified, made
 from tarnkappe.report.markup import Html, el, join, value
 from tarnkappe.report.numbers import count
 
@@ -20,7 +20,7 @@ def facts_list(pairs: Iterable[tuple[object, object]]) -> Html:
     return el("dl", *(join([el("dt", term), el("dd", meaning)]) for term, meaning in pairs), class_="facts")
 
 
-def proof(release: Told, headline: str, n_tables: int, attacker: Iterable[object]) -> Html:
+def proof(release: Told, headline: str, attacker: Iterable[object]) -> Html:
     """Whether the promise is kept, what was done to know it, and who it is about."""
     ok, warned = is_verified(release), bool(release.notices)
     sign, label = ("✓", "Verified") if ok else ("✗", "Not verified")
@@ -30,10 +30,7 @@ def proof(release: Told, headline: str, n_tables: int, attacker: Iterable[object
         el("p", el("span", f"{sign} ", class_="mark", aria_hidden="true"), headline, class_="verdict"),
         el(
             "p",
-            ("The published table was" if n_tables == 1 else "The published tables were")
-            + " read back, groups were counted again from what stands there, and every criterion was evaluated anew."
-            if ok
-            else "This table must not be published.",
+            how_verified(release) if ok else "This table must not be published.",
         ),
         el("p", *attacker) if ok else None,
         el("p", el("a", _see_alerts(len(release.notices)), href="#alerts")) if warned else None,

@@ -22,7 +22,7 @@ def risk(release: Release) -> Html | None:
 
     What it was before is told to the publisher only. None where quasi-identifiers are published as they are.
     """
-    if release.number is not None or not release.group_sizes:
+    if release.is_numbered or not release.group_sizes:
         return None
     after = _found(release.group_sizes)
     before = _found(release.sizes_before) if release.sizes_before else None

@@ -10,11 +10,19 @@ from tarnkappe.criteria import Verdict, all_criteria
 from tarnkappe.publish.form import Form
 from tarnkappe.release import SUPPRESSION_CONVENTION, Release, Score
 from tarnkappe.report.charts import kept_bars, size_histogram
-from tarnkappe.report.facts import Told, fact, headline, known, manifest_text, without_seed
+from tarnkappe.report.facts import (
+    Told,
+    fact,
+    headline,
+    known,
+    manifest_text,
+    role_meaning,
+    who_can_check,
+    without_seed,
+)
 from tarnkappe.report.markup import Html, el, join, shorten, table, value
 from tarnkappe.report.numbers import count, counted, figure, percent
 from tarnkappe.report.parts import assumed, big_figures, criterion_card, evidence, facts_list, proof, section
-from tarnkappe.schema import ROLE_MEANINGS
 
 #: Roles whose columns are not in the release.
 REMOVED = ("identifier", "drop", "subject")
@@ -83,7 +91,7 @@ def verdict(release: Release) -> Html:
         el("strong", join(map(value, known(release)), ", ")),
         ".",
     )
-    shown = proof(release, headline(release), 1 if release.number is None else 2, attacker)
+    shown = proof(release, headline(release), attacker)
     sizes = [size for size, _ in release.group_sizes] or [0]
     share = release.n_suppressed / release.n_input if release.n_input else 0.0
     tiles = [
@@ -92,7 +100,7 @@ def verdict(release: Release) -> Html:
         (
             "Groups",
             count(release.n_groups),
-            "of records that look alike" if release.number is None else "of records with the same number",
+            release.job.algorithm.publishes.grouped,
         ),
         ("Smallest group", count(min(sizes)), f"largest {count(max(sizes))} records"),
     ]
@@ -147,17 +155,7 @@ def what_was_done(release: Release, *, internal: bool) -> Html:
         el("h3", "Removed columns") if removed else None,
         el("p", join((value(name) for name in removed), ", "), ".") if removed else None,
         el("h3", "What the roles mean"),
-        facts_list((ROLE_NAMES[role].capitalize(), _role_meaning(role, release)) for role in roles),
-    )
-
-
-def _role_meaning(role: str, release: Release) -> str:
-    # The last words of one meaning speak to whoever writes the job, not to readers.
-    meaning = ROLE_MEANINGS[role].removesuffix(" Say why with `because`.")
-    if release.number is None:
-        return meaning
-    return meaning.removesuffix(" Coarsened until groups form.").removesuffix(
-        " Published unchanged inside safe groups."
+        facts_list((ROLE_NAMES[role].capitalize(), role_meaning(role, release)) for role in roles),
     )
 
 
@@ -209,8 +207,7 @@ def group_sizes(release: Release) -> Html:
         "Group sizes",
         el(
             "p",
-            f"Records with the same {'published quasi-identifiers' if release.number is None else 'number'} form a "
-            "group. The larger a person's group, the less "
+            f"Records {release.job.algorithm.publishes.alike} form a group. The larger a person's group, the less "
             "can be said about that person; the smaller the groups, the more detail is left for analysis. ",
             f"Here a group has {figure(mean)} records on average.",
         ),
@@ -238,10 +235,8 @@ def detail(release: Release) -> Html:
 
 def _kept(release: Release) -> list[Html]:
     """How much an average cell has kept, and each column; only the publisher knows."""
-    if release.number is not None:
-        words = "What is lost is which values of a group belong together. "
-        coarse = "Quasi-identifiers are coarsened too." if release.job.algorithm.publishes.coarsens else ""
-        return [el("p", words, coarse or "No value was coarsened.")]
+    if release.is_numbered:
+        return [el("p", release.job.algorithm.publishes.loses)]
     if release.detail_kept is None:
         told = "How much detail each column kept depends on the original values; the publisher knows it."
         return [el("p", "Protection takes detail away. ", told)]
@@ -312,7 +307,7 @@ def reproduce(release: Told, command: str) -> Html:
     return section(
         "check",
         "Check it yourself",
-        el("p", "This command counts the groups of the release again and evaluates every criterion:"),
+        el("p", who_can_check(release)),
         el("pre", el("code", join(words, " ")), class_="wrap", tabindex="0"),
         el("p", "It is the file described here if its SHA-256 is the one stated under Verdict.") if digest else None,
         el(

@@ -11,7 +11,7 @@ from tarnkappe.report.parts import section
 
 def tables(release: Release) -> Html | None:
     """Which tables there are, what joins them, and what may not be concluded; nothing where there is only one."""
-    if release.number is None:
+    if not release.is_numbered:
         return None
     told = release.public_manifest["tables"]
     words = (
@@ -19,7 +19,11 @@ def tables(release: Release) -> Html | None:
         if len(told) > 1
         else "Rows with the same number in "
     )
-    joined = el("p", words, value(release.number), " belong to one group of people; numbers were drawn by lot.")
+    joined = (
+        el("p", words, value(release.number), " belong to one group of people; numbers were drawn by lot.")
+        if release.number is not None
+        else el("p", "Which rows were drawn together is not published.")
+    )
     return tables_section(release, joined)
 
 

@@ -1,4 +1,4 @@
-"""Condensation: groups of nearest records, and tables drawn from their moments."""
+"""Condensation: groups of nearest records."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from plain_means import nearest, square
 from reference_points import check_sizes, members
 
-from tarnkappe.algorithms.microaggregation.condensation import Condensation, regenerate
+from tarnkappe.algorithms.microaggregation.condensation import Condensation
 from tarnkappe.kernels.microaggregation.condensing import condense
 
 
@@ -44,22 +44,3 @@ def test_the_same_seed_gives_the_same_groups():
     first, second = (Condensation().partition(points, 7, np.random.default_rng(3)) for _ in range(2))
     np.testing.assert_array_equal(first, second)
     assert len(np.unique(Condensation().partition(np.zeros((11, 2)), 4, np.random.default_rng(3)))) == 2
-
-
-def test_a_regenerated_table_has_the_means_and_covariances_of_the_groups():
-    rng = np.random.default_rng(4)
-    points = rng.normal(size=(60, 3)) @ rng.normal(size=(3, 3))
-    group = np.repeat(np.arange(3, dtype=np.int32), (4, 20, 36))
-    tables = [regenerate(points, group, rng) for _ in range(1500)]
-    for g in range(3):
-        own = points[group == g]
-        means = np.array([t[group == g].mean(axis=0) for t in tables])
-        np.testing.assert_allclose(means, np.broadcast_to(own.mean(axis=0), means.shape), atol=1e-12)
-        spread = np.mean([np.cov(t[group == g].T, bias=True) for t in tables], axis=0)
-        np.testing.assert_allclose(spread, np.cov(own.T, bias=True), atol=0.05 * np.abs(spread).max())
-
-
-def test_a_group_of_equal_records_is_regenerated_as_it_was():
-    points = np.array([[1.0, 2.0]] * 3 + [[5.0, 5.0]])
-    group = np.array([0, 0, 0, 1], np.int32)
-    np.testing.assert_allclose(regenerate(points, group, np.random.default_rng(5)), points)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -92,10 +92,8 @@ class Slicing(Bucketization):
             whole=tally,
         )
         buckets = _Front(part, goal, parts).exhaust()
-        order = np.argsort(buckets.group, kind="stable")
-        cell = np.repeat(kept[buckets.cell[order]], buckets.quota[order]).astype(np.int32)
-        size = np.bincount(buckets.group, buckets.quota).astype(np.int64)
-        return Deal(cell, size, Sliced(parts), {"strands": "; ".join(", ".join(part) for part in parts)})
+        of_tally = replace(buckets, cell=kept[buckets.cell].astype(np.int32))
+        return Deal.of(of_tally, Sliced(parts), {"strands": "; ".join(", ".join(part) for part in parts)})
 
     def _require_alone(self, goal: Goal) -> None:
         """Refuse a criterion that knows the other secrets: they stand in other strands."""

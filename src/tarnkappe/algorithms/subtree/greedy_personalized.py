@@ -37,7 +37,7 @@ class GreedyPersonalized(Bucketization):
     apart is tried. A try divides groups, and in each new group sensitive values are raised along their taxonomy until
     nobody's guarding node is breached (`personalized-privacy`). The try that loses least is kept:
 
-    .. math:: \sum_r \Big(\sum_i w_i \frac{|r_i| - 1}{|D_i| - 1} + w_S \frac{|r_S| - 1}{|D_S| - 1}\Big)
+    .. math:: \sum_r (\sum_i w_i \frac{|r_i| - 1}{|D_i| - 1} + w_S \frac{|r_S| - 1}{|D_S| - 1})
 
     where :math:`|r_i|` is the number of values that the label of record r covers. It ends when no try loses less.
 

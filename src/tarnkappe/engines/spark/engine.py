@@ -73,6 +73,7 @@ class SparkEngine(Engine):
     """
 
     name: ClassVar = "spark"
+    keeps_order: ClassVar = False
 
     def __init__(self, master: str | None = None, conf: Mapping[str, str] | None = None) -> None:
         self.spark = session(master, conf)
