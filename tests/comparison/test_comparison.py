@@ -141,6 +141,51 @@ def test_a_killed_comparison_goes_on(folder: Path):
     assert (out / POINTS).read_bytes().count(b"\n") == 120
 
 
+def nobody_left(group: int) -> bool:
+    """Whether all processes of a group have ended, at once or soon."""
+    for _ in range(200):
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.05)
+    return False
+
+
+@pytest.mark.full
+def test_an_interrupted_comparison_ends_at_once_and_leaves_nobody_behind(folder: Path):
+    (folder / "job.yaml").write_text(JOB.replace("seeds: 2", "seeds: 300"))
+    out = folder / "c"
+    command = [
+        sys.executable,
+        "-m",
+        "tarnkappe",
+        "compare",
+        str(folder / "job.yaml"),
+        "-o",
+        str(out),
+        "--processes",
+        "2",
+    ]
+    started = subprocess.Popen(
+        command, start_new_session=True, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    try:
+        deadline = time.monotonic() + 120
+        while time.monotonic() < deadline and not ((out / POINTS).exists() and (out / POINTS).stat().st_size):
+            time.sleep(0.02)
+        os.killpg(started.pid, signal.SIGINT)
+        _, said = started.communicate(timeout=60)
+        assert started.returncode == 130
+        assert "what was measured is kept" in said
+        assert "Traceback" not in said
+        assert nobody_left(started.pid)
+    finally:
+        if started.poll() is None:
+            os.killpg(started.pid, signal.SIGKILL)
+            started.wait()
+
+
 def test_the_command_and_the_job_of_a_chosen_point(folder: Path):
     job = str(folder / "job.yaml")
     done = run(job, "--processes", "1", "--json")

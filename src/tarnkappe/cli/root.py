@@ -82,7 +82,8 @@ class Root(TyperGroup):
 
 
 def _report_stop(stop: Stopped, words: Sequence[str]) -> int:
-    what = "no release was written" if words[:1] == ["demo"] else "nothing was written"
+    told = {"demo": "no release was written", "compare": "what was measured is kept: start again to go on"}
+    what = told.get(next(iter(words), ""), "nothing was written")
     screen.stderr().print(f"{stop.word}, {what}.")
     return stop.exit_code
 

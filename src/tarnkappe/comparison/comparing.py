@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import nan, sqrt
@@ -221,14 +222,16 @@ def compare(
         tell = progress or (lambda done, total: None)
         tell(resumed, len(keyed))
         at_once = min(processes, len(todo))
+        found: Generator[Measured]
         if at_once > 1 and isinstance(given, (str, Path)):
             found = side_by_side(todo, str(given), at_once)
         else:
             measurer = Measurer(given)
             found = (measurer.measure(point, key) for key, point in todo)
-        for i, measured in enumerate(found, resumed + 1):
-            notebook.note(measured)
-            tell(i, len(keyed))
+        with closing(found):  # whoever is interrupted must not leave processes at work
+            for i, measured in enumerate(found, resumed + 1):
+                notebook.note(measured)
+                tell(i, len(keyed))
     comparison = _compared(grid, keyed, known, n_records, resumed, path)
     if path is not None:
         from tarnkappe.comparison.page import render_comparison

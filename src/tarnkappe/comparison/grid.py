@@ -48,6 +48,8 @@ class Point:
     algorithm: str
     varied: Mapping[str, Any]
     seed: int
+    #: The job as text, without what decides about no figure; the same for all seeds.
+    text: str
 
     @property
     def label(self) -> tuple[str, tuple[tuple[str, Any], ...]]:
@@ -59,8 +61,7 @@ class Point:
 
         `data` is the digest of the data.
         """
-        plain = replace_job(self.job, output=OutputSettings(), seed=self.seed)
-        return sha256(f"{data}\n{plain.to_yaml()}".encode()).hexdigest()[:24]
+        return sha256(f"{data}\n{self.text}\n{self.seed}".encode()).hexdigest()[:24]
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,8 +111,9 @@ class Grid:
         for algorithm, values in product(self.algorithms, product(*self.vary.values())):
             varied = dict(zip(self.vary, values, strict=True))
             job = self._job(algorithm, varied)
+            text = replace_job(job, output=OutputSettings(), seed=None).to_yaml()
             for seed in self.seeds:
-                yield Point(job, _name(algorithm, job), varied, seed)
+                yield Point(job, _name(algorithm, job), varied, seed, text)
 
     def _job(self, algorithm: Any, varied: Mapping[str, Any]) -> Job:
         raw = deepcopy(self.raw)
