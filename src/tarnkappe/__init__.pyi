@@ -105,6 +105,7 @@ from tarnkappe.criteria.lkc_privacy import LKCPrivacy as LKCPrivacy
 from tarnkappe.criteria.max_risk import MaxRisk as MaxRisk
 from tarnkappe.criteria.personalized_privacy import PersonalizedPrivacy as PersonalizedPrivacy
 from tarnkappe.criteria.recursive_cl_diversity import RecursiveCLDiversity as RecursiveCLDiversity
+from tarnkappe.criteria.security_ratio import SecurityRatio as SecurityRatio
 from tarnkappe.criteria.t_closeness import TCloseness as TCloseness
 from tarnkappe.criteria.xy_anonymity import XYAnonymity as XYAnonymity
 from tarnkappe.criteria.xy_linkability import XYLinkability as XYLinkability

@@ -20,6 +20,7 @@ ADVICE: dict[str, str] = {
     "E113": "pip install 'tarnkappe[spark]'  brings PySpark; Java 17 comes with the system's packages. Check  master:",
     "E114": "The message names the package: repair it, or uninstall it.",
     "E115": "The caret shows the place. Try  count where age in 20..29  or  avg(hours) group by sex.",
+    "E119": "pip install 'tarnkappe[learn]'  brings scikit-learn; everything else works without it.",
     "E201": "Go to the line that the message names; every value has one parent.",
     "E202": "Check the path and that the file holds one row per value:  value;level1;*",
     "E203": "The message says which setting contradicts what.",
@@ -44,6 +45,7 @@ ADVICE: dict[str, str] = {
     "E602": "Write to another folder than the one that holds the data.",
     "E603": "Choose a folder that you may write to.",
     "E604": 'role: identifier  removes the column;  because: "…"  says why it may be published after all.',
+    "E609": "The message names the measure that does apply, such as  tarnkappe risk RELEASE --original ORIGINAL.",
     "E701": "Free some space or write to another disk. Nothing was left behind.",
     "E702": "Allow more with  --memory, declare fewer quasi-identifiers, or coarsen numbers beforehand.",
     "E703": "Look into the logs of the cluster; the message names the first failure. Nothing was released.",
@@ -63,4 +65,5 @@ ADVICE: dict[str, str] = {
     "W616": "Allow more time with  limits: {time: 1h}, or choose a quicker algorithm.",
     "W620": "output: {spreadsheet_safe: true}  puts an apostrophe before them.",
     "W621": "algorithm: mondrian  hides who a record is about, too.",
+    "W629": "Add  - security-ratio: {column: NAME, epsilon: 1, gamma: 0.5}  with a tolerance that harms nobody.",
 }

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from tarnkappe.audited import Audit, Reading
@@ -16,10 +17,19 @@ from tarnkappe.criteria.k_anonymity import KAnonymity
 from tarnkappe.criteria.l_diversity import LDiversity
 from tarnkappe.criteria.t_closeness import TCloseness
 from tarnkappe.engines.measures import measured
-from tarnkappe.errors import JobError
+from tarnkappe.errors import DataError, JobError
 from tarnkappe.goal import Goal
 from tarnkappe.io import Source, open_source
-from tarnkappe.io.folders import MANIFEST, POPULATION, PUBLIC, WITNESS, ReleaseFolder, dialect_told, manifest_of
+from tarnkappe.io.folders import (
+    MANIFEST,
+    ORIGINALS,
+    POPULATION,
+    PUBLIC,
+    WITNESS,
+    ReleaseFolder,
+    dialect_told,
+    manifest_of,
+)
 from tarnkappe.job import Job
 from tarnkappe.job.files import load_job
 from tarnkappe.job.given import criteria_of, names_of
@@ -30,7 +40,7 @@ from tarnkappe.publish.sheets import Reading as Numbers
 from tarnkappe.regrouping import verify_sheets
 from tarnkappe.schema import Column
 from tarnkappe.taxonomy import suppress
-from tarnkappe.verification import Evidence, Verification, verify_table
+from tarnkappe.verification import Evidence, Verification, original_name, verify_table
 from tarnkappe.wording import command_to_verify, some_columns
 
 
@@ -64,12 +74,14 @@ def audit(
     sensitive: Sequence[str] = (),
     settings: Iterable[str] = (),
     reading: Reading | None = None,
+    witness: str | Path | None = None,
 ) -> Audit:
     """Check a file or a release folder.
 
     What it must satisfy is said by `job` (a job file), by `criteria`, or by the manifest beside the file. If only
     `quasi` is given, nothing is asked: the verdicts say which k the file reaches, and which l and t for each column of
-    `sensitive`. If there is a manifest, the file must also be the one it describes.
+    `sensitive`. If there is a manifest, the file must also be the one it describes. `witness` is a file with columns
+    that are not published, or as they were before, row by row as in the file.
     """
     reading = reading or Reading()
     path, kept = _table_of(Path(file))
@@ -79,7 +91,7 @@ def audit(
         return _audit_of_sheets(path, manifest, job, list(criteria), settings, reading)
     asked = _asked(path, job, list(quasi), list(criteria), list(sensitive), settings, manifest, reading)
     with asked.source as source:
-        evidence = _evidence(path)
+        evidence = _evidence(path) if witness is None else _witnessed(witness, source, asked.quasi, asked.goal)
         secret = [c.name for c in asked.columns if c.role == "sensitive"]  # these are published, or it is an error
         goal, unchecked = _checkable(asked.goal, [*source.columns, *secret], evidence, source.name)
         found = verify_table(
@@ -194,7 +206,30 @@ def _table_of(path: Path) -> tuple[Path, Path | None]:
 def _evidence(file: Path) -> Evidence:
     """What the private folder of a release holds for its verification, if it is there."""
     folder = ReleaseFolder.around(file)
-    return Evidence() if folder is None else Evidence(folder.kept(WITNESS), folder.kept(POPULATION))
+    if folder is None:
+        return Evidence()
+    return Evidence(folder.kept(WITNESS), folder.kept(POPULATION), originals=folder.kept(ORIGINALS))
+
+
+def _witnessed(witness: Any, source: Source, quasi: Sequence[str], goal: Goal) -> Evidence:
+    """What columns say that are not published, or as they were before, row by row as in the table."""
+    with open_source(witness) as opened:
+        if opened.n_rows != source.n_rows:
+            raise DataError(
+                "E413",
+                f"'{source.name}' has {source.n_rows} rows, and what is to witness for them {opened.n_rows}",
+                where=opened.name,
+                hint="Give a table with the same rows in the same order.",
+            )
+        rows = opened.read(opened.columns)
+        before = {c: opened.numeric(rows[c], c) for c in goal.centre_columns if c in rows.columns}
+    originals = None
+    if before and len(before) == len(goal.centre_columns):
+        shown = source.read(list(quasi))
+        named = [numbers.cast(pl.Float64).alias(original_name(c)) for c, numbers in before.items()]
+        records = pl.Series(free_name("records", [*quasi, *(x.name for x in named)]), np.ones(shown.height, np.int64))
+        originals = pl.DataFrame([records, *shown, *named])
+    return Evidence(rows.drop([c for c in rows.columns if c in source.columns]), originals=originals)
 
 
 def _checkable(
@@ -335,7 +370,8 @@ def verify(
     """Check any table, ours or not, against criteria: groups are rows with the same texts in `quasi`.
 
     `witness` is a table of columns that criteria look at but that are not published, row by row as in `data`.
-    `population` is a public table generalised in the same way, one row per person.
+    If it has a quasi-identifier, these are its numbers before centres took their place. `population` is a public table
+    generalised in the same way, one row per person.
 
     >>> from tarnkappe.criteria.k_anonymity import KAnonymity
     >>> found = verify(pl.DataFrame({"age": ["3*", "3*", "4*"]}), [KAnonymity(2)], ["age"])
@@ -348,13 +384,10 @@ def verify(
     known = {c.name for c in columns}
     columns += [Column(name, "drop") for name in goal.columns if name not in known]
     source = data if isinstance(data, Source) else open_source(data)
-    hidden = None
-    if witness is not None:
-        with open_source(witness) as opened:
-            hidden = opened.read(opened.columns)
+    evidence = Evidence() if witness is None else _witnessed(witness, source, names, goal)
     people = None
     if population is not None:
         with open_source(population) as opened:
             public = opened.read(names)
             people = public.select(pl.lit(1, pl.Int64).alias(free_name("people", names)), *names)
-    return verify_table(source, names, columns, goal, evidence=Evidence(hidden, people))
+    return verify_table(source, names, columns, goal, evidence=replace(evidence, population=people))

@@ -15,7 +15,18 @@ from tarnkappe.errors import JobError
 from tarnkappe.fixes import setting
 from tarnkappe.groups import SUPPRESSED
 from tarnkappe.io import CsvDialect, Format, Staging, TableWriter
-from tarnkappe.io.folders import GROUPS, JOB, MANIFEST, POPULATION, PRIVATE, PUBLIC, REPORT, SOLUTIONS, WITNESS
+from tarnkappe.io.folders import (
+    GROUPS,
+    JOB,
+    MANIFEST,
+    ORIGINALS,
+    POPULATION,
+    PRIVATE,
+    PUBLIC,
+    REPORT,
+    SOLUTIONS,
+    WITNESS,
+)
 from tarnkappe.io.source import unpacked_name
 from tarnkappe.job import Job
 from tarnkappe.job.model import OutputSettings
@@ -26,7 +37,7 @@ from tarnkappe.publish.sheets import free_name
 from tarnkappe.release import Release
 from tarnkappe.report import render_report
 from tarnkappe.solution_frames import solution_frames
-from tarnkappe.verification import Evidence
+from tarnkappe.verification import Evidence, original_name
 
 if TYPE_CHECKING:
     from tarnkappe.engines.spark.staging import RemoteStaging
@@ -82,7 +93,12 @@ def write_companions(
     stage.path(f"{PRIVATE}/{JOB}", private=True).write_text(job, encoding="utf-8")
     groups = groups_table(plan) if isinstance(plan, Plan) else None  # numbered groups stand in the release
     _write_solutions(stage, release, plan)
-    tables = {GROUPS: groups, WITNESS: evidence.witness, POPULATION: evidence.population}
+    tables = {
+        GROUPS: groups,
+        WITNESS: evidence.witness,
+        POPULATION: evidence.population,
+        ORIGINALS: evidence.originals,
+    }
     for name, table in tables.items():
         if table is not None:
             with TableWriter(stage.path(f"{PRIVATE}/{name}", private=True), "parquet") as writer:
@@ -122,6 +138,26 @@ def population_table(plan: Plan) -> pl.DataFrame | None:
     shown = np.flatnonzero((plan.tally.population > 0) & (group >= 0))
     labels = _label_columns(plan, plan.everybody_labels, group[shown])
     return pl.DataFrame({free_name("people", labels): plan.tally.population[shown], **labels}, strict=False)
+
+
+def originals_table(plan: Plan) -> pl.DataFrame | None:
+    """The numbers that centres stand for: how many records (first column) with which labels have which of them.
+
+    Only of columns that a criterion compares with what is published; None if there are none.
+    """
+    wanted = plan.goal.centre_columns
+    if not wanted:
+        return None
+    kept = plan.grouping.group != SUPPRESSED
+    cell, group = plan.grouping.cell[kept], plan.grouping.group[kept]
+    labels = _label_columns(plan, plan.labels, group)
+    values = {
+        original_name(domain.name): pl.Series(domain.positions[plan.tally.quasi[cell, j]]).fill_nan(None)
+        for j, domain in enumerate(plan.tally.quasi_domains)
+        if domain.name in wanted
+    }
+    records = pl.Series(plan.grouping.quota[kept])
+    return pl.DataFrame({free_name("records", [*labels, *values]): records, **labels, **values}, strict=False)
 
 
 def _label_columns(plan: Plan, labels: tuple[Labels, ...], groups: Codes) -> dict[str, pl.Series]:

@@ -13,7 +13,7 @@ from tarnkappe.arrays import Codes, Counts, Flags
 from tarnkappe.criteria.base import Criterion, Scope, Verdict
 from tarnkappe.errors import InfeasibleError, JobError
 from tarnkappe.fixes import Fix, algorithm, say, setting
-from tarnkappe.groups import Draft, Grouping, GroupStats
+from tarnkappe.groups import Draft, Grouping, GroupStats, distances_of
 from tarnkappe.relaxing import Relaxation, relaxations
 from tarnkappe.tally import Tally
 from tarnkappe.wording import count, percent, plural
@@ -84,6 +84,11 @@ class Goal:
         return tuple(dict.fromkeys(name for c in self.criteria for name in c.columns))
 
     @property
+    def centre_columns(self) -> tuple[str, ...]:
+        """The quasi-identifiers whose published numbers criteria compare with those of records."""
+        return tuple(dict.fromkeys(c.centre_column for c in self.criteria if c.centre_column is not None))
+
+    @property
     def joint(self) -> bool:
         """Whether some criterion needs the joint distribution of the counted columns."""
         return any(c.needs_joint for c in self.criteria)
@@ -144,7 +149,8 @@ class Goal:
         """
         if keys is None and "projection" in self.scopes and grouping.fixed is not None:
             keys = grouping.fixed.keys(tally.quasi_domains)
-        return GroupStats.of(tally, grouping, self.columns, joint=self.joint, tables=tables, keys=keys)
+        stats = GroupStats.of(tally, grouping, self.columns, joint=self.joint, tables=tables, keys=keys)
+        return replace(stats, distances=distances_of(tally, grouping, self.centre_columns))
 
     def together(self, tally: Tally) -> GroupStats:
         """The statistics of all records in one group."""

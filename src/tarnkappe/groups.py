@@ -10,7 +10,7 @@ from typing import Any, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from tarnkappe.arrays import Codes, Counts
+from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.boxes import Boxes
 from tarnkappe.errors import VerificationError
 from tarnkappe.kernels.boxes import group_boxes, group_sets
@@ -183,6 +183,37 @@ class JointHistogram:
 
 
 @dataclass(frozen=True, eq=False)
+class Distances:
+    """How far records are from what their groups publish in one column: `records` of `group` are ``off`` away."""
+
+    group: Codes
+    off: Floats
+    records: Counts
+
+    def kept(self, keep: NDArray[np.bool_]) -> Distances:
+        """Those of some of the groups, renumbered."""
+        new = (np.cumsum(keep) - 1).astype(np.int32)
+        shown = keep[self.group]
+        return Distances(new[self.group[shown]], self.off[shown], self.records[shown])
+
+
+def distances_of(tally: Tally, grouping: Draft, columns: Iterable[str]) -> dict[str, Distances]:
+    """How far records are from the centres of their groups in some columns of numbers; nothing without centres."""
+    centres = grouping.form.centres
+    out = {}
+    for j, domain in enumerate(tally.quasi_domains):
+        if centres is None or domain.name not in columns or domain.values is None:
+            continue
+        code = tally.quasi[grouping.cell, j]
+        shown = (grouping.group != SUPPRESSED) & domain.known[code]
+        group = grouping.group[shown]
+        out[domain.name] = Distances(
+            group, np.abs(domain.positions[code[shown]] - centres[group, j]), grouping.quota[shown]
+        )
+    return out
+
+
+@dataclass(frozen=True, eq=False)
 class GroupStats:
     """What criteria know about groups: their sizes and their sensitive values. Mergeable in any order.
 
@@ -194,6 +225,9 @@ class GroupStats:
 
     `raised` says what stands in a sensitive column that is coarsened record by record: its codes are nodes of the
     column's taxonomy.
+
+    `distances` says how far records are from the centres that their groups publish, by column, where that is asked and
+    centres are known; pooled groups publish other ones.
 
     >>> stats = GroupStats.from_cells(np.array([0, 0, 1]), np.array([2, 1, 4]))
     >>> stats.size.tolist()
@@ -207,6 +241,7 @@ class GroupStats:
     keys: Codes | None = None
     quasi: tuple[str, ...] = ()
     raised: Mapping[str, Histogram] = field(default_factory=dict)
+    distances: Mapping[str, Distances] = field(default_factory=dict)
 
     @classmethod
     def from_cells(
@@ -380,7 +415,8 @@ class GroupStats:
         """The statistics of some of the groups, compared with the table as before."""
         into = np.where(keep, np.cumsum(keep) - 1, SUPPRESSED)
         keys = None if self.keys is None else self.keys[keep]
-        return replace(self.pooled(into), keys=keys)
+        distances = {name: found.kept(keep) for name, found in self.distances.items()}
+        return replace(self.pooled(into), keys=keys, distances=distances)
 
     def against_itself(self) -> GroupStats:
         """The same groups, compared with the distribution that they have together."""

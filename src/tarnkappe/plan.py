@@ -20,6 +20,7 @@ from tarnkappe.publish.labels import Labels, labels_of_numbers
 from tarnkappe.publish.numbered import Numbered
 from tarnkappe.publish.sheets import free_name
 from tarnkappe.schema import Schema
+from tarnkappe.securing import secured
 from tarnkappe.tally import Tally, distinct_rows
 from tarnkappe.threads import map_threads
 
@@ -49,6 +50,7 @@ class Plan:
         `missing` are texts that stand for a missing value: a label that reads like one of them is one.
         """
         grouping.require_whole(tally)
+        grouping = secured(tally, grouping, goal)
         labels = _labels(tally, grouping, missing)
         same, first = distinct_rows([x.code + 1 for x in labels], [len(x.texts) + 1 for x in labels])
         pooled = grouping.relabel(same, len(first))

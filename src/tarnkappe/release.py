@@ -251,7 +251,8 @@ def _shown(verdicts: tuple[Verdict, ...], job: Job, published: Collection[str]) 
 
     Whoever knows everybody but one could tell from the number of people in a group whether the last one is in it.
     """
-    secret = {c.asked for c in job.goal.criteria if not set(c.columns) <= set(published)}
+    hidden = (c for c in job.goal.criteria if c.centre_column is not None or not set(c.columns) <= set(published))
+    secret = {c.asked for c in hidden}
     return tuple(replace(v, reached=float("nan")) if v.asked in secret else v for v in verdicts)
 
 

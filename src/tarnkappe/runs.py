@@ -11,6 +11,7 @@ import numpy as np
 
 from tarnkappe.algorithms.base import Algorithm
 from tarnkappe.companions import (
+    originals_table,
     population_table,
 )
 from tarnkappe.engines.base import Engine, Writer
@@ -117,7 +118,7 @@ class Run:
                 done = self.engine.rewrite(self.plan, self.checked.schema, writer, self.chance)
             witness = done.witness if done.witness.width else None
             table = Table(MAIN, self.plan.columns(self.checked.schema), "One row for every person.")
-            return (table,), Evidence(witness, population_table(self.plan), done.ledger)
+            return (table,), Evidence(witness, population_table(self.plan), done.ledger, originals_table(self.plan))
         witness = self.plan.form.witness(self.plan, _chance(self.seed, _WITNESSING, self.copy))
         if witness is not None and not self.engine.keeps_order:
             raise JobError(

@@ -8,7 +8,7 @@ with what was planned (see `tarnkappe.truth`).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -18,9 +18,9 @@ from tarnkappe.criteria.base import Criterion, Verdict
 from tarnkappe.engines.encode import encode_again, encode_sensitive, read_kind
 from tarnkappe.engines.ledger import Ledger
 from tarnkappe.engines.measures import measured
-from tarnkappe.errors import DataError, VerificationError
+from tarnkappe.errors import DataError, JobError, VerificationError
 from tarnkappe.goal import Goal
-from tarnkappe.groups import GroupStats
+from tarnkappe.groups import Distances, GroupStats
 from tarnkappe.io import Source, is_text
 from tarnkappe.io.cells import Step
 from tarnkappe.io.kept import restored
@@ -78,11 +78,13 @@ class Evidence:
     `witness` holds columns that criteria look at but that are not published, one row per published record and in the
     same order. `population` is the public table as generalised by the release: how many people (first column) have
     which labels (the quasi-identifiers). The `ledger` tells a run what its records carry; it is never written.
+    `originals` says how many records (first column) with which labels have which numbers where centres are published.
     """
 
     witness: pl.DataFrame | None = None
     population: pl.DataFrame | None = None
     ledger: Ledger | None = None
+    originals: pl.DataFrame | None = None
 
     def lacks(self, criterion: Criterion, published: Sequence[str]) -> str | None:
         """What a criterion cannot be checked without, in words, if that is not there."""
@@ -90,6 +92,8 @@ class Evidence:
         absent = [c for c in criterion.columns if c not in published and c not in hidden]
         if absent:
             return f"the column '{absent[0]}', which is not published"
+        if criterion.centre_column is not None and self.originals is None:
+            return f"the numbers that the centres of '{criterion.centre_column}' stand for"
         return "the public table" if criterion.needs_population and self.population is None else None
 
 
@@ -153,6 +157,8 @@ def verify_table(
         untrue = untrue_cells(plan, source, frame, records, same)
     looked_at = {name: found for name, found in counted.items() if name in goal.columns or goal.joint}
     stats, labels = _recount(keys, records, looked_at, goal, evidence.population, quasi, wildcard)
+    if goal.centre_columns:
+        stats = replace(stats, distances=_distances(stats, labels, evidence, goal.centre_columns, source))
     people = 0 if stats.population is None else int(stats.population.sum())
     sizes = stats.size[stats.size > 0]
     left_out = n_records - int(records.sum())
@@ -174,6 +180,56 @@ def rows_of(evidence: Evidence, hidden: list[str], n: int, where: str) -> pl.Dat
     if witness.height != n:
         raise _failed(where, [f"{n} records, but the unpublished columns have {witness.height}"])
     return witness.select(hidden)
+
+
+def original_name(column: str) -> str:
+    """What the original numbers of a column are called beside those that are published."""
+    return f"{column} (original)"
+
+
+def _distances(
+    stats: GroupStats, labels: pl.DataFrame, evidence: Evidence, columns: Sequence[str], source: Source
+) -> dict[str, Distances]:
+    """How far the records of each group are from what it publishes, as it is written.
+
+    The numbers that centres stand for come with their labels. Every group must have as many of them as records.
+    """
+    told = evidence.originals
+    if told is None:
+        raise JobError(
+            "E108",
+            f"nothing says which numbers the centres of '{columns[0]}' stand for",
+            where=source.name,
+            hint="Check the release folder, with its private folder:  tarnkappe verify FOLDER",
+        )
+    quasi, records = labels.columns, told.columns[0]
+    numeric = [q for q in quasi if told.schema[q].is_numeric()]
+
+    def comparable(frame: pl.DataFrame, own: bool) -> pl.DataFrame:
+        shown = [source.numeric(frame[q]).cast(pl.Float64) + 0.0 if own and q in numeric else frame[q] for q in quasi]
+        kinds = [pl.Float64 if q in numeric else pl.String for q in quasi]
+        return pl.DataFrame([x.cast(kind).alias(f"q{i}") for i, (x, kind) in enumerate(zip(shown, kinds, strict=True))])
+
+    keys = [f"q{i}" for i in range(len(quasi))]
+    groups = comparable(labels, own=True).with_row_index("_group")
+    rows = comparable(told, own=False).with_columns(told[records].alias("_records"))
+    found = rows.join(groups, on=keys, how="left", nulls_equal=True, maintain_order="left")["_group"]
+    strange = found.null_count() > 0
+    group = found.fill_null(0).to_numpy().astype(np.int32)
+    count = told[records].to_numpy().astype(np.int64)
+    if strange or not np.array_equal(np.bincount(group, count, stats.n_groups).astype(np.int64), stats.size):
+        raise _failed(source.name, ["the numbers that centres stand for are not those of the records"])
+    out = {}
+    for column in columns:
+        if column not in quasi or original_name(column) not in told.columns:
+            raise _failed(source.name, [f"nothing says which numbers the centres of '{column}' stand for"])
+        centre = (source.numeric(labels[column]).cast(pl.Float64)).fill_null(float("nan")).to_numpy()
+        value = told[original_name(column)].cast(pl.Float64).fill_null(float("nan")).to_numpy()
+        known = ~np.isnan(value)
+        off = np.abs(value[known] - centre[group[known]])
+        # What a group does not publish tells nothing.
+        out[column] = Distances(group[known], np.where(np.isnan(off), np.inf, off), count[known])
+    return out
 
 
 def _compact(series: pl.Series) -> pl.Series:

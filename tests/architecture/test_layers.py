@@ -35,6 +35,7 @@ LAYERS = (
     "criteria",
     "relaxing",
     "goal",
+    "securing",
     "plan",
     "metrics",
     "algorithms",

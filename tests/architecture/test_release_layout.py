@@ -9,6 +9,7 @@ from modules import modules
 from tarnkappe.io import folders
 
 NAMES = {folders.PUBLIC + "/", folders.PRIVATE, folders.MANIFEST, folders.GROUPS, folders.WITNESS, folders.POPULATION}
+NAMES |= {folders.ORIGINALS}
 
 
 def test_the_layout_is_spelt_in_one_place():

@@ -33,7 +33,7 @@ from tarnkappe.pipeline import run_job
 PUBLIC = {"codebook.csv", "manifest.json", "report.html"}
 INTERNAL = {"manifest.json", "report.html", "job.yaml", "groups.parquet"}
 #: What is kept beside it where criteria look at more than the released columns.
-EVIDENCE = {"witness.parquet", "population.parquet"}
+EVIDENCE = {"witness.parquet", "population.parquet", "originals.parquet"}
 
 #: Thousands of small releases are written faster to memory, where there is such a folder; None is the usual one.
 IN_MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None

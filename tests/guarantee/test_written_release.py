@@ -77,7 +77,7 @@ def test_all_that_is_registered_is_tested():
     targeted = {a.name for a in algorithm_variants(target="note")} - {a.name for a in ALGORITHMS}  # test_group_criteria
     numbered = {name for name, cls in all_algorithms().items() if issubclass(cls.publishes, Numbered)}  # test_numbered
     assert {a.name for a in ALGORITHMS} | targeted | numbered | {"sdgs", "individual-sorting"} == set(all_algorithms())
-    elsewhere = BEYOND_GROUPS | {c.name for c in GROUP_CRITERIA.values()} | {"differential-privacy"}
+    elsewhere = BEYOND_GROUPS | {c.name for c in GROUP_CRITERIA.values()} | {"differential-privacy", "security-ratio"}
     elsewhere |= set(with_twins())  # test_group_criteria
     assert {c.name for c in CRITERIA.values()} | elsewhere == set(all_criteria())
 

@@ -235,6 +235,10 @@ def test_the_command(people: pl.DataFrame, tmp_path):
     data = json.loads(told.stdout)
     assert data["attackers"]["prosecutor"]["highest"] == 1.0
     assert "canary" not in told.stdout
+    assert "worst" not in data
+    asked = RUNNER.invoke(app, ["risk", str(file), "--quasi", "zip,birth", "--special", "--show", "2"])
+    assert "Exposed" in asked.output
+    assert asked.output.count("birth: ") == 2
 
 
 @pytest.mark.parametrize(

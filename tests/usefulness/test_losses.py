@@ -65,6 +65,7 @@ def test_as_the_run_scored_itself(people: pl.DataFrame, algorithm: str, settings
     found = tk.utility(people, release.table, job=asked, queries=20)
     for score in release.scores:
         assert found[score.name] == pytest.approx(score.value, rel=1e-9, abs=1e-12), score.name
+    assert tk.utility(people, release, queries=20)["lm"] == found["lm"]
 
 
 def test_of_a_folder_the_job_is_at_hand(people: pl.DataFrame, tmp_path):

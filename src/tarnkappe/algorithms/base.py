@@ -16,6 +16,7 @@ from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping
 from tarnkappe.params import Declared, referring
 from tarnkappe.publish.boxes import BoxForm
+from tarnkappe.publish.centres import Centres
 from tarnkappe.publish.form import HIDDEN_WORDS, Form, Secret
 from tarnkappe.tally import Tally
 from tarnkappe.wording import plural
@@ -115,6 +116,13 @@ class Algorithm(Declared, ABC):
     def require_kept(self, goal: Goal) -> None:
         """Refuse a criterion that protects what this algorithm publishes; no look at the data is needed for that."""
         for criterion in goal.criteria:
+            if criterion.centre_column is not None and not issubclass(self.publishes, Centres):
+                raise JobError(
+                    "E111",
+                    f"{self.name} cannot promise {criterion.name}: it is about centres, and it publishes "
+                    f"{self.publishes.name}",
+                    hint=say("Choose an algorithm that publishes centres:  {}", algorithm("mdav")),
+                )
             bare = criterion.protects - self.publishes.hides
             if bare:
                 raise JobError(

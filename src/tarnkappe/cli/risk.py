@@ -80,13 +80,16 @@ def risk(
     perturbed: Annotated[
         bool, typer.Option("--perturbed", metavar="", help="Values were changed, so frequencies mean nothing.")
     ] = False,
+    show: Annotated[
+        int, typer.Option("--show", min=0, metavar="N", help="Show the N most exposed records with their values.")
+    ] = 0,
     as_json: AsJson = False,
     debug: Debug = False,
 ) -> None:
     """Say how likely people are found in a table by those who know its quasi-identifiers. Nothing is written.
 
-    Values of the data are never printed. Without --quasi and --job the quasi-identifiers are those of the manifest
-    beside the file, or guessed.
+    Values of the data are printed only with --show. Without --quasi and --job the quasi-identifiers are those of the
+    manifest beside the file, or guessed.
 
     [bold]Example:[/bold]  tarnkappe risk survey.csv --quasi age,sex,zip --population 82000000 --special
     """
@@ -118,6 +121,7 @@ def risk(
             grid=_pair(grid),
             most=most,
             perturbed=perturbed,
+            show=show,
         )
     if as_json:
         screen.print_json(found.as_dict())
@@ -175,6 +179,9 @@ def _rows(found: Risk) -> list[tuple[str, str]]:
         rows += _limit(found.special.largest, found.special.is_complete)
     for i in found.intervals:
         rows.append((i.column, str(i)))
+    for at, values in enumerate(found.worst):
+        shown = " · ".join(f"{name}: {'(empty)' if text is None else text}" for name, text in values.items())
+        rows.append(("Exposed" if at == 0 else "", shown))
     rows += [("Note", note) for note in found.notes]
     return rows
 

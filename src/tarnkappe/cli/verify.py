@@ -83,6 +83,15 @@ def verify(
             show_default=False,
         ),
     ] = None,
+    witness: Annotated[
+        Path | None,
+        typer.Option(
+            "--witness",
+            metavar="FILE",
+            help="Columns that are not published, or as they were before, row by row as in FILE.",
+            show_default=False,
+        ),
+    ] = None,
     show: Annotated[
         int | None,
         typer.Option("--show", min=0, metavar="N", help="Show the N worst groups with their values."),
@@ -155,6 +164,7 @@ def verify(
             sensitive=secret,
             settings=settings or (),
             reading=reading,
+            witness=witness,
         )
     if as_json:
         violations = [asdict(v) for v in found.violations(show)] if show else []

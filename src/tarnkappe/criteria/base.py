@@ -143,6 +143,11 @@ class Criterion(Declared, ABC):
         return referring(self, "quasi")
 
     @property
+    def centre_column(self) -> str | None:
+        """The quasi-identifier whose published numbers it compares with those of records (`GroupStats.distances`)."""
+        return None
+
+    @property
     def decided_on(self) -> Scope:
         """What decides about this criterion, with its parameters (see `scope`)."""
         return "projection" if self.quasi_identifiers else self.scope

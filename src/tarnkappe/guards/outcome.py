@@ -9,7 +9,7 @@ import numpy as np
 from tarnkappe.errors import DataError, Notice
 from tarnkappe.fixes import role
 from tarnkappe.goal import Goal
-from tarnkappe.groups import GroupStats
+from tarnkappe.groups import GroupStats, distances_of
 from tarnkappe.io import Source
 from tarnkappe.io.formulas import any_formula
 from tarnkappe.job import Job
@@ -21,6 +21,9 @@ from tarnkappe.wording import count, percent, plural
 
 #: A sensitive column is worth a word if more than this share of the records have a value that no other record has.
 _MANY_ALONE = 0.05
+
+#: Numbers that are nearer than this, in standard deviations, are almost equal.
+_HAIR = 0.01
 
 #: Columns that a message names.
 _MOST_NAMED = 5
@@ -71,7 +74,29 @@ def notices_about_plan(job: Job, plan: Plan, schema: Schema) -> tuple[Notice, ..
             )
     if not job.goal.is_mechanism:
         out.extend(notice for column in schema.sensitive for notice in _told_apart(plan, column))
-    return tuple(out)
+    return (*out, *_almost_equal(plan))
+
+
+def _almost_equal(plan: Plan) -> list[Notice]:
+    """A warning if the centre of many records is the value of all records of their group, but for a hair."""
+    out = []
+    tally, guarded = plan.tally, plan.goal.centre_columns
+    domains = {d.name: (j, d) for j, d in enumerate(tally.quasi_domains) if d.name not in guarded}
+    for name, found in distances_of(tally, plan.grouping, domains).items():
+        j, domain = domains[name]
+        counts = np.bincount(tally.quasi[:, j], tally.count, domain.size)[domain.known]
+        place = domain.positions[domain.known]
+        mean = np.average(place, weights=counts)
+        hair = _HAIR * float(np.sqrt(np.average((place - mean) ** 2, weights=counts)))
+        size = np.bincount(found.group, found.records, plan.n_groups)
+        far = np.bincount(found.group, found.records * (found.off >= hair), plan.n_groups)
+        told = int(size[(far == 0) & (size > 0)].sum())
+        if told > _MANY_ALONE * plan.n_published:
+            share = f"{percent(told / plan.n_published)} of the records"
+            words = f"{share} are in groups whose centre of '{name}' is, but for a hair, the value of all of them"
+            hint = f"Add  - security-ratio: {{column: {name}, epsilon: {hair:.3g}, gamma: 0.5}}."
+            out.append(Notice("W629", words, hint=hint, internal=True))
+    return out
 
 
 def notices_about_deal(job: Job, plan: DealtPlan, schema: Schema) -> tuple[Notice, ...]:

@@ -29,6 +29,7 @@ MANIFEST_KEY = "tarnkappe"
 #: Files of the folder to keep: the job as it was carried out, the groups, and what verification needs besides the
 #: published table.
 JOB, GROUPS, WITNESS, POPULATION = "job.yaml", "groups.parquet", "witness.parquet", "population.parquet"
+ORIGINALS = "originals.parquet"
 
 #: Another one, if it is asked for: the releases that full-domain generalisation could make.
 SOLUTIONS = "solutions.parquet"

@@ -68,6 +68,11 @@ class Centres(Labelled):
             any(p.measured for p in some),
         )
 
+    @property
+    def centres(self) -> Floats:
+        """The values."""
+        return self.values
+
     def relabel(self, new: Codes, n_groups: int) -> Centres:
         """The centres after group ``g`` was renamed to ``new[g]`` (-1: dropped); groups that become one have one."""
         remarks = {name: renamed(numbers, new, n_groups) for name, numbers in self.remarks.items()}

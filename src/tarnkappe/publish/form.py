@@ -69,6 +69,11 @@ class Labelled(Form):
     #: Numbers about each group that only the publisher may see.
     remarks: Mapping[str, Floats] = MappingProxyType({})
 
+    @property
+    def centres(self) -> Floats | None:
+        """What every group publishes in place of its records' values, column by column; None if it publishes boxes."""
+        return None
+
     @abstractmethod
     def relabel(self, new: Codes, n_groups: int) -> Self:
         """The same after group ``g`` was renamed to ``new[g]`` (-1: dropped)."""

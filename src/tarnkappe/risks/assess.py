@@ -54,6 +54,8 @@ class Risk:
     #: Why frequencies of combinations were not counted, if they were not.
     refused: str | None = None
     notes: tuple[str, ...] = ()
+    #: The most exposed combinations of values, if they were asked for; these are values of people.
+    worst: tuple[dict[str, str | None], ...] = ()
 
     def attacker(self, name: str) -> Matching:
         """The chances of one kind of attacker."""
@@ -103,12 +105,14 @@ class Risk:
         return f"<Risk of {self.table_name}: {plural(self.n_records, 'record')}, {len(self.quasi)} quasi-identifiers>"
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it as plain data, for ``--json``; no value of the data is in it."""
+        """All of it as plain data, for ``--json``; no value of the data is in it unless it was asked for."""
 
         def plain(part: Any) -> Any:
             return None if part is None else part.as_dict()
 
+        shown = {"worst": [dict(row) for row in self.worst]} if self.worst else {}
         return {
+            **shown,
             "table": self.table_name,
             "quasi_identifiers": list(self.quasi),
             "quasi_identifiers_from": self.origin,
@@ -148,6 +152,7 @@ def risk(
     grid: tuple[str, str] | None = None,
     most: int | None = None,
     perturbed: bool = False,
+    show: int = 0,
 ) -> Risk:
     """What somebody who knows the quasi-identifiers of people can find out with a table, ours or not, raw or released.
 
@@ -156,7 +161,8 @@ def risk(
     records were drawn from, or a table of all of them with the same columns. `weight` names the column that says how
     many people a record stands for, `household` the one that says who lives together. `special` looks for special
     uniques (SUDA2), `subsets` at every subset of the columns, of at most `most` columns; `grid` names two columns
-    over whose levels unique people are counted.
+    over whose levels unique people are counted. `show` asks for the values of so many of the most exposed records: the
+    most special ones, or those of the smallest groups.
 
     Of a table whose values were changed, such as one of centres, frequencies say nothing: without its `original` that
     is refused; with it, interval disclosure is measured (see `interval_disclosure` for `key` and `in_order`).
@@ -185,6 +191,8 @@ def risk(
         if special:
             sampling = None if n_people is None else found.n_records / n_people
             found = replace(found, special=special_uniques(given, most, sampling))
+        if show:
+            found = replace(found, worst=_worst(given, found.special, show))
         if subsets:
             found = replace(found, subsets=quasi_analysis(given, most))
         if grid is not None:
@@ -196,6 +204,18 @@ def risk(
                 )
             found = replace(found, grid=unique_grid(source, about.columns, *grid))
     return found
+
+
+def _worst(given: Combinations, special: SpecialUniques | None, most: int) -> tuple[dict[str, str | None], ...]:
+    """The values of the most exposed combinations: the most special, then those that fewest records have."""
+    assert given.cells is not None
+    frame = given.cells.frame().select(pl.all().cast(pl.String))
+    score = np.zeros(len(given.records))
+    if special is not None:
+        score[special.row] = special.score
+    ranked = frame.with_columns(pl.Series("_score", -score), pl.Series("_records", given.records))
+    chosen = ranked.sort("_score", "_records", *frame.columns).head(most).select(frame.columns)
+    return tuple(chosen.iter_rows(named=True))
 
 
 def _notes(about: Asked) -> tuple[str, ...]:

@@ -133,7 +133,7 @@ def combinations_of(source: Source, quasi: Sequence[str]) -> Combinations:
     """The distinct combinations of some columns and how many records have each."""
     cells = source.cells(list(quasi))
     codes = cells.codes - cells.codes.min(axis=0)  # code 0 is the missing value, which most columns do not have
-    return Combinations(tuple(quasi), np.ascontiguousarray(codes, np.int32), cells.count.astype(np.int64))
+    return Combinations(tuple(quasi), np.ascontiguousarray(codes, np.int32), cells.count.astype(np.int64), cells)
 
 
 def numbered(source: Source, columns: Sequence[str]) -> Codes:

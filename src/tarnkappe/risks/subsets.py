@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from tarnkappe.arrays import Codes, Counts
+from tarnkappe.io import Cells
 from tarnkappe.kernels.risks.subsets import divide
 
 #: So many cells are looked at in all subsets together if nobody says how large they may be: some ten seconds.
@@ -22,6 +23,8 @@ class Combinations:
     names: tuple[str, ...]
     codes: Codes
     records: Counts
+    #: What the codes stand for, where they were counted in a table.
+    cells: Cells | None = None
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -71,7 +74,8 @@ def all_subsets(given: Combinations, most: int) -> Iterator[Subset]:
     """Every subset of at most so many columns, each after all of its own subsets.
 
     In this order the bits of subsets count upwards, so a subset extends one that is still at hand by its lowest column:
-    one pass over the cells each. What is yielded holds until the next one is asked for.
+    one pass over the cells each. Where all cells are told apart already, further columns change nothing and are not
+    looked at. What is yielded holds until the next one is asked for.
     """
     n_cells, n_columns = given.codes.shape
     places = np.empty(1 << max(2 * n_cells - 1, 1).bit_length(), np.int64)
@@ -80,13 +84,16 @@ def all_subsets(given: Combinations, most: int) -> Iterator[Subset]:
     rooms = [(np.empty(n_cells, np.int32), np.empty(n_cells, np.int64)) for _ in range(most)]
     weight = np.ascontiguousarray(given.records, np.int64)
 
-    def below(bits: int, group: Codes, depth: int, lowest: int) -> Iterator[Subset]:
+    def below(above: Subset, depth: int, lowest: int) -> Iterator[Subset]:
         for j in range(lowest):
-            out, size = rooms[depth]
-            n_groups = divide(group, columns[j], sizes[j], weight, places, out, size)
-            found = Subset(bits | 1 << j, out, size[:n_groups])
+            found = replace(above, columns=above.columns | 1 << j)
+            if above.n_groups < n_cells:
+                out, size = rooms[depth]
+                n_groups = divide(above.group, columns[j], sizes[j], weight, places, out, size)
+                found = Subset(found.columns, out, size[:n_groups])
             yield found
             if depth + 1 < most:
-                yield from below(found.columns, out, depth + 1, j)
+                yield from below(found, depth + 1, j)
 
-    yield from below(0, np.zeros(n_cells, np.int32), 0, n_columns)
+    everybody = Subset(0, np.zeros(n_cells, np.int32), weight.sum(keepdims=True))
+    yield from below(everybody, 0, n_columns)

@@ -14,13 +14,14 @@ from tarnkappe.errors import JobError
 from tarnkappe.job import Job
 from tarnkappe.job.model import Coarsening
 from tarnkappe.metrics.query_error import Workload
+from tarnkappe.release import Release
 from tarnkappe.usefulness.analyses import Propensity, Regression, eigenvalues, propensity, regression
 from tarnkappe.usefulness.distributions import Association, ColumnDifference, associations, column_differences
 from tarnkappe.usefulness.learning import Learning, learning
 from tarnkappe.usefulness.losses import Figure, column_losses, loss_table
 from tarnkappe.usefulness.populations import PopulationLoss, population_loss
 from tarnkappe.usefulness.queries import pair_query_error
-from tarnkappe.usefulness.reading import Pair, open_pair
+from tarnkappe.usefulness.reading import Pair, open_pair, several_tables
 from tarnkappe.wording import plural
 
 #: What readers are taken to do, which several figures rest on.
@@ -129,11 +130,12 @@ def utility(
 ) -> Utility:
     """What a release, ours or not, keeps of its original: loss metrics, columns, pairs of columns, analyses.
 
-    Both are files, frames, or a release folder. `quasi` are the columns that were coarsened: their names, or a mapping
-    to their taxonomies as in a job; else those of the `job` (of a release folder the one that the publisher keeps), of
-    the manifest, or the columns whose values differ. `column` is the sensitive column for ULoss, PLoss and queries;
-    `target` the one for the classification metric, the regression and, with `learn`, a model that is trained on the
-    release and tested on the original, which needs scikit-learn. `seed` decides about queries and models.
+    Both are files or frames; the second may be a release folder or a `Release`. `quasi` are the columns that were
+    coarsened: their names, or a mapping to their taxonomies as in a job; else those of the `job` (of a release folder
+    the one that the publisher keeps), of the manifest, or the columns whose values differ. `column` is the sensitive
+    column for ULoss, PLoss and queries; `target` the one for the classification metric, the regression and, with
+    `learn`, a model that is trained on the release and tested on the original, which needs scikit-learn. `seed` decides
+    about queries and models.
 
     >>> before = pl.DataFrame({"age": [20, 22, 60, 90], "sex": ["f", "f", "f", "m"]})
     >>> after = pl.DataFrame({"age": ["[20 22]"] * 2 + ["[60 90]"] * 2, "sex": ["f", "f", "*", "*"]})
@@ -141,6 +143,8 @@ def utility(
     >>> round(found["lm"], 4), found["aes"], found["discernibility"]
     (0.3643, 2.0, 8.0)
     """
+    if isinstance(release, Release):
+        release, job = _table_of(release), release.job if job is None else job
     pair = open_pair(original, release, quasi, job)
     rng = np.random.default_rng(seed)
     secret = column if column is not None else next(iter(pair.others), None)
@@ -170,6 +174,15 @@ def utility(
         learning(pair, target, rng) if learn and target is not None else None,
         _notes(pair),
     )
+
+
+def _table_of(release: Release) -> Any:
+    """The table of a release with one, or its folder."""
+    if release.folder is not None:
+        return release.folder
+    if len(release.tables) > 1:
+        raise several_tables(None)
+    return release.table
 
 
 def _notes(pair: Pair) -> tuple[str, ...]:

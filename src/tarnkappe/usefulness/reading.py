@@ -319,14 +319,19 @@ def _released(data: Any, plan: Job | None) -> Source:
     path = table_of(Path(data))
     manifest = manifest_of(path)
     if manifest is not None and "reading" in manifest:
-        raise RefusedError(
-            "E609",
-            "the release has several tables whose groups have numbers: its labels say nothing about single records",
-            where=str(path),
-            hint="tk.query_error(job.anonymize(data), rng=rng)   (how far off readers' counts are)",
-        )
+        raise several_tables(str(path))
     dialect, missing = dialect_told(manifest, None if plan is None else plan.data.dialect)
     return open_source(path, dialect, missing)
+
+
+def several_tables(where: str | None) -> RefusedError:
+    """The refusal of a release whose groups have numbers."""
+    return RefusedError(
+        "E609",
+        "the release has several tables whose groups have numbers: its labels say nothing about single records",
+        where=where,
+        hint="tk.query_error(job.anonymize(data), rng=rng)   (how far off readers' counts are)",
+    )
 
 
 def _columns(
