@@ -62,4 +62,5 @@ ADVICE: dict[str, str] = {
     "W616": "Allow more time with  limits: {time: 1h}, or choose a quicker algorithm.",
     "W620": "output: {spreadsheet_safe: true}  puts an apostrophe before them.",
     "W621": "algorithm: mondrian  hides who a record is about, too.",
+    "W630": "If there are many, look whether the column is declared as what it is.",
 }

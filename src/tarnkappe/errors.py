@@ -218,4 +218,5 @@ CODES: dict[str, str] = {
     "W616": "The search was stopped by the time limit; the release is valid, but another run may give another one.",
     "W620": "The CSV file has texts that a spreadsheet would run as formulas when somebody opens it.",
     "W621": "Quasi-identifiers are published as they are: who a record is about is not hidden.",
+    "W630": "Records have no value in a column, or one that it cannot hold: under a mechanism that is the same.",
 }

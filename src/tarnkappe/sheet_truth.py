@@ -15,6 +15,7 @@ from tarnkappe.io.kept import MODULUS
 from tarnkappe.plan import DealtPlan
 from tarnkappe.publish.labels import Labels
 from tarnkappe.publish.sheets import Strand
+from tarnkappe.publish.totals import leaf_numbers
 from tarnkappe.regrouping import looked_up, runs
 from tarnkappe.schema import Schema
 from tarnkappe.tally import Domain, distinct_rows
@@ -34,7 +35,7 @@ def untrue_sheets(
     reading = plan.form.reading(schema)
     problems = plan.form.untrue(plan, missing)
     for strand in plan.form.strands(schema):
-        planned = _Planned(plan, strand, tables[strand.sheet], missing)
+        planned = _Planned(plan, schema, strand, tables[strand.sheet], missing)
         found = 0
         counts = [] if strand.count is None else [strand.count]
         for run in runs(tables[strand.sheet], reading.number, [*strand.columns, *counts]):
@@ -51,9 +52,9 @@ def untrue_sheets(
 class _Planned:
     """What a strand must hold: the combinations that its columns may have, and how they were dealt."""
 
-    def __init__(self, plan: DealtPlan, strand: Strand, source: Source, missing: Sequence[str]) -> None:
+    def __init__(self, plan: DealtPlan, schema: Schema, strand: Strand, source: Source, missing: Sequence[str]) -> None:
         self._plan, self._source = plan, source
-        self._columns = dict(zip(strand.columns, _shown(plan, strand, source, missing), strict=True))
+        self._columns = dict(zip(strand.columns, _shown(plan, schema, strand, source, missing), strict=True))
         codes = [column.of_cell for column in self._columns.values()]
         self._of_cell, first = distinct_rows([c + 1 for c in codes], [int(c.max(initial=0)) + 2 for c in codes])
         known = {name: code[first] for name, code in zip(strand.columns, codes, strict=True)}
@@ -85,11 +86,18 @@ def _codes(plan: DealtPlan, name: str) -> Codes:
     return plan.tally.sensitive[:, plan.tally.sensitive_index(name)]
 
 
-def _shown(plan: DealtPlan, strand: Strand, source: Source, missing: Sequence[str]) -> list[_Texts | _Labels]:
+def _shown(
+    plan: DealtPlan, schema: Schema, strand: Strand, source: Source, missing: Sequence[str]
+) -> list[_Numbers | _Texts | _Labels]:
     """How the columns of a strand stand in its table."""
     if strand.recoded is not None:
         return [_Labels(labels, strand.recoded.box) for labels in strand.recoded.labels(missing)]
-    return [_Texts(_domain(plan, name), _codes(plan, name), source, missing) for name in strand.of_data]
+    out: list[_Numbers | _Texts | _Labels] = []
+    for name in strand.of_data:
+        domain, codes = _domain(plan, name), _codes(plan, name)
+        numbers = schema[name].kind == "numeric" and not domain.floor
+        out.append(_Numbers(domain, codes, source) if numbers else _Texts(domain, codes, missing))
+    return out
 
 
 class _Texts:
@@ -98,21 +106,39 @@ class _Texts:
     `of_cell` is a code for every cell; values that look alike in a table have the same.
     """
 
-    def __init__(self, domain: Domain, codes: Codes, source: Source, missing: Sequence[str]) -> None:
-        self._source = source
-        self._numbers = domain.values is not None and not domain.floor
-        if self._numbers:
-            shown = pl.Series("value", domain.positions).fill_nan(None)
-        else:
-            shown = pl.Series("value", leaf_texts(domain, missing), dtype=pl.String)
-        places = pl.DataFrame([shown, pl.Series(_PLACE, np.arange(len(shown), dtype=np.int32))])
-        self._known = places.group_by("value").agg(pl.col(_PLACE).min())
+    def __init__(self, domain: Domain, codes: Codes, missing: Sequence[str]) -> None:
+        shown = pl.Series("value", leaf_texts(domain, missing), dtype=pl.String)
+        self._known = _first_places(shown)
         self.of_cell: Codes = looked_up(shown, self._known)[codes]
 
     def read(self, values: pl.Series) -> Codes:
         """The code of every value; -1 if the input has none like it."""
-        shown = self._source.numeric(values).cast(pl.Float64) + 0.0 if self._numbers else values.cast(pl.String)
-        return looked_up(shown, self._known)
+        return looked_up(values.cast(pl.String), self._known)
+
+
+class _Numbers:
+    """How the numbers of a column stand in a table, as `_Texts`: however they are written, equal ones are one."""
+
+    def __init__(self, domain: Domain, codes: Codes, source: Source) -> None:
+        self._source = source
+        shown = leaf_numbers(domain).alias("value")
+        self._known = _first_places(shown)
+        self.of_cell: Codes = looked_up(shown, self._known)[codes]
+
+    def read(self, values: pl.Series) -> Codes:
+        """The code of every number; -1 if the input has none like it."""
+        numbers = self._source.numeric(values)
+        if self._known.schema["value"].is_float():
+            return looked_up(numbers.cast(pl.Float64) + 0.0, self._known)
+        broken = (numbers % 1 != 0).fill_null(False).to_numpy()  # whole numbers would be made of them
+        found: Codes = np.where(broken, -1, looked_up(numbers, self._known)).astype(np.int32)
+        return found
+
+
+def _first_places(shown: pl.Series) -> pl.DataFrame:
+    """Where each of some values stands first."""
+    places = pl.DataFrame([shown, pl.Series(_PLACE, np.arange(len(shown), dtype=np.int32))])
+    return places.group_by("value").agg(pl.col(_PLACE).min())
 
 
 class _Labels:
