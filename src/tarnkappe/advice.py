@@ -66,4 +66,5 @@ ADVICE: dict[str, str] = {
     "W620": "output: {spreadsheet_safe: true}  puts an apostrophe before them.",
     "W621": "algorithm: mondrian  hides who a record is about, too.",
     "W629": "Add  - security-ratio: {column: NAME, epsilon: 1, gamma: 0.5}  with a tolerance that harms nobody.",
+    "W630": "If there are many, look whether the column is declared as what it is.",
 }

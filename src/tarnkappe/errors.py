@@ -207,7 +207,6 @@ CODES: dict[str, str] = {
     "E604": "A column that points at people would be published, and the job gives no reason.",
     "E605": "Copies with patterns of their own would break the promise when recipients pool them.",
     "E607": "A release is to be signed that does not keep its promise, or cannot be checked.",
-    "E609": "Frequencies of combinations were asked for in a table whose values were changed, where they mean nothing.",
     "E609": "A measure was asked for that says nothing about such a table, such as how rare changed values are.",
     "E701": "The disk is full.",
     "E702": "Not enough memory.",
@@ -228,4 +227,5 @@ CODES: dict[str, str] = {
     "W620": "The CSV file has texts that a spreadsheet would run as formulas when somebody opens it.",
     "W621": "Quasi-identifiers are published as they are: who a record is about is not hidden.",
     "W629": "Records of some groups are almost equal, so that their centre tells the value of all of them.",
+    "W630": "Records have no value in a column, or one that it cannot hold: under a mechanism that is the same.",
 }

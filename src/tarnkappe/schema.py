@@ -89,7 +89,8 @@ class Column:
 
     A categorical quasi-identifier needs a taxonomy; a numeric one is generalised to ``[min max]`` unless it has one.
     No algorithm publishes a quasi-identifier below `min_level` of its taxonomy, or above `max_level`. A numeric one
-    without a taxonomy then has the levels of `quantiles`.
+    without a taxonomy then has the levels of `quantiles`. In a `lenient` column, what it cannot hold counts as missing,
+    where others refuse it.
     """
 
     name: str
@@ -100,6 +101,7 @@ class Column:
     because: str | None = None
     min_level: int = 0
     max_level: int | None = None
+    lenient: bool = False
 
     def __post_init__(self) -> None:
         """Refuse a quasi-identifier that nobody said how to coarsen, and settings and reasons that mean nothing."""

@@ -19,6 +19,7 @@ from tarnkappe.plan import DealtPlan
 from tarnkappe.publish.labels import Labels
 from tarnkappe.publish.regenerated import points_of, wrong_moments
 from tarnkappe.publish.sheets import MAIN, Strand
+from tarnkappe.publish.totals import leaf_numbers
 from tarnkappe.schema import Column, Schema
 from tarnkappe.sheet_runs import Run, Watcher
 from tarnkappe.tally import Domain, distinct_rows
@@ -51,7 +52,7 @@ def truth_of(
         if strand.drawn is not None:
             watcher = _TruthOfMoments(plan, strand, source)
         else:
-            watcher = _Truth(plan, strand, source, missing)
+            watcher = _Truth(plan, schema, strand, source, missing)
         watchers.setdefault(strand.sheet, []).append(watcher)
     # Where numbers are not published, they are what is kept, and everything else is looked at by them.
     if evidence is not None and evidence.witness is not None and not plan.form.reading(schema).hidden:
@@ -134,12 +135,12 @@ def _different(group: Codes | Counts, people: Codes) -> pl.DataFrame:
 class _Truth:
     """Whether a strand holds what it must: the combinations that its columns may have, as they were dealt."""
 
-    def __init__(self, plan: DealtPlan, strand: Strand, source: Source, missing: Sequence[str]) -> None:
+    def __init__(self, plan: DealtPlan, schema: Schema, strand: Strand, source: Source, missing: Sequence[str]) -> None:
         self._plan, self._strand = plan, strand
         self.columns = [*strand.columns, *([] if strand.count is None else [strand.count])]
         self._found = 0
         self._strange = False
-        self._shown = dict(zip(strand.columns, _shown(plan, strand, source, missing), strict=True))
+        self._shown = dict(zip(strand.columns, _shown(plan, schema, strand, source, missing), strict=True))
         if strand.raised is not None:  # every node may stand there
             self._place = _Combinations([np.arange(strand.raised.taxonomy.n_nodes, dtype=np.int32)])
             return
@@ -223,14 +224,19 @@ def _codes(plan: DealtPlan, name: str) -> Codes:
 
 
 def _shown(
-    plan: DealtPlan, strand: Strand, source: Source, missing: Sequence[str]
-) -> Sequence[_Texts | _Labels | _Nodes]:
+    plan: DealtPlan, schema: Schema, strand: Strand, source: Source, missing: Sequence[str]
+) -> Sequence[_Texts | _Numbers | _Labels | _Nodes]:
     """How the columns of a strand stand in its table."""
     if strand.raised is not None:
         return [_Nodes(strand.raised, source)]
     if strand.recoded is not None:
         return [_Labels(labels, strand.recoded.box, source) for labels in strand.recoded.labels(missing)]
-    return [_Texts(_domain(plan, name), _codes(plan, name), source, missing) for name in strand.of_data]
+    out: list[_Numbers | _Texts] = []
+    for name in strand.of_data:
+        domain, codes = _domain(plan, name), _codes(plan, name)
+        numbers = schema[name].kind == "numeric" and not domain.floor
+        out.append(_Numbers(domain, codes, source) if numbers else _Texts(domain, codes, source, missing))
+    return out
 
 
 class _Texts:
@@ -241,24 +247,41 @@ class _Texts:
 
     def __init__(self, domain: Domain, codes: Codes, source: Source, missing: Sequence[str]) -> None:
         self._source = source
-        self._numbers = domain.values is not None and not domain.floor
-        if self._numbers:
-            shown = pl.Series("value", domain.positions).fill_nan(None)
-            shown = shown.cast(pl.Int64) if domain.is_integer else shown
-        else:
-            shown = pl.Series("value", leaf_texts(domain, missing), dtype=pl.String)
-        places = pl.DataFrame([shown, pl.Series(_PLACE, np.arange(len(shown), dtype=np.int32))])
-        known = places.group_by("value").agg(pl.col(_PLACE).min())
-        self._find = Lookup(known["value"], known[_PLACE].to_numpy())
+        shown = pl.Series("value", leaf_texts(domain, missing), dtype=pl.String)
+        self._find = _first_places(shown)
         self.of_cell: Codes = self._find(shown)[codes]
 
     def read(self, values: pl.Series) -> Codes:
         """The code of every value as it is stored; -1 if the input has none like it."""
-        if not self._numbers:
-            return self._find(self._source.cleaned(values).cast(pl.String))
+        return self._find(self._source.cleaned(values).cast(pl.String))
+
+
+class _Numbers:
+    """How the numbers of a column stand in a table, as `_Texts`: however they are written, equal ones are one."""
+
+    def __init__(self, domain: Domain, codes: Codes, source: Source) -> None:
+        self._source = source
+        shown = leaf_numbers(domain).alias("value")
+        self._find = _first_places(shown)
+        self.of_cell: Codes = self._find(shown)[codes]
+
+    def read(self, values: pl.Series) -> Codes:
+        """The code of every number as it is stored; -1 if the input has none like it."""
         numbers = self._source.numeric(self._source.cleaned(values))
-        whole = numbers.dtype.is_integer() and self._find.dtype.is_integer()
-        return self._find(numbers if whole else numbers.cast(pl.Float64) + 0.0)
+        if self._find.dtype.is_float():
+            return self._find(numbers.cast(pl.Float64) + 0.0)
+        if numbers.dtype.is_integer():
+            return self._find(numbers)
+        broken = (numbers % 1 != 0).fill_null(False).to_numpy()  # whole numbers would be made of them
+        found: Codes = np.where(broken, -1, self._find(numbers)).astype(np.int32)
+        return found
+
+
+def _first_places(shown: pl.Series) -> Lookup:
+    """Where each of some values stands first."""
+    places = pl.DataFrame([shown, pl.Series(_PLACE, np.arange(len(shown), dtype=np.int32))])
+    known = places.group_by("value").agg(pl.col(_PLACE).min())
+    return Lookup(known["value"], known[_PLACE].to_numpy())
 
 
 class _Labels:

@@ -12,7 +12,21 @@ from whole_jobs import Case, cases
 from tarnkappe.algorithms import Algorithm
 
 #: Numbers at the edges of what a double holds, next to ordinary ones.
-EXTREME = ("1e308", "-1e308", "1e155", "5e-324", "2.2e-308", "0", "-0.0", "1", "9007199254740993", "0.1", "1e-9")
+EXTREME = (
+    "1e308",
+    "-1e308",
+    "1e155",
+    "5e-324",
+    "2.2e-308",
+    "0",
+    "-0.0",
+    "1",
+    "9007199254740993",
+    "0.1",
+    "1e-9",
+    "1e20",
+    "-1e100",
+)
 
 
 @st.composite

@@ -23,7 +23,7 @@ from tarnkappe.engines.values import CellValues
 from tarnkappe.errors import InfeasibleError, JobError, VerificationError
 from tarnkappe.job.model import OutputSettings
 from tarnkappe.publish import batches, numbered
-from tarnkappe.taxonomy import suppress
+from tarnkappe.taxonomy import intervals, suppress
 
 QUASI = ["age", "town"]
 
@@ -179,6 +179,32 @@ def decimals(algorithm: Algorithm, **more: str) -> Case:
 @pytest.mark.parametrize("algorithm", ALGORITHMS[::2], ids=str)
 def test_numbers_with_a_decimal_comma_are_numbers_in_parquet(algorithm: Algorithm):
     assert run_and_check(decimals(algorithm, delimiter=";", output="parquet"), check=check_numbered) is not None
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS[::2], ids=str)
+@pytest.mark.parametrize(
+    ("values", "source", "output"),
+    [
+        (("0", "1.5", "3"), "parquet", None),
+        (("0", "1.5", "3"), "frame", "csv"),
+        (("1e20", "5", "-7"), "csv", "parquet"),
+        (("9007199254740993", "12", "3"), "csv", "csv"),
+    ],
+    ids=["floats", "floats as texts", "whole, but beyond 64 bits", "whole, beyond doubles"],
+)
+def test_numbers_with_a_taxonomy_are_numbers(algorithm: Algorithm, values: tuple[str, ...], source: str, output: str):
+    """0.0 was not the value 0, and 9007199254740993 became ...992."""
+    fields = (
+        Field("q", "quasi", Numbers(values, intervals(5), numeric=True)),
+        Field("s", "sensitive", Numbers(values, numeric=True)),
+    )
+    rows = tuple((values[i * i % 3], values[i % 3]) for i in range(12))
+    case = Case(fields, rows, (tk.LDiversity("s", 2),), algorithm, source=source, output=output)
+    written = run_and_check(case, check=check_numbered)
+    assert written is not None
+    shown = {text for name in written.rows if "s" in written.columns[name] for text in written.column(name, "s")}
+    if values[0].startswith("9"):
+        assert shown == set(values)
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS[::2], ids=str)

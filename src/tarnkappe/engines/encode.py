@@ -13,6 +13,7 @@ from tarnkappe.errors import DataError, JobError
 from tarnkappe.fixes import setting
 from tarnkappe.io import Source
 from tarnkappe.io.kept import one_of_a_kind
+from tarnkappe.io.numbers import only_numbers
 from tarnkappe.publish.notation import with_decimal_comma
 from tarnkappe.schema import Column, MissingRule
 from tarnkappe.tally import Domain, Hidden
@@ -67,6 +68,8 @@ class Values:
 def read_kind(series: pl.Series, column: Column, source: Source, *, distinct: bool = False) -> pl.Series:
     """The column, or its `distinct` values, as numbers or as text, as its declaration says."""
     if column.kind == "numeric":
+        if column.lenient:
+            series = only_numbers(series, source.decimal)
         numbers = source.numeric(series, column.name, distinct=distinct)
         return numbers.to_frame().select(one_of_a_kind(pl.first(), numbers.dtype)).to_series()
     return series if series.dtype == pl.String else series.cast(pl.String)
@@ -91,6 +94,8 @@ def encode_quasi(
 
     Numbers are published with the `decimal` sign of the data.
     """
+    if column.lenient:
+        series = _known(series, column)
     values = Values.of(series, weights)
     if values.n_missing and rule is None:
         n = values.n_missing
@@ -110,6 +115,17 @@ def encode_quasi(
     if column.max_level is None:
         return codes, domain
     return codes, replace(domain, max_level=min(column.max_level - domain.floor, domain.taxonomy.height))
+
+
+def _known(series: pl.Series, column: Column) -> pl.Series:
+    """The values that the taxonomy of a column covers; the others count as missing."""
+    distinct = series.drop_nulls().unique()
+    given = distinct.to_numpy() if column.kind == "numeric" else distinct.to_list()
+    unknown = [] if column.taxonomy is None or not len(given) else column.taxonomy.unknown(given, column.name)
+    if not unknown:
+        return series
+    other = pl.first().is_in(distinct.gather(unknown).implode())
+    return series.to_frame().select(pl.when(~other).then(pl.first()).alias(series.name)).to_series()
 
 
 def encode_sensitive(

@@ -13,7 +13,7 @@ from tarnkappe.fixes import Fix, role, say
 from tarnkappe.goal import Goal
 from tarnkappe.io import Source
 from tarnkappe.schema import Column
-from tarnkappe.taxonomy.builders import Order
+from tarnkappe.taxonomy.orders import Order
 
 #: The distance that needs no order and no taxonomy.
 _EQUAL = Fix("distance: equal", 'distance="equal"')

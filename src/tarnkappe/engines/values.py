@@ -13,6 +13,7 @@ from tarnkappe.io import is_text
 from tarnkappe.io.kept import restored
 from tarnkappe.kernels.engines.dealing import gathered
 from tarnkappe.publish.labels import labels_of, text_column
+from tarnkappe.publish.totals import leaf_numbers
 from tarnkappe.schema import Schema
 from tarnkappe.tally import Domain, Tally
 
@@ -52,9 +53,8 @@ class CellValues:
 def _of_codes(domain: Domain, type_: pl.DataType | None, missing: Collection[str], *, numeric: bool) -> pl.Series:
     """The value of every code: numbers as numbers, all else in the type it had."""
     name = domain.name
-    if domain.values is not None and numeric and not domain.floor:
-        numbers = pl.Series(name, domain.values).fill_nan(None)
-        return numbers.cast(pl.Int64) if domain.is_integer else numbers
+    if numeric and not domain.floor:
+        return leaf_numbers(domain).alias(name)
     texts = pl.Series(name, leaf_texts(domain, missing), dtype=pl.String)
     if domain.floor or type_ is None or is_text(type_):
         return texts

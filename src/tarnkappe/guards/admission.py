@@ -26,7 +26,9 @@ def admitted(job: Job, source: Source) -> Schema:
     schema = job.schema(source.columns, source.name)
     require_people_counted(job, schema)
     _refuse_kept(job, schema)
-    refuse_identifiers(source, schema, coarsened=job.algorithm.publishes.coarsens)
+    # A mechanism publishes no value that only few have, whatever it is; and no record may decide about the release.
+    by_name = job.goal.is_mechanism
+    refuse_identifiers(source, schema, coarsened=job.algorithm.publishes.coarsens, by_name=by_name)
     return schema
 
 

@@ -13,7 +13,8 @@ from tarnkappe.looks import SAMPLE, Finding, Sight, findings
 from tarnkappe.looks.base import FEWEST
 from tarnkappe.looks.identifiers.free_text import FreeText
 from tarnkappe.schema import Column, Schema
-from tarnkappe.taxonomy.builders import Frequency, Order, Suppress
+from tarnkappe.taxonomy.builders import Frequency, Suppress
+from tarnkappe.taxonomy.orders import Order
 
 #: The role that a column ought to have, and how it is coarsened.
 _ROLES: dict[str, tuple[str, str | None]] = {
@@ -32,7 +33,9 @@ _WHAT = {
 }
 
 
-def refuse_identifiers(source: Source, schema: Schema, *, coarsened: bool = True, labelled: bool = False) -> None:
+def refuse_identifiers(
+    source: Source, schema: Schema, *, coarsened: bool = True, labelled: bool = False, by_name: bool = False
+) -> None:
     """Stop before a column that points at people is published, unless the job says why it may be.
 
     What is published unchanged must not name people, tell records apart, or repeat what others know. A
@@ -40,10 +43,11 @@ def refuse_identifiers(source: Source, schema: Schema, *, coarsened: bool = True
     person with several records shares a value with nobody else. If its taxonomy says more than that values may be
     pooled, somebody has looked at them, and only what they show counts. Where quasi-identifiers are published as they
     are (`coarsened` is false), they must not tell records apart either. A table that is `labelled` has sets and ranges
-    there, which may be as long as free text. Columns that a table does not have are left out.
+    there, which may be as long as free text. Columns that a table does not have are left out. Where one record must not
+    decide whether there is a release, columns are judged `by_name` only.
     """
     columns = [c for c in schema.columns if not c.because and c.name in source.columns]
-    for column, found in _found(source, columns, coarsened=coarsened):
+    for column, found in _found(source, columns, coarsened=coarsened, by_name=by_name):
         if labelled and column.role == "quasi" and found.kind == FreeText.name:
             continue
         unchanged = "" if column.role == "quasi" and coarsened else " unchanged"
@@ -75,12 +79,14 @@ def notices_about_reasons(source: Source, schema: Schema, *, coarsened: bool = T
     )
 
 
-def _found(source: Source, columns: Iterable[Column], *, coarsened: bool) -> Iterator[tuple[Column, Finding]]:
+def _found(
+    source: Source, columns: Iterable[Column], *, coarsened: bool, by_name: bool = False
+) -> Iterator[tuple[Column, Finding]]:
     """The columns that are published and ought not to be, each with the worst that speaks against it."""
     doubtful = [c for c in columns if c.role in ("quasi", "sensitive", "keep")]
     if not doubtful:
         return
-    sample = source.sample([c.name for c in doubtful], SAMPLE)
+    sample = source.sample([c.name for c in doubtful], 0 if by_name else SAMPLE)
     for column in doubtful:
         found = [f for f in _findings(source, column, sample[column.name]) if _matters(f, column, coarsened=coarsened)]
         if found:

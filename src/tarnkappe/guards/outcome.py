@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -72,7 +72,9 @@ def notices_about_plan(job: Job, plan: Plan, schema: Schema) -> tuple[Notice, ..
                     hint=f"Add  - l-diversity: {{column: {column.name}, l: 2}}.",
                 )
             )
-    if not job.goal.is_mechanism:
+    if job.goal.is_mechanism:
+        out.extend(_counted_as_missing(plan.tally))
+    else:
         out.extend(notice for column in schema.sensitive for notice in _told_apart(plan, column))
     return (*out, *_almost_equal(plan))
 
@@ -125,6 +127,19 @@ def notices_about_deal(job: Job, plan: DealtPlan, schema: Schema) -> tuple[Notic
                 )
             )
     return tuple(out)
+
+
+def _counted_as_missing(tally: Tally) -> Iterator[Notice]:
+    """For whoever made the release: how many records have no value that their column can hold."""
+    for j, domain in enumerate(tally.quasi_domains):
+        if domain.missing >= 0:
+            n = int(tally.count[tally.quasi[:, j] == domain.missing].sum())
+            yield Notice(
+                "W630",
+                f"'{domain.name}' is missing in {count(n)} of {plural(tally.n_records, 'record')}, or is no number, "
+                "no date or not in its taxonomy there",
+                internal=True,
+            )
 
 
 def _told_apart(plan: Plan, column: Column) -> list[Notice]:

@@ -69,6 +69,21 @@ def as_numbers(
     return floats
 
 
+def only_numbers(series: pl.Series, decimal: str = ".") -> pl.Series:
+    """The column without what is not a number that can be computed with: such values are missing.
+
+    >>> only_numbers(pl.Series(["7", "many", "1e999"])).to_list()
+    ['7', None, None]
+    """
+    text = series.dtype in (pl.String, pl.Categorical, pl.Enum)
+    if not (text or series.dtype.is_float()):
+        return series
+    floats = _floats(series.cast(pl.String).str.strip_chars(), decimal) if text else series.cast(pl.Float64)
+    size = floats.abs()
+    fine = (size == 0) | ((size >= SMALLEST) & (size <= LARGEST))
+    return series.to_frame().select(pl.when(fine.fill_null(False)).then(pl.first()).alias(series.name)).to_series()
+
+
 def _refuse_extreme(floats: pl.Series, column: str, where: str) -> None:
     """Refuse numbers whose squares, summed over many records, floating-point numbers cannot hold."""
     size = floats.abs()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import polars as pl
 
@@ -18,6 +19,9 @@ def independent(schema: Schema, goal: Goal, types: Mapping[str, pl.DataType]) ->
     record change how others look. A person with several records is in the release several times, but the promise is
     about one record. A missing value is always a value of its own, whether one occurs or not. `types` are those of the
     columns that are published unchanged: one record with a fraction makes whole numbers floats for all.
+
+    Whether there is a release must not depend on a record either. So what a quasi-identifier cannot hold (a text among
+    numbers, a value that its taxonomy lacks) counts as missing, and sensitive values are texts, whatever they are.
     """
     names = ", ".join(c.name for c in goal.criteria if c.scope == "mechanism")
     for column in schema.with_role("subject"):
@@ -49,7 +53,21 @@ def independent(schema: Schema, goal: Goal, types: Mapping[str, pl.DataType]) ->
                 f"{names} has the level of '{column.name}' fixed in advance, so a lowest one means nothing",
                 hint=f"algorithm: {{name: sdgs, levels: {{{column.name}: {column.min_level}}}}}",
             )
-    return Schema(schema.columns, schema.missing_rule or "own-value")
+        if getattr(column.taxonomy, "trim", False):
+            raise JobError(
+                "E111",
+                f"{names} cannot trim the values of '{column.name}': one record with a blank would stop the run",
+                hint="Remove the blanks from the data, and  trim: true  from the taxonomy.",
+            )
+    columns = [
+        replace(c, lenient=True)
+        if c.role == "quasi"
+        else replace(c, kind="categorical", taxonomy=None)
+        if c.role == "sensitive"
+        else c
+        for c in schema.columns
+    ]
+    return Schema(columns, schema.missing_rule or "own-value")
 
 
 def _require_fixed(column: Column, names: str) -> None:

@@ -13,7 +13,7 @@ from tarnkappe.looks.facts import ColumnFacts, column_facts
 from tarnkappe.looks.identifiers.record_number import is_key, is_key_of_people
 from tarnkappe.looks.words import says, words_of
 from tarnkappe.schema import Kind, Role
-from tarnkappe.taxonomy.builders import MOST_IN_A_SET
+from tarnkappe.taxonomy.orders import MOST_IN_A_SET
 
 __all__ = ["Suggestion", "column_lines", "suggest", "suggested_job_text"]
 

@@ -15,6 +15,24 @@ if TYPE_CHECKING:
     import polars as pl
 
 
+def leaf_numbers(domain: Domain) -> pl.Series:
+    """The number that every value of a column of numbers is, whole ones exactly; None for the missing one.
+
+    >>> from tarnkappe.taxonomy.tree import Taxonomy
+    >>> leaf_numbers(Domain("x", Taxonomy.scale(["0,5", "2"]), decimal=",")).to_list()
+    [0.5, 2.0]
+    """
+    import polars as pl
+
+    texts = pl.Series("number", domain.taxonomy.leaves, dtype=pl.String)
+    if domain.missing >= 0:
+        texts = texts.scatter(domain.missing, None)
+    if domain.decimal != ".":
+        texts = texts.str.replace(domain.decimal, ".", literal=True)
+    whole = texts.cast(pl.Int64, strict=False)
+    return whole if whole.null_count() == texts.null_count() else texts.cast(pl.Float64)
+
+
 def totals(codes: Codes, domain: Domain, starts: Counts) -> dict[Statistic, pl.Series]:
     """The smallest and the largest number of each group, their sum and their mean; empty where no number is known.
 
@@ -35,13 +53,12 @@ def totals(codes: Codes, domain: Domain, starts: Counts) -> dict[Statistic, pl.S
     # Sums of so many numbers fit into 64 bits.
     if whole is not None and int(np.abs(whole).max(initial=0)) * max(len(codes), 1) < 1 << 62:
         sums = reduce_groups(np.add, np.where(known, whole[codes], 0), starts)
-        total = sums if domain.is_integer else sums / power
+        total = sums if power == 1 else sums / power
         mean = sums / (np.maximum(n_known, 1) * power)
     else:
         total = reduce_groups(np.add, np.where(known, domain.positions[codes], 0.0), starts)
         mean = total / np.maximum(n_known, 1)
-    numbers = pl.Series(domain.positions)
-    numbers = numbers.fill_nan(None).cast(pl.Int64) if domain.is_integer else numbers
+    numbers = leaf_numbers(domain)
     shown = {"min": numbers.gather(low), "max": numbers.gather(high), "sum": pl.Series(total), "mean": pl.Series(mean)}
     some = pl.Series(n_known > 0)
     return {what: x.zip_with(some, pl.Series([None], dtype=x.dtype)) for what, x in shown.items()}  # type: ignore

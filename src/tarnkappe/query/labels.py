@@ -15,7 +15,8 @@ from tarnkappe.errors import TarnkappeError
 from tarnkappe.publish.notation import list_values, range_ends, set_values
 from tarnkappe.query.columns import Numbers, PublishedColumn, Texts
 from tarnkappe.schema import Column
-from tarnkappe.taxonomy.builders import File, Order, Tree
+from tarnkappe.taxonomy.builders import File, Tree
+from tarnkappe.taxonomy.orders import Order
 from tarnkappe.taxonomy.tree import Taxonomy
 
 _BOTH = re.compile(r"(.+) to (.+), both included\.")

@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from tarnkappe.taxonomy.base import TaxonomyBuilder
-from tarnkappe.taxonomy.builders import File, Frequency, Order, Set, Suppress, Tree, builder_from
+from tarnkappe.taxonomy.builders import File, Frequency, Suppress, Tree, builder_from
 from tarnkappe.taxonomy.calendar import Dates
 from tarnkappe.taxonomy.computed import Intervals, Prefix
 from tarnkappe.taxonomy.coverage import check_coverage
 from tarnkappe.taxonomy.files import read_taxonomies_xml, read_taxonomy, write_taxonomy
+from tarnkappe.taxonomy.orders import Order, Set
 from tarnkappe.taxonomy.quantiles import Quantiles
 from tarnkappe.taxonomy.show import draw, level_table
 from tarnkappe.taxonomy.tree import ANY, Taxonomy

@@ -59,6 +59,10 @@ class TaxonomyBuilder(Declared, ABC):
         values of the other columns, to notice a taxonomy that was meant for one of them.
         """
 
+    def unknown(self, values: Values, column: str) -> list[int]:
+        """Which of some values of a column have no place in the taxonomy, by their positions; most take any value."""
+        return []
+
     @property
     def n_levels(self) -> int | None:
         """How many levels are declared above the values, whatever values occur; None if the tree itself says it."""

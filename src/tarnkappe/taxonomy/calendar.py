@@ -92,6 +92,12 @@ class Dates(TaxonomyBuilder):
         rows = [(text, *(_period(moment, p) for p in periods), ANY) for moment, text in sorted(known)]
         return Taxonomy.from_paths(rows)
 
+    def unknown(self, values: Values, column: str) -> list[int]:
+        """Which values are not dates."""
+        texts = texts_of(values, column)
+        moments = read_usual(texts)[1] if self.format is None else read_moments(texts, self.format)
+        return [i for i, moment in enumerate(moments) if moment is None]
+
     def _fix(self, column: str, texts: Sequence[str], unknown: Sequence[int]) -> Fix:
         """A format that reads all values; else one that reads more of them, or what to do with the others."""
         fitting = formats_for(texts)
