@@ -289,10 +289,9 @@ def runs(source: Source, number: str, columns: Sequence[str]) -> Iterator[Run]:
     names = list(dict.fromkeys([number, *columns]))
     kept: pl.DataFrame | None = None
     batches: Iterable[pl.DataFrame] = source.batches(names, {}, [pl.col(name) for name in names], _ROWS)
-    if not source.in_order:
-        together = pl.concat(batches)
-        batches = [together[together[number].cast(pl.Int64, strict=False).arg_sort()]]
-    for batch in batches:
+    for given in batches:
+        # Rows of a part may come in any order; parts come in theirs.
+        batch = given if source.in_order else given[given[number].cast(pl.Int64, strict=False).arg_sort()]
         numbers = batch[number].cast(pl.Int64, strict=False)
         rows = batch.with_columns(numbers.alias(number))
         rows = rows if kept is None else pl.concat([kept, rows], how="vertical_relaxed", rechunk=True)
