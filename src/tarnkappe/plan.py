@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 
@@ -15,7 +17,7 @@ from tarnkappe.deals import Deal
 from tarnkappe.goal import Goal
 from tarnkappe.groups import SUPPRESSED, AnyDraft, Grouping, GroupStats, Note
 from tarnkappe.kernels.engines.dealing import gathered, occurrences
-from tarnkappe.publish.form import GroupFigure, Labelled
+from tarnkappe.publish.form import Form, GroupFigure, Labelled
 from tarnkappe.publish.labels import Labels, labels_of_numbers
 from tarnkappe.publish.numbered import Numbered
 from tarnkappe.publish.sheets import free_name
@@ -25,8 +27,54 @@ from tarnkappe.tally import Tally, distinct_rows
 from tarnkappe.threads import map_threads
 
 
+class Planned(ABC):
+    """What is ready to be written, whatever its groups say."""
+
+    tally: Tally
+    goal: Goal
+
+    @property
+    @abstractmethod
+    def form(self) -> Form:
+        """What the groups say."""
+
+    @property
+    @abstractmethod
+    def notes(self) -> Mapping[str, Note]:
+        """Facts about the search."""
+
+    @property
+    @abstractmethod
+    def n_groups(self) -> int:
+        """Number of groups published."""
+
+    @property
+    @abstractmethod
+    def suppressed(self) -> int:
+        """Records of the input that are not published."""
+
+    @property
+    @abstractmethod
+    def sizes(self) -> Counts:
+        """Records per group."""
+
+    @property
+    def n_published(self) -> int:
+        """Number of records published."""
+        return self.tally.n_records - self.suppressed
+
+    @property
+    def remarks(self) -> Mapping[str, Floats]:
+        """Numbers about each group that only the publisher may see."""
+        return {}
+
+    def redrawn(self, rng: np.random.Generator) -> Self:
+        """The same groups, with whatever tells them apart by lot drawn anew."""
+        return self
+
+
 @dataclass(frozen=True, eq=False)
-class Plan:
+class Plan(Planned):
     """Which records form which group and what each group publishes; every group satisfies the goal.
 
     With a public table there may be groups of people none of whom is in the data. They are checked, but not published:
@@ -91,11 +139,6 @@ class Plan:
         return self.grouping.n_groups
 
     @property
-    def n_published(self) -> int:
-        """Number of records published."""
-        return self.tally.n_records - self.grouping.suppressed
-
-    @property
     def remarks(self) -> Mapping[str, Floats]:
         """Numbers about each group that only the publisher may see."""
         return self.grouping.form.remarks
@@ -132,7 +175,7 @@ class Plan:
 
 
 @dataclass(frozen=True, eq=False)
-class DealtPlan:
+class DealtPlan(Planned):
     """Records dealt to numbered groups; every group satisfies the goal."""
 
     tally: Tally
@@ -170,11 +213,6 @@ class DealtPlan:
         return self.deal.n_groups
 
     @property
-    def n_published(self) -> int:
-        """Number of records published."""
-        return self.deal.n_records
-
-    @property
     def suppressed(self) -> int:
         """Records of the input that are not published."""
         return self.tally.n_records - self.deal.n_records
@@ -184,10 +222,9 @@ class DealtPlan:
         """Records per group."""
         return self.deal.size
 
-    @property
-    def remarks(self) -> Mapping[str, Floats]:
-        """There are none about numbered groups."""
-        return {}
+    def redrawn(self, rng: np.random.Generator) -> Self:
+        """The same groups under other numbers, their records in another order."""
+        return replace(self, deal=self.deal.mixed(rng))
 
     @cached_property
     def published(self) -> Counts:

@@ -29,7 +29,6 @@ from tarnkappe.io import CsvDialect, Format, Source, Staging, like
 from tarnkappe.io.folders import CODEBOOK, MANIFEST, PRIVATE, PUBLIC, told_dialect
 from tarnkappe.job import Job
 from tarnkappe.job.model import replace_job
-from tarnkappe.plan import DealtPlan, Plan
 from tarnkappe.publish.sheets import MAIN
 from tarnkappe.release import Release, describe
 from tarnkappe.threads import in_background
@@ -69,7 +68,7 @@ def publish_in_memory(run: Run, job: Job, data: Any) -> Release:
     described, evidence = run.rewrite(write_to)
     tables = {name: pl.concat(kept.written) for name, kept in batches.items()}
     written = {name: run.engine.open(table, missing=()) for name, table in tables.items()}
-    found = run.verify(written, "the release", evidence)
+    found = run.verify(written, described, "the release", evidence)
     attacks = withstood(job, run, written, "the release")
     draft = Draft(run, job, data, tables, described, evidence)
     run.clock.begin(None)
@@ -124,7 +123,7 @@ def publish_to(
             for source in written.values():
                 source.decimal = run.checked.source.decimal
             hashing = in_background(lambda: {sheet: source.sha256 for sheet, source in written.items()})
-            found = run.verify(written, shown, evidence)
+            found = run.verify(written, described, shown, evidence)
             attacks = withstood(job, run, written, shown)
             notices = _notices(run, job, written[MAIN], format_)
             dialect = _as_it_shows(job, written[MAIN], dialect)
@@ -171,18 +170,14 @@ def publish_to(
 
 def _told(run: Run, tables: Sequence[Table], facts: Mapping[str, Mapping[str, Any]] | None = None) -> dict[str, Any]:
     """What a manifest tells about the tables of a release, and about how their groups are found."""
-    out: dict[str, Any] = {
+    return {
         "form": run.plan.form.name,
         "tables": [
             {"name": t.name, "columns": list(t.columns), "about": t.about, **(facts or {}).get(t.name, {})}
             for t in tables
         ],
+        **run.told(),
     }
-    if isinstance(run.plan, DealtPlan):
-        form, schema = run.plan.form, run.checked.schema
-        strands = [strand.as_dict() for strand in form.strands(schema)]
-        out |= {"reading": form.reading(schema).as_dict(), "strands": strands, "caution": form.caution}
-    return out
 
 
 def _private(run: Run) -> dict[str, Any]:
@@ -234,13 +229,6 @@ def _reading(
         return parquet_lines(file)
     schema = run.checked.schema
     numbers = {c.name for c in schema.with_role("sensitive", "keep") if c.kind == "numeric"}
-    if isinstance(run.plan, Plan):
-        numbers |= {name for name, label in run.plan.shown(schema).items() if label.numbers is not None}
-    else:  # what is not of the data are numbers of groups and counts
-        strands = run.plan.form.strands(schema)
-        told = {column: name for s in strands for column, name in zip(s.columns, s.of_data, strict=True)}
-        numbers |= {*columns} - {*told}
-        if not run.plan.form.coarsens or run.plan.form.draws:
-            numbers |= {column for column, name in told.items() if schema[name].kind == "numeric"}
+    numbers |= run.numbers_among(columns)
     signs = {"delimiter": dialect.delimiter or ",", "quote": dialect.quote or '"', "decimal": dialect.decimal or "."}
     return reading_lines(file, **signs, missing=missing, texts=[n for n in columns if n not in numbers])

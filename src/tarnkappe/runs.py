@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+import polars as pl
 
 from tarnkappe.algorithms.base import Algorithm
 from tarnkappe.companions import (
@@ -24,17 +27,17 @@ from tarnkappe.guards import (
 from tarnkappe.io import Source
 from tarnkappe.phases import Phases
 from tarnkappe.plan import AnyPlan, DealtPlan, Plan
-from tarnkappe.publish.sheets import MAIN, Sheet
+from tarnkappe.publish.sheets import MAIN
 from tarnkappe.regrouping import verify_sheets
-from tarnkappe.schema import Schema
+from tarnkappe.schema import Column, Schema
 from tarnkappe.sheet_truth import truth_of
-from tarnkappe.tally import Tally
+from tarnkappe.tally import Domain, Tally
 from tarnkappe.threads import Pending
 from tarnkappe.truth import untrue_figures, untrue_labels, untrue_records
 from tarnkappe.verification import Evidence, Verification, require_release, verify_table
 
 #: Purposes of chance besides deciding, which takes the seed as it is. No two share a stream.
-_REWRITING, _NUMBERING, _WITNESSING, _ATTACKING = 1, 2, 3, 4
+_REWRITING, _NUMBERING, _ATTACKING = 1, 2, 3
 
 
 def _chance(seed: int, purpose: int, copy: int) -> np.random.Generator:
@@ -95,50 +98,25 @@ class Run:
 
     def prepared(self, copy: int = 0) -> Run:
         """One of any number of releases of the same decision: numbers and order are drawn anew for each."""
-        run = replace(self, copy=copy)
-        if isinstance(run.plan, DealtPlan):
-            run = replace(run, plan=replace(run.plan, deal=run.plan.deal.mixed(_chance(run.seed, _NUMBERING, copy))))
-        return run
+        return replace(self, copy=copy, plan=self.plan.redrawn(_chance(self.seed, _NUMBERING, copy)))
 
     @cached_property
-    def sheets(self) -> tuple[Sheet, ...]:
-        """The tables that follow from the plan alone; none if records are rewritten one by one."""
-        plan = self.plan
-        if isinstance(plan, Plan):
-            return ()
-        source, schema = self.checked.source, self.checked.schema
-        values = CellValues(plan.tally, schema, source.types(schema.published), self.missing)
-        return plan.form.sheets(plan, schema, values, self.chance)
+    def _way(self) -> _Way:
+        """How groups that say what these do are written and found again."""
+        return _ByLabels(self, self.plan) if isinstance(self.plan, Plan) else _ByNumbers(self, self.plan)
 
     def rewrite(self, write_to: WriteTo) -> tuple[tuple[Table, ...], Evidence]:
         """Write all tables; what verification needs besides them is handed over."""
         self.clock.begin("write")
-        if isinstance(self.plan, Plan):
-            with write_to(MAIN) as writer:
-                done = self.engine.rewrite(self.plan, self.checked.schema, writer, self.chance)
-            witness = done.witness if done.witness.width else None
-            table = Table(MAIN, self.plan.columns(self.checked.schema), "One row for every person.")
-            return (table,), Evidence(witness, population_table(self.plan), done.ledger, originals_table(self.plan))
-        witness = self.plan.form.witness(self.plan, _chance(self.seed, _WITNESSING, self.copy))
-        if witness is not None and not self.engine.keeps_order:
-            raise JobError(
-                "E111",
-                f"{self.algorithm.name} keeps notes about every row, and {self.engine.name} writes rows in any order",
-                hint=setting("engine: streaming", "engine", "streaming"),
-            )
-        with ExitStack() as opened:
-            self.engine.write([(sheet, opened.enter_context(write_to(sheet.name))) for sheet in self.sheets])
-        tables = tuple(Table(sheet.name, sheet.columns, sheet.about) for sheet in self.sheets)
-        return tables, Evidence(witness)
+        return self._way.rewrite(write_to)
 
-    def verify(self, written: Mapping[str, Source], where: str, evidence: Evidence) -> Verification:
+    def verify(
+        self, written: Mapping[str, Source], described: Sequence[Table], where: str, evidence: Evidence
+    ) -> Verification:
         """Read back what was written; an exception unless it is what was promised."""
         self.clock.begin("verify")
         found = self.recount(written, evidence)
-        if isinstance(self.plan, DealtPlan):
-            columns = tuple(column for sheet in self.sheets for column in sheet.columns)
-        else:
-            columns = self.plan.columns(self.checked.schema)
+        columns = tuple(column for table in described for column in table.columns)
         require_release(found, columns, self.plan.sizes, where, self.checked.population)
         coarsened = self.plan.form.coarsens
         for source in written.values():
@@ -148,32 +126,142 @@ class Run:
 
     def recount(self, written: Mapping[str, Source], evidence: Evidence) -> Verification:
         """What tables hold that should be those that were planned."""
-        schema, plan, goal = self.checked.schema, self.plan, self.plan.goal
-        domains = {d.name: d for d in plan.tally.sensitive_domains}
+        schema, tally = self.checked.schema, self.plan.tally
+        domains = {d.name: d for d in tally.sensitive_domains}
         columns = [c for c in schema.columns if c.name in domains]
         types = self.checked.source.types([c.name for c in schema.sensitive])
-        if isinstance(plan, DealtPlan):
-            reading = plan.form.reading(schema)
-            watchers = truth_of(plan, schema, written, self.missing, evidence)
-            found = verify_sheets(written, reading, columns, goal, domains, types, evidence, watchers)
-            found = replace(found, untrue=(*plan.form.untrue(plan, self.missing), *found.untrue))
-            return replace(found, proved=tuple(_proved(found, schema, evidence, draws=plan.form.draws)))
+        found = self._way.recount(written, evidence, columns, domains, types)
+        return replace(found, proved=tuple(self._proved(found, evidence)))
+
+    def told(self) -> dict[str, Any]:
+        """What a manifest tells about how groups are found."""
+        return self._way.told()
+
+    def numbers_among(self, columns: Sequence[str]) -> set[str]:
+        """Those of the columns of a table that hold numbers."""
+        return self._way.numbers_among(columns)
+
+    def _proved(self, found: Verification, evidence: Evidence) -> Iterator[str]:
+        """What a table was found to be beside keeping its criteria: said only if it was looked at."""
+        identifiers = {c.name for c in self.checked.schema.columns if c.role in ("identifier", "subject")}
+        if identifiers and not identifiers & set(found.columns):
+            yield "no identifier columns"
+        if not found.untrue:
+            yield self.plan.form.truth if evidence.ledger is None else "labels and kept values true of every record"
+
+
+class _Way(ABC):
+    """How a plan is written and recounted: by the labels of its groups, or by their numbers."""
+
+    @abstractmethod
+    def rewrite(self, write_to: WriteTo) -> tuple[tuple[Table, ...], Evidence]:
+        """Write all tables."""
+
+    @abstractmethod
+    def recount(
+        self,
+        written: Mapping[str, Source],
+        evidence: Evidence,
+        columns: Sequence[Column],
+        domains: Mapping[str, Domain],
+        types: Mapping[str, pl.DataType],
+    ) -> Verification:
+        """Find the groups of tables, and hold them to the plan; `columns` are the sensitive ones."""
+
+    @abstractmethod
+    def told(self) -> dict[str, Any]:
+        """What a manifest tells about how groups are found."""
+
+    @abstractmethod
+    def numbers_among(self, columns: Sequence[str]) -> set[str]:
+        """Those of the columns of a table that hold numbers."""
+
+
+@dataclass(frozen=True, eq=False)
+class _ByLabels(_Way):
+    """Records are rewritten one by one into one table; groups are what looks alike there."""
+
+    run: Run
+    plan: Plan
+
+    def rewrite(self, write_to: WriteTo) -> tuple[tuple[Table, ...], Evidence]:
+        run, plan, schema = self.run, self.plan, self.run.checked.schema
+        with write_to(MAIN) as writer:
+            done = run.engine.rewrite(plan, schema, writer, run.chance)
+        witness = done.witness if done.witness.width else None
+        table = Table(MAIN, plan.columns(schema), "One row for every person.")
+        return (table,), Evidence(witness, population_table(plan), done.ledger, originals_table(plan))
+
+    def recount(
+        self,
+        written: Mapping[str, Source],
+        evidence: Evidence,
+        columns: Sequence[Column],
+        domains: Mapping[str, Domain],
+        types: Mapping[str, pl.DataType],
+    ) -> Verification:
+        run, plan, schema, table = self.run, self.plan, self.run.checked.schema, written[MAIN]
         names = [c.name for c in schema.quasi]
-        step = self.clock.step
-        table = written[MAIN]
-        found = verify_table(table, names, columns, goal, domains, evidence, step, plan=plan, types=types)
+        step = run.clock.step
+        found = verify_table(table, names, columns, plan.goal, domains, evidence, step, plan=plan, types=types)
         if found.columns == plan.columns(schema):
-            lies = untrue_labels(plan, self.missing) + untrue_records(plan, table, evidence.ledger)
+            lies = untrue_labels(plan, run.missing) + untrue_records(plan, table, evidence.ledger)
             lies += untrue_figures(plan, schema, table)
             found = replace(found, untrue=(*found.untrue, *lies))
-        return replace(found, proved=tuple(_proved(found, schema, evidence)))
+        return found
+
+    def told(self) -> dict[str, Any]:
+        return {}
+
+    def numbers_among(self, columns: Sequence[str]) -> set[str]:
+        return {name for name, label in self.plan.shown(self.run.checked.schema).items() if label.numbers is not None}
 
 
-def _proved(found: Verification, schema: Schema, evidence: Evidence, *, draws: bool = False) -> Iterator[str]:
-    """What a table was found to be beside keeping its criteria: said only if it was looked at."""
-    identifiers = {c.name for c in schema.columns if c.role in ("identifier", "subject")}
-    if identifiers and not identifiers & set(found.columns):
-        yield "no identifier columns"
-    if not found.untrue:
-        kept = "" if evidence.ledger is None else " and kept values"
-        yield "means and covariances of every group kept" if draws else f"labels{kept} true of every record"
+@dataclass(frozen=True, eq=False)
+class _ByNumbers(_Way):
+    """Tables follow from the plan alone; groups are what has the same number."""
+
+    run: Run
+    plan: DealtPlan
+
+    def rewrite(self, write_to: WriteTo) -> tuple[tuple[Table, ...], Evidence]:
+        run, plan, schema = self.run, self.plan, self.run.checked.schema
+        values = CellValues(plan.tally, schema, run.checked.source.types(schema.published), run.missing)
+        sheets = plan.form.sheets(plan, schema, values, run.chance)
+        # The notes of the publisher are about rows as they are drawn, so the same chance decides once more.
+        witness = plan.form.witness(plan, _chance(run.seed, _REWRITING, run.copy))
+        if witness is not None and not run.engine.keeps_order:
+            raise JobError(
+                "E111",
+                f"{run.algorithm.name} keeps notes about every row, and {run.engine.name} writes rows in any order",
+                hint=setting("engine: streaming", "engine", "streaming"),
+            )
+        with ExitStack() as opened:
+            run.engine.write([(sheet, opened.enter_context(write_to(sheet.name))) for sheet in sheets])
+        return tuple(Table(sheet.name, sheet.columns, sheet.about) for sheet in sheets), Evidence(witness)
+
+    def recount(
+        self,
+        written: Mapping[str, Source],
+        evidence: Evidence,
+        columns: Sequence[Column],
+        domains: Mapping[str, Domain],
+        types: Mapping[str, pl.DataType],
+    ) -> Verification:
+        plan, schema, missing = self.plan, self.run.checked.schema, self.run.missing
+        watchers, reading = truth_of(plan, schema, written, missing, evidence), plan.form.reading(schema)
+        found = verify_sheets(written, reading, columns, plan.goal, domains, types, evidence, watchers)
+        return replace(found, untrue=(*plan.form.untrue(plan, missing), *found.untrue))
+
+    def told(self) -> dict[str, Any]:
+        form, schema = self.plan.form, self.run.checked.schema
+        strands = [strand.as_dict() for strand in form.strands(schema)]
+        return {"reading": form.reading(schema).as_dict(), "strands": strands, "caution": form.caution}
+
+    def numbers_among(self, columns: Sequence[str]) -> set[str]:
+        schema, form = self.run.checked.schema, self.plan.form
+        told = {column: name for s in form.strands(schema) for column, name in zip(s.columns, s.of_data, strict=True)}
+        numbers = {*columns} - {*told}  # what is not of the data are numbers of groups and counts
+        if not form.coarsens or form.draws:
+            numbers |= {column for column, name in told.items() if schema[name].kind == "numeric"}
+        return numbers

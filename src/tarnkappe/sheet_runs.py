@@ -101,10 +101,9 @@ def runs(source: Source, number: str, columns: Sequence[str], numbers: pl.Series
     kept: pl.DataFrame | None = None
     begin = 0
     batches: Iterable[pl.DataFrame] = source.batches(names, {}, [pl.col(name) for name in names], _ROWS)
-    if not source.in_order:
-        together = pl.concat(batches)
-        batches = [together[together[number].cast(pl.Int64, strict=False).arg_sort()]]
-    for batch in batches:
+    for given in batches:
+        # Rows of a part may come in any order; parts come in theirs.
+        batch = given if source.in_order else given[given[number].cast(pl.Int64, strict=False).arg_sort()]
         rows = batch.with_columns(batch[number].cast(pl.Int64, strict=False).alias(number))
         rows = rows if kept is None else pl.concat([kept, rows], how="vertical_relaxed", rechunk=True)
         if rows[number].null_count() or not rows[number].is_sorted():

@@ -24,7 +24,8 @@ ROWS = 200_000
 
 #: Loads everything that takes long to load, then replaces the release as often as it is told to, alternately with two
 #: seeds, and says which phase it is in. It does so in a child, which may be killed, or itself ("here"). The threads of
-#: Polars must not start before the fork.
+#: Polars, and our own, must not start before the fork. The groups of the job have labels or, on an engine with a name,
+#: numbers, which makes two tables.
 SERVER = """
 import os, sys
 from pathlib import Path
@@ -37,7 +38,7 @@ from tarnkappe.metrics import score_plan
 from tarnkappe.plan import Plan
 from tarnkappe.tally import Domain, count_cells
 
-data, folder = Path(sys.argv[1]), Path(sys.argv[2])
+data, folder, engine = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
 quasi = {"age": tk.numeric(), "sex": tk.suppress(), "native-country": tk.suppress()}
 job = tk.Job(quasi=quasi, keep=["relationship"], drop="rest", criteria=[tk.KAnonymity(5)])
 codes = np.arange(64, dtype=np.int32) % 4
@@ -45,6 +46,17 @@ domains = [Domain(name, tk.Taxonomy.from_nested(list("abcd"))) for name in quasi
 tally, _ = count_cells([codes] * 3, [], domains, [])
 score_plan(Plan.of(tally, job.goal, job.algorithm.decide(tally, job.goal, rng=np.random.default_rng(0))))
 pa.array(codes)  # imports pandas, and swallows what goes wrong there, a signal for instance
+if engine != "auto":
+    from tarnkappe import regrouping, sheet_truth
+    from tarnkappe.algorithms.bucketization import anatomize
+    from tarnkappe.io import lookup, parquetfile
+    from tarnkappe.kernels.bucketization import anatomizing
+    from tarnkappe.kernels.engines import dealing, words
+    from tarnkappe.kernels.io import views
+    criteria = [tk.FrequencyLDiversity("occupation", 5)]
+    job = tk.Job(
+        quasi=quasi, sensitive=["occupation"], drop="rest", criteria=criteria, algorithm="anatomize", engine=engine
+    )
 for line in sys.stdin:
     times, _, here = line.strip().partition(" ")
     child = 0 if here else os.fork()
@@ -63,9 +75,9 @@ for line in sys.stdin:
 class Server:
     """Runs in processes of their own, one after another, each ended by a signal."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, engine: str = "auto") -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-c", SERVER, folder / "census.parquet", folder / "release"],
+            [sys.executable, "-c", SERVER, folder / "census.parquet", folder / "release", engine],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -109,34 +121,40 @@ def workshop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, S
     write_census(folder / "census.parquet", ROWS, seed=1)
     server = Server(folder)
     try:
-        hashes = set()
-        server.begin(times=2)
-        for _ in range(2):
-            began = time.perf_counter()
-            server.wait_for("done")
-            seconds = time.perf_counter() - began
-            hashes.add(whole_release(folder / "release"))
-        assert len(hashes) == 2
-        server.wait_for("ended")
-        yield folder, server, hashes, seconds
+        yield folder, server, *first_releases(folder, server)
     finally:
         server.close()
 
 
+def first_releases(folder: Path, server: Server) -> tuple[set[str], float]:
+    """Let two releases be made, one after the other: their hashes, and how long the second one takes."""
+    hashes = set()
+    server.begin(times=2)
+    for _ in range(2):
+        began = time.perf_counter()
+        server.wait_for("done")
+        seconds = time.perf_counter() - began
+        hashes.add(whole_release(folder / "release"))
+    assert len(hashes) == 2
+    server.wait_for("ended")
+    return hashes, seconds
+
+
 def whole_release(folder: Path) -> str:
-    """The hash of the table of a release folder, which must be complete and agree with its manifest."""
+    """The hash of the tables of a release folder, which must be complete and agree with its manifest."""
     manifest = json.loads((folder / "public/manifest.json").read_text("utf-8"))
-    assert {p.name for p in (folder / "public").iterdir()} == PUBLIC | {manifest["file"]}
-    assert {p.name for p in (folder / "do-not-share").iterdir()} == INTERNAL
-    for name in PUBLIC | INTERNAL:
-        home = folder / ("do-not-share" if name in INTERNAL - PUBLIC else "public")
-        assert (home / name).stat().st_size > 0
+    tables = {table["file"]: table["sha256"] for table in manifest["tables"]}
+    internal = INTERNAL if len(tables) == 1 else INTERNAL - {"groups.parquet"}  # numbered groups stand in the release
+    assert {p.name for p in (folder / "public").iterdir()} == PUBLIC | {*tables}
+    assert {p.name for p in (folder / "do-not-share").iterdir()} == internal
+    assert all(p.stat().st_size > 0 for home in ("public", "do-not-share") for p in (folder / home).iterdir())
     assert (folder / "public/report.html").read_text("utf-8").rstrip().endswith("</html>")
     assert (folder / "do-not-share/report.html").read_text("utf-8").rstrip().endswith("</html>")
-    digest = hashlib.sha256((folder / "public" / manifest["file"]).read_bytes()).hexdigest()
-    assert digest == manifest["sha256"]
+    found = {file: hashlib.sha256((folder / "public" / file).read_bytes()).hexdigest() for file in tables}
+    assert found == tables
+    assert found[manifest["file"]] == manifest["sha256"]
     assert json.loads((folder / "do-not-share/manifest.json").read_text("utf-8"))["seed"] in (0, 1)
-    return digest
+    return " ".join(found.values())
 
 
 def moments(rng: random.Random, n: int, seconds: float) -> Iterator[tuple[str | None, float]]:
@@ -174,3 +192,33 @@ def test_interrupted_by_hand(workshop: tuple[Path, Server, set[str], float]):
             worker.close()
         assert whole_release(folder / "release") in hashes
         assert leftovers(folder) == [], "whoever is asked to stop tidies up"
+
+
+@pytest.mark.parametrize("times", [3, pytest.param(32, marks=pytest.mark.full)])
+@pytest.mark.parametrize("engine", ["memory", "streaming"])
+def test_several_tables_appear_together_or_not_at_all(tmp_path: Path, engine: str, times: int):
+    """Before there is a release, and while one is replaced; whoever is killed leaves what is hidden, at most."""
+    write_census(tmp_path / "census.parquet", ROWS // 10, seed=1)
+    server = Server(tmp_path, engine)
+    chance = random.Random(times)
+    try:
+        server.strike(signal.SIGKILL, "write", chance.uniform(0, 0.1))
+        assert server.wait_for("ended") == str(-signal.SIGKILL)
+        assert not (tmp_path / "release").exists()
+        hashes, seconds = first_releases(tmp_path, server)
+        assert leftovers(tmp_path) == []
+        signals = [signal.SIGKILL, signal.SIGTERM, signal.SIGINT]
+        for i in range(times):
+            phase, delay = [(None, chance.uniform(0, seconds)), ("write", 0.05), ("verify", 0.05), ("report", 0.1)][
+                i % 4
+            ]
+            server.strike(signals[i % 3], phase, delay if phase is None else chance.uniform(0, delay))
+            assert server.wait_for("ended") != "0"
+            assert whole_release(tmp_path / "release") in hashes
+            assert all(name.startswith(".release.") for name in leftovers(tmp_path))
+        server.begin(times=1)
+        assert server.wait_for("ended") == "0"
+        assert whole_release(tmp_path / "release") in hashes
+        assert leftovers(tmp_path) == []
+    finally:
+        server.close()

@@ -21,6 +21,7 @@ from tarnkappe.audit import audit
 from tarnkappe.deals import Deal
 from tarnkappe.engines.values import CellValues
 from tarnkappe.errors import InfeasibleError, JobError, VerificationError
+from tarnkappe.io import Source
 from tarnkappe.job.model import OutputSettings
 from tarnkappe.publish import batches, numbered
 from tarnkappe.taxonomy import intervals, suppress
@@ -217,3 +218,46 @@ def test_the_checker_outside_finds_lies_too(monkeypatch: pytest.MonkeyPatch, alg
     monkeypatch.setattr("tarnkappe.runs.truth_of", lambda *_: {})
     with pytest.raises((AssertionError, VerificationError)):
         run_and_check(decimals(algorithm), check=check_numbered)
+
+
+def test_every_table_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Privacy and truth are proved in one pass, however many look at a table."""
+    seen: list[tuple[str, ...]] = []
+    batches = Source.batches
+
+    def watched(self: Source, columns, *others):
+        seen.append(tuple(columns))
+        return batches(self, columns, *others)
+
+    monkeypatch.setattr(Source, "batches", watched)
+    rows = [(i % 8, "Rom" if i % 3 else "Ulm", ["flu", "cold", "gout", "angina"][i % 4]) for i in range(24)]
+    tk.run_job(job(2, output="parquet"), table_of(rows), tmp_path / "out", seed=3)
+    assert sorted(seen) == [("group", "age", "town"), ("group", "illness", "records")]
+
+
+@pytest.mark.parametrize("form", [tk.Anatomize(), tk.Angel(), tk.KEPermutation(), tk.Slicing()])
+def test_what_is_said_to_be_proved_is_what_the_form_says(form: tk.Algorithm):
+    """Only forms with labels speak of labels."""
+    rows = [(i % 8, "Rom" if i % 3 else "Ulm", i % 4) for i in range(60)]
+    permuted = isinstance(form, tk.KEPermutation)
+    asked = tk.Job(
+        quasi={"age": tk.numeric(), "town": tk.suppress()},
+        sensitive={"illness": tk.numeric() if permuted else None},
+        criteria=[tk.KEAnonymity("illness", k=2, e=1) if permuted else tk.LDiversity("illness", 2)],
+        algorithm=form,
+    )
+    said = asked.anonymize(pl.DataFrame(rows, schema=["age", "town", "illness"], orient="row"), seed=1).proved
+    assert said[-1] == form.publishes.truth
+    assert ("labels" in said[-1]) == form.publishes.coarsens
+
+
+def test_numbers_of_any_size_are_compared(tmp_path: Path):
+    """A number that is that of a group but for what does not fit into 32 bits is another number."""
+    rows = [(i, "Rom", ["flu", "cold", "gout"][i % 3]) for i in range(9)]
+    release = job(3).anonymize(table_of(rows), seed=3)
+    assert release.draft is not None
+    far = {
+        name: table.with_columns(pl.col("group").cast(pl.Int64) + (1 << 32)) for name, table in release.tables.items()
+    }
+    assert release.draft.verify(release.tables).untrue == ()
+    assert release.draft.verify(far).untrue

@@ -214,3 +214,19 @@ def test_full_disk_while_copying_to_utf8(small_disk: Path, tmp_path: Path, monke
         open_source(path)
     assert caught.value.code == "E701"
     assert list(small_disk.iterdir()) == []
+
+
+def test_numbers_that_go_up_are_stored_by_their_steps(tmp_path: Path):
+    """Whoever reads the file finds the same numbers, also where later ones go down."""
+    group = np.repeat(np.arange(1, 201, dtype=np.int32), 5)
+    other = np.arange(1000)[::-1].copy()
+    batch = pl.DataFrame({"group": group, "other": other, "same": np.zeros(1000, np.int64)})
+    with TableWriter(tmp_path / "t.parquet", "parquet") as writer:
+        writer.write(batch)
+        writer.write(batch)
+    kinds = pq.ParquetFile(tmp_path / "t.parquet").metadata.row_group(0)
+    encodings = {kinds.column(j).path_in_schema: kinds.column(j).encodings for j in range(3)}
+    assert "DELTA_BINARY_PACKED" in encodings["group"]
+    assert all("RLE_DICTIONARY" in encodings[name] for name in ("other", "same"))
+    assert pl.read_parquet(tmp_path / "t.parquet").equals(pl.concat([batch, batch]))
+    assert pq.read_table(tmp_path / "t.parquet")["group"].to_pylist() == [*group, *group]

@@ -40,6 +40,7 @@ class Batches(Numbered):
     name: ClassVar = "batches"
     hides: ClassVar = frozenset({"identity", "secret"})
     changes: ClassVar = "coarsened where needed, torn from the sensitive ones"
+    truth: ClassVar = "labels true of every record, and every batch has the sensitive values of its people"
     coarsens: ClassVar = True
     loses: ClassVar = "What is lost is which values of a group belong together. Quasi-identifiers are coarsened too."
     numbers: ClassVar = "batch"

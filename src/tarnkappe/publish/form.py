@@ -50,6 +50,8 @@ class Form(ABC):
     hides: ClassVar[frozenset[Secret]]
     #: What happens to the quasi-identifiers, in a few words.
     changes: ClassVar[str]
+    #: What is proved of a written release beside its criteria, in a few words.
+    truth: ClassVar[str] = "labels true of every record"
     #: Whether quasi-identifiers are coarsened until people share them; otherwise they stand as they are.
     coarsens: ClassVar[bool] = True
     #: Whether quasi-identifiers are drawn anew, so that no row is a person's.

@@ -36,6 +36,7 @@ class Numbered(Form):
     """
 
     coarsens: ClassVar = False
+    truth: ClassVar = "every group has the values of its people, and no others"
     #: What the column with the numbers is called, unless the data have a column of that name.
     numbers: ClassVar[str] = "group"
     grouped: ClassVar = "of records with the same number"

@@ -42,6 +42,7 @@ class Permuted(Numbered):
     name: ClassVar = "permuted columns"
     hides: ClassVar = frozenset({"secret"})
     changes: ClassVar = "published as they are, torn from the sensitive ones"
+    truth: ClassVar = "every group has the values of its people, and no others; figures are those of its values"
     caution: ClassVar = (
         "Within a group the sensitive values were shuffled by lot: those in a person's row need not be that person's. "
         "Only all rows of a group together have the values of its people."

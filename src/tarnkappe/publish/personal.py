@@ -42,6 +42,7 @@ class Personal(Numbered):
     hides: ClassVar = frozenset({"identity", "presence", "secret"})
     changes: ClassVar = "coarsened where needed"
     coarsens: ClassVar = True
+    truth: ClassVar = "labels true of every record"
     loses: ClassVar = (
         "Every row is still one person's. Quasi-identifiers are coarsened, and sensitive values where guarding nodes "
         "ask for it."

@@ -43,6 +43,7 @@ class Regenerated(Numbered):
     changes: ClassVar = "drawn anew from the means and covariances of groups"
     coarsens: ClassVar = True
     draws: ClassVar = True
+    truth: ClassVar = "means and covariances of every group kept"
     grouped: ClassVar = "of people whose records were drawn together"
     alike: ClassVar = "that were drawn together"
     loses: ClassVar = (

@@ -34,6 +34,7 @@ class Sliced(Numbered):
     name: ClassVar = "slices"
     hides: ClassVar = frozenset({"secret"})
     changes: ClassVar = "published as they are, in strands that are mixed within every bucket"
+    truth: ClassVar = "every bucket has in each strand the values of its people, and no others"
     numbers: ClassVar = "bucket"
     caution: ClassVar = (
         "A row is not a person: columns of different strands were mixed within a bucket, so only columns of the same "

@@ -6,7 +6,7 @@ import hashlib
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -23,7 +23,7 @@ from tarnkappe.engines.spark.session import from_java, translated
 from tarnkappe.errors import DataError
 from tarnkappe.io import Cells, CsvDialect, Source, as_numbers, detect_dialect
 from tarnkappe.io.base import check_columns, index_named, is_text
-from tarnkappe.io.cells import Step
+from tarnkappe.io.cells import BATCH, Step
 from tarnkappe.io.csvfile import CsvSource
 from tarnkappe.io.dialect import SAMPLE_BYTES
 from tarnkappe.io.formulas import ESCAPED, HARMLESS, each, meant
@@ -67,6 +67,8 @@ class SparkSource(Source):
         self.spreadsheet_safe = dialect is not None and dialect.spreadsheet_safe
         self.files = tuple(files)
         self.frame = frame.select(*(self._cleaned(frame, j) for j in range(len(columns))))
+        #: Opens one of the files by itself.
+        self.part: Callable[[File], SparkSource] | None = None
         self._n_rows = n_rows
         if n_rows is not None:
             self._refuse_empty()
@@ -243,6 +245,21 @@ class SparkSource(Source):
         assert isinstance(frame, pl.DataFrame)
         return frame.rename(dict(zip(frame.columns, names, strict=True)))
 
+    def batches(
+        self,
+        columns: Sequence[str],
+        types: Mapping[str, pl.DataType],
+        select: Sequence[pl.Expr],
+        most: int = BATCH,
+    ) -> Iterator[pl.DataFrame]:
+        """The same file by file, if there are several, the rows of each in any order: whatever `most` says."""
+        open_part = self.part
+        parts = [self] if open_part is None or len(self.files) == 1 else map(open_part, self.files)
+        for part in parts:
+            yield part._scan_as(part._known(columns), types).select(select).collect()
+            if part is not self:
+                part.close()
+
     def _scan(self, columns: list[str]) -> pl.LazyFrame:
         return self.read(columns).lazy()
 
@@ -312,7 +329,9 @@ def _open_parquet(
             return _open_here(system, files, name, missing, spark, lambda path: ParquetSource(path, missing))
         frame = together
     columns = frame.columns
-    return SparkSource(frame.toDF(*(f"c{j}" for j in range(len(columns)))), columns, name, missing, files)
+    source = SparkSource(frame.toDF(*(f"c{j}" for j in range(len(columns)))), columns, name, missing, files)
+    source.part = lambda file: _open_parquet(spark, system, [file], name, missing)
+    return source
 
 
 def _open_csv(
@@ -334,7 +353,9 @@ def _open_csv(
     if plain is None:
         return _open_here(system, files, name, missing, spark, lambda path: CsvSource(path, given, missing))
     header = index_named(each(plain.columns, meant) if dialect.spreadsheet_safe else plain.columns)
-    return SparkSource(plain.frame, index_named(header), name, missing, files, dialect, plain.n_records)
+    source = SparkSource(plain.frame, index_named(header), name, missing, files, dialect, plain.n_records)
+    source.part = lambda file: _open_csv(spark, system, [file], name, given, missing)
+    return source
 
 
 def _open_here(
