@@ -3,7 +3,7 @@
     python bench/fingerprint_acceptance.py [--quick] [--json FILE]
 
 Prints one line per point and exits with 1 if one fails. The data folder is that of TARNKAPPE_DATA (it holds
-``adult/adult.csv`` or ``data/adult/adult.csv``), by default ``../shared``. ``--quick`` repeats the random points less often.
+``adult/adult.csv`` or ``data/adult/adult.csv``), by default ``../shared``. ``--quick`` repeats less often.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from tarnkappe import Job, KAnonymity, LDiversity, TCloseness, Taxonomy, from_file
+from tarnkappe import Job, KAnonymity, LDiversity, Taxonomy, TCloseness, from_file
 from tarnkappe.algorithms.fulldomain.search import cuts_at
 from tarnkappe.algorithms.recoding import recode
 from tarnkappe.errors import DataError, RefusedError, TarnkappeError
@@ -37,8 +37,8 @@ from tarnkappe.fingerprint import (
     best_window,
     check_proof,
     evolve,
-    frameproof,
     framed,
+    frameproof,
     issue,
     joint_privacy,
     meet,
@@ -167,7 +167,7 @@ class Acceptance:
         ok &= fast < 0.05 and slow < 1.0
         return (
             ok,
-            f"{wrong} wrong, f = {found.value:.4f} with {len(found.members)}, {1000 * fast:.1f} and {1000 * slow:.0f} ms",
+            f"{wrong} wrong, {found.value:.4f} for {len(found.members)}, {1000 * fast:.1f} and {1000 * slow:.0f} ms",
         )
 
     def genetic(self) -> Found:
@@ -349,7 +349,7 @@ class Acceptance:
         ok = known and distinct == n and wrong <= max(1, 3 * ALPHA * trials) and len(digests) == 1
         return (
             ok,
-            f"{n - distinct} collisions of {n}, wrong keys accuse in {wrong} of {trials}, same bytes: {len(digests) == 1}",
+            f"{n - distinct} collide of {n}, wrong keys {wrong} of {trials} times, {len(digests)} sort of bytes",
         )
 
     def register(self) -> Found:

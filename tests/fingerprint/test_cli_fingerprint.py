@@ -39,7 +39,21 @@ def folder(tmp_path_factory) -> Path:
     (place / "job.yaml").write_text("\n".join(text) + "\n")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(place)
-        told = json.loads(run("plan", "job.yaml", "--recipients", "5", "--new-key", "key", "-o", "plan", "--json"))
+        told = json.loads(
+            run(
+                "plan",
+                "job.yaml",
+                "--recipients",
+                "5",
+                "--new-key",
+                "key",
+                "-o",
+                "plan",
+                "--json",
+                "--patterns",
+                "p.csv",
+            )
+        )
         assert told["positions"] > 50
         names = [word for name in ("North", "South", "St. Mary's") for word in ("--to", name)]
         run("issue", "job.yaml", *WORDS, *names, "-o", "copies")
@@ -62,6 +76,13 @@ def test_a_leak_is_traced_with_a_report(folder: Path):
     assert not re.search(r"https?://", page)
     words = run("trace", "leak.csv", *WORDS)
     assert "made from the copy of South" in words
+
+
+def test_all_patterns_are_listed(folder: Path):
+    found = pl.read_csv("p.csv")
+    assert {"levels", "max_k", "suppressed", "loss", "level_share", "average_size", "cluster"} <= set(found.columns)
+    assert found["max_k"].min() >= 4
+    assert found["cluster"].n_unique() == 10
 
 
 def test_nobody_is_accused_of_the_original(folder: Path):

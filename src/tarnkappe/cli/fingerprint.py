@@ -64,6 +64,13 @@ def plan(
         Path | None,
         typer.Option("--new-key", metavar="FILE", help="Draw a key and keep it here.", show_default=False),
     ] = None,
+    patterns: Annotated[
+        Path | None,
+        typer.Option("--patterns", metavar="FILE", help="Write all patterns that satisfy the goal, as CSV."),
+    ] = None,
+    n_clusters: Annotated[
+        int, typer.Option("--clusters", min=1, metavar="N", help="Clusters of equally good patterns in that file.")
+    ] = 10,
     settings: Settings = None,
     as_json: AsJson = False,
     debug: Debug = False,
@@ -83,6 +90,8 @@ def plan(
     if new_key is not None:
         secret.save(new_key)
     scheme = planned.scheme
+    if patterns is not None:
+        _write_patterns(planned, patterns, n_clusters)
     if output is not None:
         scheme.save(output)
     told = {
@@ -295,6 +304,26 @@ def attack(
         for o in outcomes
     ]
     screen.rows(screen.stdout(), rows)
+
+
+def _write_patterns(planned: Planned, path: Path, n_clusters: int) -> None:
+    """All patterns with their figures and the cluster of each, the best cluster first."""
+    import polars as pl
+
+    from tarnkappe.fingerprint.candidates import Candidates, clusters
+
+    found = Candidates.of(planned.decided.plan.tally, planned.decided.plan.goal)
+    rows = found.rows()
+    for number, cluster in enumerate(clusters(found, n_clusters), 1):
+        for i in cluster.members.tolist():
+            rows[i]["cluster"] = number
+    told = [{**row, "levels": " ".join(map(str, row["levels"]))} for row in rows]
+    try:
+        pl.DataFrame(told).sort("cluster", "loss").write_csv(path)
+    except OSError:
+        raise JobError(
+            "E107", "the list of patterns cannot be written", where=str(path), hint="--patterns FILE"
+        ) from None
 
 
 def _planned(

@@ -98,6 +98,8 @@ class Attack:
     title: str
     strengths: tuple[float, ...]
     run: Callable[[Bench, float, np.random.Generator], Attacked]
+    #: The share of cells that are still true at a strength.
+    true_cells: Callable[[float], float] = lambda strength: 1.0
 
 
 def _one(bench: Bench, rng: np.random.Generator) -> tuple[int, Codes]:
@@ -207,8 +209,8 @@ def _innocent(bench: Bench, strength: float, rng: np.random.Generator) -> Attack
 ATTACKS: tuple[Attack, ...] = (
     Attack("delete-rows", "rows deleted", (0.5, 0.9, 0.95, 0.99), _delete_rows),
     Attack("flip-marks", "rows whose marks are drawn anew", (0.25, 0.5, 0.75, 0.9), _flip),
-    Attack("add-rows", "fabricated rows added", (0.5, 1.0, 2.0), _fabricate),
-    Attack("alter-cells", "cells replaced", (0.05, 0.1, 0.2), _alter),
+    Attack("add-rows", "fabricated rows added", (0.5, 1.0, 2.0), _fabricate, lambda strength: 1 / (1 + strength)),
+    Attack("alter-cells", "cells replaced", (0.05, 0.1, 0.2), _alter, lambda strength: 1 - strength),
     Attack("delete-columns", "columns deleted", (1, 2, 3), _delete_columns),
     Attack("coarsen", "marked columns coarsened", (1, 2, 3), _coarsen),
     Attack("mix-rows", "colluders: rows mixed", (2, 3, 4), _mix_rows),
@@ -263,5 +265,5 @@ def outcome(bench: Bench, attack: Attack, strength: float, rng: np.random.Genera
         guilty = {bench.names[u] for u in who}
         traced += bool(accused & guilty)
         false += bool(accused - guilty)
-        detail += bench.detail(leak)
+        detail += bench.detail(leak) * attack.true_cells(strength)
     return Outcome(attack.name, attack.title, strength, runs, traced, false, detail / runs)

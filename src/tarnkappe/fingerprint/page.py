@@ -6,8 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from tarnkappe.arrays import Floats
 from tarnkappe.fingerprint.attacks import Outcome
+from tarnkappe.fingerprint.genetic import Evolution
 from tarnkappe.fingerprint.scheme import Scheme
+from tarnkappe.fingerprint.selection import Selection
 from tarnkappe.fingerprint.tracing import Trace
 from tarnkappe.report.markup import Html, el, table, value
 from tarnkappe.report.style import STYLE
@@ -174,6 +177,56 @@ def attack_page(outcomes: Sequence[Outcome], scheme: Scheme) -> str:
         f"probability of a false accusation at most {scheme.alpha:g}"
     )
     return _document("Robustness of copies", about, None, [_section("Curves", *charts), _section("Figures", figures)])
+
+
+def evolution_page(runs: Sequence[tuple[str, Evolution, Selection]]) -> str:
+    """The genetic algorithm, generation by generation, next to the exact optimum (dashes)."""
+    sections, rows = [], []
+    for title, found, exact in runs:
+        figures: list[tuple[str, Floats, float]] = [
+            ("objective", found.value, exact.value),
+            ("mean loss", found.mean_loss, exact.mean_loss),
+            ("cv of loss", found.cv, exact.cv),
+            ("size", found.size.astype(np.float64), float(len(exact.members))),
+        ]
+        sections.append(_section(title, *(_generations(name, values, best) for name, values, best in figures)))
+        got, best = found.selection, exact
+        sizes = f"{len(got.members)} and {len(best.members)}"
+        rows.append([title, f"{got.value:.4f}", f"{best.value:.4f}", percent(got.gap), sizes])
+    summary = table(
+        "What both chose.",
+        ["Search space and weights", "Genetic algorithm", "Optimum", "Gap", "Sizes"],
+        rows,
+        numeric={1, 2, 3, 4},
+    )
+    return _document(
+        "Choosing a set of patterns", "The poster's genetic algorithm and the exact optimum", None, [summary, *sections]
+    )
+
+
+def _generations(name: str, values: Floats, best: float) -> Html:
+    """One figure over generations; the optimum is a dashed line."""
+    low, high = min(float(values.min()), best), max(float(values.max()), best)
+    spread = (high - low) or 1.0
+    at = np.unique(np.linspace(0, len(values) - 1, 80).astype(np.int64))
+    x = [f"{100 * i / max(len(values) - 1, 1):.1f}%" for i in at.tolist()]
+    y = [f"{6 + 80 * (1 - (v - low) / spread):.1f}" for v in values[at].tolist()]
+    level = f"{6 + 80 * (1 - (best - low) / spread):.1f}"
+    picture = el(
+        "svg",
+        *(
+            el("line", x1=x[i], y1=y[i], x2=x[i + 1], y2=y[i + 1], style="stroke:var(--bar,#2f6a94);stroke-width:2")
+            for i in range(len(x) - 1)
+        ),
+        el("line", x1="0", x2="100%", y1=level, y2=level, style="stroke:var(--muted,#56606a);stroke-dasharray:4 4"),
+        width="100%",
+        height="92",
+        role="img",
+        aria_label=f"{name} over {len(values)} generations",
+        class_="chart",
+    )
+    told = f" {values[0]:.4g} → {values[-1]:.4g} in {len(values)} generations; optimum {best:.4g}"
+    return el("figure", el("figcaption", name, el("span", told, class_="small")), picture)
 
 
 def _curve(outcomes: Sequence[Outcome]) -> Html:
