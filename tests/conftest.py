@@ -9,9 +9,37 @@ import pytest
 from hypothesis import settings
 
 # The default run tries the same examples every time; HYPOTHESIS_PROFILE=explore (make test-full) looks for new ones.
-settings.register_profile("repeatable", derandomize=True, deadline=None, database=None, max_examples=50)
+settings.register_profile("repeatable", derandomize=True, deadline=None, database=None, max_examples=30)
 settings.register_profile("explore", deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
+
+
+#: Files that share what is expensive to start: they run one after the other, in one process.
+TOGETHER = {
+    "spark": ("test_spark_engine.py", "test_spark_sheets.py", "test_odd_files.py"),
+}
+
+#: What takes longest begins first, so that no process waits for it in the end.
+LONGEST = (
+    "test_spark_engine.py",
+    "test_algorithms_contract.py",
+    "test_spark_command.py",
+    "test_bad_surroundings.py",
+    "test_bad_input.py",
+    "test_written_release.py",
+    "test_criteria_contract.py",
+    "test_docs.py",
+    "test_neighbours.py",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests of a file stay together, also where several processes share the work; the longest files come first."""
+    group = {file: name for name, files in TOGETHER.items() for file in files}
+    first = {**{file: i for i, file in enumerate(LONGEST)}, **dict.fromkeys(group, 0)}
+    items.sort(key=lambda item: first.get(item.path.name, len(LONGEST)))
+    for item in items:
+        item.add_marker(pytest.mark.xdist_group(group.get(item.path.name, str(item.path))))
 
 
 @pytest.fixture(scope="session")

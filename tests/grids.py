@@ -1,7 +1,8 @@
-"""Grids of two things that are tested together: all of them in the full suite, a part of them in the usual one."""
+"""How much is tried: all of it in the full suite, a part of it in the usual one."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -9,6 +10,14 @@ import pytest
 
 #: One in so many combinations is in the usual suite.
 EVERY = 8
+
+#: One in so many random examples, where a test asks for many.
+_EXAMPLES_IN = 4
+
+
+def examples(n: int) -> int:
+    """How many random examples a test tries that asks for `n`."""
+    return n if os.environ.get("HYPOTHESIS_PROFILE") == "explore" else max(n // _EXAMPLES_IN, 25)
 
 
 def grid(

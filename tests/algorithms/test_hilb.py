@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from grids import examples
 from strategies import brute_meets, domains, goals, published_rows, tallies
 from tarnkappe.algorithms.local.curve import hilbert_order, idistance_order, stretched
 from tarnkappe.algorithms.local.hilb import Hilb
@@ -110,7 +111,7 @@ class TestByHand:
     st.sampled_from(VARIANTS + PARTED),
     st.integers(0, 99),
 )
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_what_is_published_keeps_the_promise(tally, goal, algorithm, seed):
     """Judged by the independent checker of published rows."""
     try:
@@ -127,7 +128,7 @@ def test_what_is_published_keeps_the_promise(tally, goal, algorithm, seed):
 
 
 @given(tallies(max_records=120), st.integers(1, 4), st.sampled_from(VARIANTS + PARTED))
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_groups_of_different_values(tally, least, algorithm):
     """No value has more than one in l records of a group, whatever the way it was made."""
     counts = np.bincount(tally.sensitive[:, 0], tally.count)

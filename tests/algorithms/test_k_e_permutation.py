@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tarnkappe as tk
+from grids import examples
 from tarnkappe.algorithms.bucketization.k_e_permutation import KEPermutation, _ends
 from tarnkappe.criteria.k_e_anonymity import KEAnonymity
 from tarnkappe.criteria.l_diversity import LDiversity
@@ -72,7 +73,7 @@ asked = st.tuples(st.integers(1, 4), st.integers(0, 8).map(float))
 
 @pytest.mark.parametrize("minimise", ["sum", "max"])
 @given(numbers, asked)
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 def test_no_cut_of_the_sorted_records_is_better(minimise: str, values: list[float], ke: tuple[int, float]):
     k, e = ke
     possible = [groups for groups in cut_in_all_ways(values) if all(fine(g, k, e) for g in groups)]
@@ -94,7 +95,7 @@ def test_no_cut_of_the_sorted_records_is_better(minimise: str, values: list[floa
 
 
 @given(st.lists(st.integers(0, 9).map(float), min_size=1, max_size=7), asked)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_no_groups_at_all_have_a_smaller_sum(values: list[float], ke: tuple[int, float]):
     k, e = ke
     possible = [groups for groups in all_partitions(values) if all(fine(g, k, e) for g in groups)]
@@ -104,7 +105,7 @@ def test_no_groups_at_all_have_a_smaller_sum(values: list[float], ke: tuple[int,
 
 
 @given(st.lists(st.floats(-1e3, 1e3), min_size=4, max_size=10), st.integers(1, 3), st.floats(0, 100))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_numbers_that_are_no_decimals(values: list[float], k: int, e: float):
     """Differences are then rounded, here and in the brute force alike; sums may be in another order."""
     possible = [groups for groups in cut_in_all_ways(values) if all(fine(g, k, e) for g in groups)]

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from grids import examples
 from strategies import brute_meets, goals, published_rows, tallies
 from tarnkappe.algorithms.local.base import LocalRecoding
 from tarnkappe.algorithms.local.bottom_up_greedy import BottomUpGreedy
@@ -106,7 +107,7 @@ class TestByHand:
 
 
 @given(tallies(max_records=40), goals(), st.sampled_from(ALL), st.sampled_from([0, 2]), st.integers(0, 99))
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 def test_what_is_published_keeps_the_promise(tally, goal, cls, swaps, seed):
     """Judged by the independent checker of published rows."""
     algorithm = cls(swaps=swaps)

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from plain_specialisation import PlainSpecialisation, published_parts
 
+from grids import examples
 from strategies import brute_meets, goals, published_rows, tallies
 from tarnkappe.algorithms.subtree.party import Party
 from tarnkappe.algorithms.subtree.specialisation import by_size, specialise
@@ -147,7 +148,7 @@ def cell_labels(grouping: Grouping, tally: Tally) -> list[list[tuple[int, ...]]]
     ]
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(tallies(wildcards=False, max_records=40), st.integers(1, 6), st.booleans())
 def test_same_as_the_plain_twin(tally: Tally, k: int, siblings: bool):
     if tally.n_records < k:

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from grids import examples
 from strategies import tallies
 from tarnkappe.algorithms.recoding import recode
 from tarnkappe.algorithms.subtree.party import Party
@@ -29,7 +30,7 @@ def holdings(tally: Tally, first: int) -> list[Holding]:
     ]
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(
     tallies(wildcards=False),
     st.integers(1, 5),

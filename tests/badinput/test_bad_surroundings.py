@@ -196,7 +196,7 @@ def small_disk(ready: Office) -> Iterator[SmallDisk]:
         subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
-@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.parametrize("kind", ["csv", pytest.param("parquet", marks=pytest.mark.full)])
 def test_a_full_disk_at_every_moment(ready: Office, small_disk: SmallDisk, kind: str) -> None:
     rows = [[f"canary-{i}", str(i), "canary-f", f"canary{i:05d}", f"canary-{i % 9}"] for i in range(3000)]
     ready.write("people.csv", table(rows))

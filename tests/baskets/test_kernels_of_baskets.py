@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from plain import keeps, support
 
+from grids import examples
 from tarnkappe.baskets.apriori import REMOVED, Baskets, apriori
 from tarnkappe.baskets.recount import Recount, recount
 from tarnkappe.kernels.baskets.chunking import vertical_parts
@@ -30,7 +31,7 @@ def texts(sets) -> list[set[str]]:
     return [{str(c) for c in s} for s in sets]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(SETS, st.integers(1, 4), st.integers(1, 5))
 def test_rare_sets_are_all_that_are_rare(sets, size, k):
     b = packed(sets)
@@ -45,7 +46,7 @@ def test_no_more_rare_sets_than_asked_for():
     assert rare_sets(b.starts, b.codes, 4, 2, 2, 5).shape == (5, 2)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(SETS, st.integers(1, 4), st.integers(1, 5))
 def test_the_recount_agrees_with_plain_python(sets, m, k):
     rows = [(i, c) for i, s in enumerate(texts(sets)) for c in s]
@@ -54,7 +55,7 @@ def test_the_recount_agrees_with_plain_python(sets, m, k):
     assert found == Recount(min(times, default=0), sum(n < k for n in times))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(SETS, st.integers(1, 4), st.integers(1, 5))
 def test_the_recount_by_sorting_is_the_recount_by_counters(sets, m, k):
     from tarnkappe.baskets import recount as module
@@ -83,7 +84,7 @@ def test_the_cover_takes_what_settles_most_per_cost():
     assert cheapest_cover(sets, each, each, dear, 4).tolist() == [False, True, True, True]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=12))
 def test_the_cover_touches_every_set(pairs):
     sets = np.array(pairs, np.int32)
@@ -96,7 +97,7 @@ def test_the_cover_touches_every_set(pairs):
 TREE = Taxonomy.from_nested({"A": ["0", "1"], "B": {"B1": ["2", "3"], "B2": ["4"]}, "C": ["5", "6", "7"]})
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(SETS, st.integers(1, 3), st.integers(1, 4), st.sampled_from([(True, False), (False, True), (True, True)]))
 def test_apriori_reaches_what_is_asked(sets, m, k, how):
     if sum(map(bool, sets)) < k:
@@ -115,7 +116,7 @@ def test_nothing_is_lost_where_nothing_is_rare(sets, m):
     assert np.array_equal(at, TREE.leaf_nodes)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(SETS, st.integers(2, 8), st.integers(1, 4))
 def test_everybody_is_in_one_cluster_of_k(sets, most, k):
     sets = [s or {0} for s in sets]
@@ -126,7 +127,7 @@ def test_everybody_is_in_one_cluster_of_k(sets, most, k):
     assert (np.diff(bounds) >= min(k, len(sets))).all()
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(SETS, st.integers(2, 4), st.integers(1, 3))
 def test_chunks_are_safe_and_items_are_in_one(sets, k, m):
     sets = [s or {0} for s in sets]

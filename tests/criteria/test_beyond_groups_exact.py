@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import brute
+from grids import examples
 from tarnkappe.criteria.average_risk import AverageRisk
 from tarnkappe.criteria.base import Criterion
 from tarnkappe.criteria.confidence_bounding import ConfidenceBounding
@@ -72,7 +73,7 @@ def test_xy_anonymity(rows, x, k):
 
 
 @given(releases, parts, shares, st.sampled_from([None, 0, 1]), st.booleans())
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples(200))
 def test_xy_linkability(rows, x, h, value, by_person):
     named = None if value is None else ILLNESS.taxonomy.leaves[value]
     criterion = XYLinkability("illness", h, named, tuple(QUASI[j] for j in x), "person" if by_person else None)

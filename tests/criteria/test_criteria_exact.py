@@ -262,3 +262,18 @@ class TestOrderOfCriteria:
         equal = TCloseness("s", 0.1).level(stats)
         assert (TCloseness("s", 0.1, "ordered").level(stats) <= equal + 1e-12).all()
         assert (TCloseness("s", 0.1, "hierarchical").level(stats) <= equal + 1e-12).all()
+
+
+@pytest.mark.parametrize("distance", ["equal", "ordered", "hierarchical"])
+@pytest.mark.parametrize(("more", "ok"), [(-1, True), (1, False)])
+def test_t_closeness_at_its_very_limit_is_decided_in_whole_numbers(distance: str, more: int, ok: bool):
+    """A group of a thousand million whose distance is 0.3 and 1/(n N) more or less: floats cannot tell it from 0.3."""
+    n, total = 10**9, 2 * 10**9 + 1
+    work = 3 * n * total // 10 + more  # c N - T n for c records of T with the first value
+    c = work * pow(total, -1, n) % n
+    t = (c * total - work) // n
+    assert Fraction(c, n) - Fraction(t, total) == Fraction(3, 10) + Fraction(more, n * total)
+    flat = Taxonomy.from_nested({"*": ["s0", "s1"]})
+    stats = stats_of([{0: c, 1: n - c}, {0: t - c, 1: total - t - (n - c)}], flat)
+    assert TCloseness("s", 0.3, distance).level(stats)[0] == 0.3
+    assert TCloseness("s", 0.3, distance).satisfied(stats)[0] == ok

@@ -1,11 +1,10 @@
-"""Starts Spark for tests, or says why not."""
+"""Says why tests on Spark cannot run."""
 
 from __future__ import annotations
 
 import importlib.util
 import os
 import shutil
-from collections.abc import Iterator
 
 import pytest
 
@@ -17,12 +16,3 @@ def require_spark() -> None:
     if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
         pytest.skip("Java is not installed: sudo apt-get install openjdk-17-jre-headless", allow_module_level=True)
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
-
-
-def running() -> Iterator[None]:
-    """A small local session for the tests of a module."""
-    from tarnkappe.engines.spark.session import session, stop
-
-    session("local[2]", {"spark.sql.shuffle.partitions": "3", "spark.driver.memory": "1g"})
-    yield
-    stop()

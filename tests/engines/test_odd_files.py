@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import polars as pl
 import pytest
-from spark_setup import require_spark, running
+from spark_setup import require_spark
 
 import tarnkappe as tk
 from tarnkappe.engines import engine_for
@@ -18,9 +17,7 @@ from tarnkappe.pipeline import run_job
 require_spark()
 
 
-@pytest.fixture(scope="module", autouse=True)
-def spark() -> Iterator[None]:
-    yield from running()
+pytestmark = pytest.mark.usefixtures("spark")
 
 
 HEAD, ROWS = "age,sex,illness\n", "34,m,flu\n35,f,cold\n34,m,flu\n"

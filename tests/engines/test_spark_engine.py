@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from spark_setup import require_spark, running
+from spark_setup import require_spark
 
 import tarnkappe as tk
 from tarnkappe.algorithms.local.hilb import Hilb
@@ -38,9 +37,7 @@ require_spark()
 PUBLISHED = ["age", "occupation", "sex", "hours-per-week", "native-country"]
 
 
-@pytest.fixture(scope="module", autouse=True)
-def spark() -> Iterator[None]:
-    yield from running()
+pytestmark = pytest.mark.usefixtures("spark")
 
 
 @dataclass(frozen=True)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import polars as pl
 import pytest
-from spark_setup import running
+from spark_setup import require_spark
 
 import tarnkappe as tk
 from tarnkappe.audit import audit
@@ -16,10 +15,9 @@ from tarnkappe.datasets import census
 from tarnkappe.engines.settings import EngineSettings
 from tarnkappe.job.model import OutputSettings
 
+require_spark()
 
-@pytest.fixture(scope="module", autouse=True)
-def spark() -> Iterator[None]:
-    yield from running()
+pytestmark = pytest.mark.usefixtures("spark")
 
 
 def read(folder: Path) -> pl.DataFrame:

@@ -164,6 +164,17 @@ def test_any_job_of_numbered_groups(algorithm: Algorithm, data: st.DataObject):
             raise
 
 
+@pytest.mark.parametrize("algorithm", ALGORITHMS[::2], ids=str)
+def test_a_column_of_numbers_may_be_empty(algorithm: Algorithm):
+    fields = (
+        Field("q", "quasi", Numbers(("1",), numeric=True)),
+        Field("s", "sensitive", Numbers(("1", "2"), numeric=True)),
+    )
+    rows = tuple((None, str(1 + i % 2)) for i in range(8))
+    case = Case(fields, rows, (tk.LDiversity("s", 2),), algorithm, missing_rule="own-value")
+    assert run_and_check(case, check=check_numbered) is not None
+
+
 def decimals(algorithm: Algorithm, **more: str) -> Case:
     """Twelve people and their incomes, some of them missing, with a column that tells them apart."""
     role = "sensitive" if algorithm.name == "angel" else "quasi"

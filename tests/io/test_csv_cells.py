@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from grids import examples
 from tarnkappe.errors import DataError
 from tarnkappe.io import Cells, CsvDialect, RowCounter, Source, count_rows, csvcells, csvfile, open_source
 from tarnkappe.io.csvfile import CsvSource
@@ -63,7 +64,7 @@ def files(draw: st.DrawFn) -> tuple[bytes, int]:
     return (eol.join(lines) + (eol if last else "")).encode(), n_columns
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(files(), st.data())
 def test_agrees_with_polars(tmp_path_factory: pytest.TempPathFactory, file: tuple[bytes, int], data: st.DataObject):
     content, n_columns = file
@@ -220,7 +221,7 @@ FIELD = st.sampled_from(["", "a", "bc", '"x"', '"x,\n"', '"\n"', '"""\n"', 'a"',
 LINES = st.lists(st.lists(FIELD, min_size=1, max_size=3).map(",".join), max_size=12)
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(LINES, st.booleans(), st.sampled_from([-1, ord('"')]))
 def test_two_threads_check_records_as_one_does(lines: list[str], last: bool, quote: int):
     data = np.frombuffer(("h,h\n" + "\n".join(lines) + "\n" * last).encode(), np.uint8)

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from grids import examples
 from tarnkappe.errors import DataError, TarnkappeError
 from tarnkappe.io import CsvDialect, TableWriter, open_source
 from tarnkappe.io import transcode as transcode_module
@@ -312,7 +313,9 @@ def tables(draw: st.DrawFn) -> tuple[list[str], list[list[str]]]:
 
 
 slow_ok = settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=examples(150),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from grids import examples
 from tarnkappe.kernels.io.csvscan import (
     FAULT_AFTER_QUOTE,
     FAULT_FIELDS,
@@ -117,7 +118,7 @@ well_formed = st.lists(
 ).map(lambda rows: b"\n".join(b",".join(row) for row in rows) + b"\n")
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=examples(600), deadline=None)
 @given(data=st.one_of(any_bytes, well_formed), start=st.integers(0, 9), use_quotes=st.booleans())
 @example(data=b'a,b\r\n"1","2"\r\n', start=0, use_quotes=True)
 @example(data=b'a,"12345"\rx\n', start=0, use_quotes=True)

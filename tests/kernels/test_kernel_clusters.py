@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from grids import examples
 from strategies import tallies
 from tarnkappe.algorithms.local.units import ruler_of
 from tarnkappe.groups import Grouping
@@ -267,7 +268,7 @@ def require_books(tally: Tally, groups: Groups) -> None:
 
 class TestRegrowing:
     @given(tallies(max_records=60), st.integers(1, 4), st.integers(1, 3), st.integers(0, 99), st.integers(0, 1))
-    @settings(deadline=None, max_examples=300)
+    @settings(deadline=None, max_examples=examples(300))
     def test_groups_stay_large_and_mixed_and_the_loss_falls(self, tally, smallest, share, seed, window):
         """Groups that were large enough, and in which no value was too frequent, are so afterwards."""
         rng = np.random.default_rng(seed)

@@ -10,6 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from grids import examples
 from tarnkappe.io.csvcells import mark_numbers, recode_keys
 from tarnkappe.kernels.io.csvfields import (
     PADDING,
@@ -97,7 +98,7 @@ FIELD = (
 )
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(st.data(), st.integers(1, 4), st.booleans(), st.integers(5, 40), st.integers(0, 9))
 def test_number_fields(data: st.DataObject, fields: int, empty_is_missing: bool, bits: int, begin: int):
     record = st.lists(FIELD, min_size=fields, max_size=fields)

@@ -6,6 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from grids import examples
 from strategies import tallies
 from tarnkappe.algorithms.local.units import ruler_of
 from tarnkappe.kernels.boxes import group_boxes
@@ -31,7 +32,7 @@ def dissolve_eligible(ruler, rows, value, quota, group, lo, hi, size, total, ord
 
 
 @given(tallies(max_records=60), st.integers(1, 3), st.integers(1, 8), st.integers(0, 99))
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_no_value_becomes_too_frequent(tally, least, n, seed):
     ruler, rows, value = ruler_of(tally.quasi_domains), tally.quasi, np.ascontiguousarray(tally.sensitive[:, 0])
     group = np.random.default_rng(seed).integers(0, n, len(rows))

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from grids import examples
 from strategies import tallies
 from tarnkappe.algorithms.local.units import ruler_of
 from tarnkappe.kernels.histograms import group_order
@@ -112,7 +113,7 @@ def formed(tally: Tally, ruler: Ruler, least: int, ahead: int) -> list[Group]:
 
 
 @given(tallies(max_records=80), st.integers(1, 4), st.sampled_from([1, 1, 2, 3, 8, 50]))
-@settings(max_examples=250)
+@settings(max_examples=examples(250))
 def test_made_many_at_a_time_or_record_by_record(tally, least, ahead):
     if not eligible(tally, least):
         return
@@ -126,7 +127,7 @@ def test_made_many_at_a_time_or_record_by_record(tally, least, ahead):
 
 
 @given(tallies(max_records=200), st.integers(1, 5), st.sampled_from([1, 4, 30]))
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_every_group_could_be_divided_into_groups_of_different_values(tally, least, ahead):
     if not eligible(tally, least):
         return
@@ -171,7 +172,7 @@ def test_time_follows_the_cells():
 
 
 @given(tallies(max_records=120), st.integers(1, 4))
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_who_stays_could_be_grouped_and_so_could_the_rest(tally, least):
     if not eligible(tally, least):
         return

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from grids import examples
 from tarnkappe.kernels.fulldomain.lattice import roll_up, small_classes, suppressed_costs, suppressed_gaps
 from tarnkappe.kernels.histograms import largest_remainder
 
@@ -76,7 +77,7 @@ def test_costs_of_suppression(seed: int):
 
 
 @given(st.lists(st.integers(0, 12), min_size=2, max_size=5).filter(any), st.floats(0, 0.9), st.integers(0, 1000))
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples(100))
 def test_largest_remainder(counts: list[int], t: float, seed: int):
     """No choice of records that is closer than t is larger; found by trying every size."""
     table = np.random.default_rng(seed).integers(1, 9, len(counts))

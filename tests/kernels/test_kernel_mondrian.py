@@ -9,6 +9,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from grids import examples
 from strategies import domains, taxonomies
 from tarnkappe.kernels.multidimensional.mondrian import (
     count_halves,
@@ -127,7 +128,7 @@ def strict_twin(domain: Domain, counts: dict[int, int], wild_records: int, torn:
 
 
 @given(segments(), st.booleans(), st.booleans())
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 def test_strict_cuts(case, torn, with_people):
     domain, rows, quota, starts = case
     if with_people:  # every other cell is that of people of whom there is no record

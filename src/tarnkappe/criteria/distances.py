@@ -1,6 +1,7 @@
-"""Earth mover's distances in whole numbers of any size, for tables whose products 64 bits cannot hold.
+"""Earth mover's distances in whole numbers of any size: exact, and for tables whose products 64 bits cannot hold.
 
-The kernels of `tarnkappe.kernels.histograms` do the same, much faster, for tables of up to some billions of records.
+The kernels of `tarnkappe.kernels.histograms` do the same, much faster and rounded, for tables of up to some billions of
+records.
 """
 
 from __future__ import annotations
@@ -11,36 +12,40 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tarnkappe.arrays import Codes, Counts, Floats
+from tarnkappe.arrays import Codes, Counts
 
 #: Groups that are measured at a time: Python's own integers take much room.
 _GROUPS = 1 << 14
 
+#: The whole numbers by which fractions are exact: numerators and denominators.
+Ratio = tuple[NDArray[Any], NDArray[Any]]
+
 #: Measures groups by their runs of entries, the values and counts of these, and the sizes of the groups.
-Distance = Callable[[Counts, Codes, NDArray[Any], NDArray[Any]], Any]
+Distance = Callable[[Counts, Codes, NDArray[Any], NDArray[Any]], Ratio]
 
 
-def exact_equal(indptr: Counts, codes: Codes, counts: Counts, size: Counts, table: Counts) -> Floats:
+def exact_equal(indptr: Counts, codes: Codes, counts: Counts, size: Counts, table: Counts) -> Ratio:
     """What `emd_equal` computes.
 
     >>> all_alike = np.array([10**12])
-    >>> exact_equal(np.array([0, 1]), np.array([0]), all_alike, all_alike, np.array([10**12, 10**12])).tolist()
+    >>> work, whole = exact_equal(np.array([0, 1]), np.array([0]), all_alike, all_alike, np.array([10**12, 10**12]))
+    >>> (work / whole).tolist()
     [0.5]
     """
     total, whole = int(table.sum()), table.astype(object)
 
-    def measured(starts: Counts, codes: Codes, counts: NDArray[Any], size: NDArray[Any]) -> Any:
+    def measured(starts: Counts, codes: Codes, counts: NDArray[Any], size: NDArray[Any]) -> Ratio:
         excess = counts * total - whole[codes] * np.repeat(size, np.diff(starts))
-        return np.add.reduceat(np.maximum(excess, 0), starts[:-1]) / (size * total)
+        return np.add.reduceat(np.maximum(excess, 0), starts[:-1]), size * total
 
     return _in_parts(measured, indptr, codes, counts, size)
 
 
-def exact_ordered(indptr: Counts, codes: Codes, counts: Counts, size: Counts, table: Counts) -> Floats:
+def exact_ordered(indptr: Counts, codes: Codes, counts: Counts, size: Counts, table: Counts) -> Ratio:
     """What `emd_ordered` computes."""
     total, whole, present = int(table.sum()), table.astype(object), np.flatnonzero(table)
 
-    def measured(starts: Counts, codes: Codes, counts: NDArray[Any], size: NDArray[Any]) -> Any:
+    def measured(starts: Counts, codes: Codes, counts: NDArray[Any], size: NDArray[Any]) -> Ratio:
         group = np.repeat(np.arange(len(size)), np.diff(starts))
         by_code = np.argsort(codes, kind="stable")
         bounds = np.searchsorted(codes[by_code], np.arange(len(table) + 1))
@@ -50,7 +55,7 @@ def exact_ordered(indptr: Counts, codes: Codes, counts: Counts, size: Counts, ta
             having = by_code[bounds[v] : bounds[v + 1]]
             cumulative[group[having]] += counts[having] * total
             work = work + np.abs(cumulative)
-        return work / (size * total * max(len(present) - 1, 1))
+        return work, size * total * max(len(present) - 1, 1)
 
     return _in_parts(measured, indptr, codes, counts, size)
 
@@ -64,11 +69,11 @@ def exact_hierarchical(
     parent: Codes,
     leaf_node: Codes,
     height: Codes,
-) -> Floats:
+) -> Ratio:
     """What `emd_hierarchical` computes."""
     total, whole = int(table.sum()), table.astype(object)
 
-    def measured(starts: Counts, codes: Codes, counts: NDArray[Any], size: NDArray[Any]) -> Any:
+    def measured(starts: Counts, codes: Codes, counts: NDArray[Any], size: NDArray[Any]) -> Ratio:
         group = np.repeat(np.arange(len(size)), np.diff(starts))
         extra, surplus, deficit = (np.zeros((len(parent), len(size)), object) for _ in range(3))
         extra[leaf_node] = -whole[:, None] * size
@@ -80,16 +85,16 @@ def exact_hierarchical(
                 extra[parent[v]] += extra[v]
                 surplus[parent[v]] += np.maximum(extra[v], 0)
                 deficit[parent[v]] -= np.minimum(extra[v], 0)
-        return work / (size * total * max(int(height[0]), 1))
+        return work, size * total * max(int(height[0]), 1)
 
     return _in_parts(measured, indptr, codes, counts, size)
 
 
-def _in_parts(measured: Distance, indptr: Counts, codes: Codes, counts: Counts, size: Counts) -> Floats:
-    out = np.zeros(len(size))
+def _in_parts(measured: Distance, indptr: Counts, codes: Codes, counts: Counts, size: Counts) -> Ratio:
+    work, whole = np.zeros(len(size), object), np.ones(len(size), object)
     for a in range(0, len(size), _GROUPS):
         b = min(a + _GROUPS, len(size))
         own = slice(indptr[a], indptr[b])
         starts = indptr[a : b + 1] - indptr[a]
-        out[a:b] = measured(starts, codes[own], counts[own].astype(object), size[a:b].astype(object))
-    return out
+        work[a:b], whole[a:b] = measured(starts, codes[own], counts[own].astype(object), size[a:b].astype(object))
+    return work, whole

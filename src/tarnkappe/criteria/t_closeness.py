@@ -7,12 +7,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from tarnkappe.arrays import Counts, Floats
-from tarnkappe.criteria.base import Card, Measure, SensitiveCriterion
-from tarnkappe.criteria.distances import exact_equal, exact_hierarchical, exact_ordered
+from tarnkappe.arrays import Counts, Flags, Floats
+from tarnkappe.criteria.base import Card, Measure, SensitiveCriterion, as_fraction
+from tarnkappe.criteria.distances import Ratio, exact_equal, exact_hierarchical, exact_ordered
 from tarnkappe.groups import GroupStats
 from tarnkappe.kernels.histograms import emd_equal, emd_hierarchical, emd_ordered, largest_remainder
 from tarnkappe.params import param
+
+#: Distances are rounded by far less than that.
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -94,14 +97,32 @@ class TCloseness(SensitiveCriterion):
     def level(self, stats: GroupStats) -> Floats:
         """The earth mover's distance of each group."""
         h = stats.histograms[self.column]
+        if int(h.table.sum()) * int(stats.size.max(initial=0)) >= 1 << 62:
+            work, whole = self._exact(stats)
+            return (work / whole).astype(np.float64)
         common = (h.indptr, h.codes, h.counts, stats.size, h.table)
-        fits = int(h.table.sum()) * int(stats.size.max(initial=0)) < 1 << 62
         if self.distance == "hierarchical":
             tree = h.domain.taxonomy
-            measured = emd_hierarchical if fits else exact_hierarchical
-            emd: Floats = measured(*common, tree.parent, tree.leaf_nodes, tree.node_heights)
-        elif self.distance == "ordered":
-            emd = emd_ordered(*common) if fits else exact_ordered(*common)
-        else:
-            emd = emd_equal(*common) if fits else exact_equal(*common)
+            return emd_hierarchical(*common, tree.parent, tree.leaf_nodes, tree.node_heights)
+        emd: Floats = emd_ordered(*common) if self.distance == "ordered" else emd_equal(*common)
         return emd
+
+    def holds(self, stats: GroupStats) -> Flags:
+        """Which groups satisfy it; where rounding could decide, whole numbers do."""
+        level = self.level(stats)
+        ok: Flags = level <= self.t
+        close = np.abs(level - self.t) <= _ROUNDING
+        if close.any():
+            t = as_fraction(self.t)
+            work, whole = self._exact(stats.kept(close))
+            ok[close] = (work * t.denominator <= whole * t.numerator).astype(np.bool_)
+        return ok
+
+    def _exact(self, stats: GroupStats) -> Ratio:
+        """The distance of each group as a fraction of whole numbers."""
+        h = stats.histograms[self.column]
+        common = (h.indptr, h.codes, h.counts, stats.size, h.table)
+        if self.distance == "hierarchical":
+            tree = h.domain.taxonomy
+            return exact_hierarchical(*common, tree.parent, tree.leaf_nodes, tree.node_heights)
+        return exact_ordered(*common) if self.distance == "ordered" else exact_equal(*common)

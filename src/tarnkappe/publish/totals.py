@@ -25,8 +25,7 @@ def leaf_numbers(domain: Domain) -> pl.Series:
     import polars as pl
 
     texts = pl.Series("number", domain.taxonomy.leaves, dtype=pl.String)
-    if domain.missing >= 0:
-        texts = texts.scatter(domain.missing, None)
+    texts = texts.to_frame().select(pl.when(pl.Series(domain.known)).then(pl.first())).to_series()
     if domain.decimal != ".":
         texts = texts.str.replace(domain.decimal, ".", literal=True)
     whole = texts.cast(pl.Int64, strict=False)

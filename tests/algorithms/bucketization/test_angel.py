@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from plain_tables import Rows, commonest_share, covers, distance, read, secrets_of, texts
 
 import tarnkappe as tk
+from grids import examples
 from tarnkappe.algorithms.bucketization.batching import formed_batches
 from tarnkappe.audit import audit
 from tarnkappe.deals import Deal
@@ -119,7 +120,7 @@ GOALS = st.lists(
 ).flatmap(lambda some: st.sampled_from([[], [tk.KAnonymity(2)], [tk.KAnonymity(3)]]).map(lambda k: tuple(some + k)))
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 @given(ROWS, GOALS, st.sampled_from([0.0, 0.3]), st.integers(0, 5))
 def test_promises_hold_in_the_tables(rows: Any, criteria: Any, limit: float, seed: int) -> None:
     table = frame(rows)

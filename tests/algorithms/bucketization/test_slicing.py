@@ -17,6 +17,7 @@ from plain_slices import Rows, buckets_of, could_be, guesses
 from plain_tables import distance, read, texts
 
 import tarnkappe as tk
+from grids import examples
 from tarnkappe.algorithms.bucketization.strands import contingency, k_medoids
 from tarnkappe.audit import audit
 from tarnkappe.deals import Deal
@@ -204,7 +205,7 @@ def slices_of(release: tk.Release) -> list[list[str]]:
     return [part.split(", ") for part in release.private_manifest["search"]["strands"].split("; ")]
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples(200))
 @given(ROWS, GIVEN, GOALS, st.integers(2, 4), st.sampled_from([0.0, 0.3]), st.integers(0, 3))
 def test_promises_hold_for_everybody_who_matches(
     rows: Any, given_: Any, criteria: Any, clusters: int, limit: float, seed: int
