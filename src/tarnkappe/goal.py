@@ -11,9 +11,10 @@ import numpy as np
 
 from tarnkappe.arrays import Codes, Counts, Flags
 from tarnkappe.criteria.base import Criterion, Scope, Verdict
+from tarnkappe.distances import distances_of
 from tarnkappe.errors import InfeasibleError, JobError
 from tarnkappe.fixes import Fix, algorithm, say, setting
-from tarnkappe.groups import Draft, Grouping, GroupStats, distances_of
+from tarnkappe.groups import Draft, Grouping, GroupStats
 from tarnkappe.relaxing import Relaxation, relaxations
 from tarnkappe.tally import Tally
 from tarnkappe.wording import count, percent, plural

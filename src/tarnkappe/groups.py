@@ -10,8 +10,9 @@ from typing import Any, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from tarnkappe.arrays import Codes, Counts, Floats
+from tarnkappe.arrays import Codes, Counts
 from tarnkappe.boxes import Boxes
+from tarnkappe.distances import Distances
 from tarnkappe.errors import VerificationError
 from tarnkappe.kernels.boxes import group_boxes, group_sets
 from tarnkappe.kernels.histograms import group_order, pooled_counts, pooled_histogram, run_histogram, run_sums
@@ -180,37 +181,6 @@ class JointHistogram:
     def columns(self) -> tuple[str, ...]:
         """Names of the columns, as in `values`."""
         return tuple(d.name for d in self.domains)
-
-
-@dataclass(frozen=True, eq=False)
-class Distances:
-    """How far records are from what their groups publish in one column: `records` of `group` are ``off`` away."""
-
-    group: Codes
-    off: Floats
-    records: Counts
-
-    def kept(self, keep: NDArray[np.bool_]) -> Distances:
-        """Those of some of the groups, renumbered."""
-        new = (np.cumsum(keep) - 1).astype(np.int32)
-        shown = keep[self.group]
-        return Distances(new[self.group[shown]], self.off[shown], self.records[shown])
-
-
-def distances_of(tally: Tally, grouping: Draft, columns: Iterable[str]) -> dict[str, Distances]:
-    """How far records are from the centres of their groups in some columns of numbers; nothing without centres."""
-    centres = grouping.form.centres
-    out = {}
-    for j, domain in enumerate(tally.quasi_domains):
-        if centres is None or domain.name not in columns or domain.values is None:
-            continue
-        code = tally.quasi[grouping.cell, j]
-        shown = (grouping.group != SUPPRESSED) & domain.known[code]
-        group = grouping.group[shown]
-        out[domain.name] = Distances(
-            group, np.abs(domain.positions[code[shown]] - centres[group, j]), grouping.quota[shown]
-        )
-    return out
 
 
 @dataclass(frozen=True, eq=False)

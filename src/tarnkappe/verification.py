@@ -15,12 +15,13 @@ import polars as pl
 
 from tarnkappe.arrays import Codes, Counts
 from tarnkappe.criteria.base import Criterion, Verdict
+from tarnkappe.distances import Distances
 from tarnkappe.engines.encode import encode_again, encode_sensitive, read_kind
 from tarnkappe.engines.ledger import Ledger
 from tarnkappe.engines.measures import measured
 from tarnkappe.errors import DataError, JobError, VerificationError
 from tarnkappe.goal import Goal
-from tarnkappe.groups import Distances, GroupStats
+from tarnkappe.groups import GroupStats
 from tarnkappe.io import Source, is_text
 from tarnkappe.io.cells import Step
 from tarnkappe.io.kept import restored

@@ -30,6 +30,7 @@ LAYERS = (
     "space",
     "boxes",
     "publish",
+    "distances",
     "groups",
     "deals",
     "criteria",

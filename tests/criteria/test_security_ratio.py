@@ -14,8 +14,9 @@ import tarnkappe as tk
 from tarnkappe.audit import audit
 from tarnkappe.cli.app import app
 from tarnkappe.criteria.security_ratio import SecurityRatio
+from tarnkappe.distances import Distances
 from tarnkappe.errors import JobError, VerificationError
-from tarnkappe.groups import Distances, GroupStats
+from tarnkappe.groups import GroupStats
 from tarnkappe.testing import check_criterion
 
 

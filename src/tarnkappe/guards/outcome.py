@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from tarnkappe.distances import distances_of
 from tarnkappe.errors import DataError, Notice
 from tarnkappe.fixes import role
 from tarnkappe.goal import Goal
-from tarnkappe.groups import GroupStats, distances_of
+from tarnkappe.groups import GroupStats
 from tarnkappe.io import Source
 from tarnkappe.io.formulas import any_formula
 from tarnkappe.job import Job
