@@ -76,6 +76,11 @@ class Auto(Improving):
         choices=("ranges", "centres"),
     )
 
+    @property
+    def publishes_centres(self) -> bool:
+        """If it is asked for."""
+        return self.publish == "centres"
+
     def chosen(self, tally: Tally, goal: Goal) -> tuple[Algorithm, str]:
         """The algorithm to take, and why."""
         refused: JobError | LimitError | None = None

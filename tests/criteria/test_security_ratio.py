@@ -35,7 +35,7 @@ def people() -> pl.DataFrame:
     )
 
 
-def job(algorithm: str, *criteria: tk.SecurityRatio, **settings) -> tk.Job:
+def job(algorithm: str | dict, *criteria: tk.SecurityRatio, **settings) -> tk.Job:
     return tk.Job(
         quasi={"income": tk.numeric(), "age": tk.numeric()},
         sensitive=["illness"],
@@ -69,6 +69,25 @@ def test_level_by_hand():
     assert found.satisfied(stats).tolist() == [True, False]
     assert SecurityRatio("income", 2.0, 2 / 3).satisfied(stats).tolist() == [True, False]
     assert found.level(stats.kept(np.array([False, True]))).tolist() == [0.0]
+
+
+def test_whoever_chooses_centres_can_promise_it(people: pl.DataFrame):
+    chosen = {"name": "auto", "publish": "centres"}
+    release = job(chosen, SecurityRatio("income", 5.0, 0.5), max_suppressed=0.0).anonymize(people, seed=3)
+    assert all(v.ok for v in release.verdicts)
+
+
+@pytest.mark.parametrize("separator", [";", ","])
+def test_in_a_file_with_decimal_commas(people: pl.DataFrame, tmp_path, separator: str):
+    """What is read back from the file is what was meant, however numbers are written."""
+    comma = separator == ";"
+    income = people["income"].round(1).cast(pl.String)
+    table = people.with_columns((income.str.replace(".", ",", literal=True) if comma else income).alias("income"))
+    table.write_csv(tmp_path / "people.csv", separator=separator)
+    asked = job("mdav", SecurityRatio("income", 5.0, 0.5), data=str(tmp_path / "people.csv"))
+    release = tk.run_job(asked, folder=tmp_path / "release")
+    assert all(v.ok for v in release.verdicts)
+    assert audit(tmp_path / "release").ok
 
 
 @pytest.mark.parametrize("algorithm", ["mdav", "v-mdav", "tarn", "k-ward", "condensation", "kanonymeans"])

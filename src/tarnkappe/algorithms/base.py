@@ -96,6 +96,11 @@ class Algorithm(Declared, ABC):
         return self.scheme == "full-domain"
 
     @property
+    def publishes_centres(self) -> bool:
+        """Whether this algorithm, with its parameters, publishes centres of groups."""
+        return issubclass(self.publishes, Centres)
+
+    @property
     def takes_population(self) -> bool:
         """Whether this algorithm, with its parameters, works with a public table."""
         return self.handles_population
@@ -116,7 +121,7 @@ class Algorithm(Declared, ABC):
     def require_kept(self, goal: Goal) -> None:
         """Refuse a criterion that protects what this algorithm publishes; no look at the data is needed for that."""
         for criterion in goal.criteria:
-            if criterion.centre_column is not None and not issubclass(self.publishes, Centres):
+            if criterion.centre_column is not None and not self.publishes_centres:
                 raise JobError(
                     "E111",
                     f"{self.name} cannot promise {criterion.name}: it is about centres, and it publishes "

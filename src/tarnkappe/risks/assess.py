@@ -104,6 +104,9 @@ class Risk:
     def __repr__(self) -> str:
         return f"<Risk of {self.table_name}: {plural(self.n_records, 'record')}, {len(self.quasi)} quasi-identifiers>"
 
+    def _repr_html_(self) -> str:
+        return self.table._repr_html_()
+
     def as_dict(self) -> dict[str, Any]:
         """All of it as plain data, for ``--json``; no value of the data is in it unless it was asked for."""
 

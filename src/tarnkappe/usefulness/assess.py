@@ -86,6 +86,9 @@ class Utility:
     def __repr__(self) -> str:
         return f"<Utility of {self.release}: {len(self.figures)} figures, {len(self.columns)} columns>"
 
+    def _repr_html_(self) -> str:
+        return self.table._repr_html_() + self.column_table._repr_html_()
+
     def as_dict(self) -> dict[str, Any]:
         """All of it as plain data, for ``--json``; no value of the data is in it."""
 
