@@ -158,6 +158,10 @@ class Attack(Declared, ABC):
         """What it needs and the scene does not have, if anything."""
         return next((need for need in self.needs if not scene.has(need)), None)
 
+    def told_publicly(self) -> dict[str, Any]:
+        """The parameters that readers of a release may know."""
+        return self.get_params()
+
     @property
     def sensitive_column(self) -> str | None:
         """The sensitive column it is about, if it was said."""
@@ -217,3 +221,7 @@ class SequelAttack(SecretAttack):
     earlier: str | None = param(
         None, doc="The earlier release, a file or a folder; in a job file relative to that.", example="release-2025"
     )
+
+    def told_publicly(self) -> dict[str, Any]:
+        """All but where the earlier release lies."""
+        return {name: value for name, value in self.get_params().items() if name != "earlier"}
