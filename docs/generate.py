@@ -16,7 +16,7 @@ from code_pages import cli_page, modules_page, python_page
 from markdown_text import code, docstring, parameter_table, table
 
 from tarnkappe.algorithms import Algorithm, all_algorithms
-from tarnkappe.attacks import all_attacks
+from tarnkappe.attacks import Attack, all_attacks
 from tarnkappe.attacks.base import NEEDS
 from tarnkappe.cli.root import EXIT_CODES
 from tarnkappe.criteria import all_criteria
@@ -88,10 +88,7 @@ def attacks_page() -> str:
         "[theory](../theory/attacks.md).",
         table(
             ("Attack", "Finds out", "Needs besides the release"),
-            (
-                (f"[{code(name)}](#{name})", finds[a.finds], "; ".join(NEEDS[n][0] for n in a.needs if n != "whole"))
-                for name, a in known.items()
-            ),
+            ((f"[{code(name)}](#{name})", finds[a.finds], _needed(a)) for name, a in known.items()),
         ),
     ]
     for name, a in known.items():
@@ -105,6 +102,10 @@ def attacks_page() -> str:
             f"In Python: {code(a.__name__)}.",
         ]
     return "\n\n".join(out)
+
+
+def _needed(attack: type[Attack]) -> str:
+    return "; ".join(NEEDS[need][0] for need in attack.needs if need not in ("whole", "rows"))
 
 
 def _theory(name: str) -> str:

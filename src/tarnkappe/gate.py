@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import polars as pl
 
-from tarnkappe.attacks.base import Attack, Finding, SequelAttack
+from tarnkappe.attacks.base import NEEDS, Attack, Finding, SequelAttack
 from tarnkappe.attacks.opening import open_published
 from tarnkappe.attacks.scene import Scene, Table
 from tarnkappe.engines.encode import read_kind
-from tarnkappe.errors import VerificationError
+from tarnkappe.errors import JobError, VerificationError
 from tarnkappe.fixes import Fix
 from tarnkappe.io import Source
 from tarnkappe.job import Job
@@ -28,7 +28,11 @@ def withstood(job: Job, run: Run, written: Mapping[str, Source], where: str) -> 
         return ()
     run.clock.begin("attack")
     scene = _scene(run, written)
-    findings = [found for one in job.attacks for found in one.findings(_with_earlier(scene, one))]
+    findings: list[Finding] = []
+    for one in job.attacks:
+        whole = _with_earlier(scene, one)
+        _require(one, whole)
+        findings += one.findings(whole)
     broken = [found for found in findings if found.beats_baseline]
     if broken:
         raise VerificationError(
@@ -43,6 +47,17 @@ def withstood(job: Job, run: Run, written: Mapping[str, Source], where: str) -> 
             hint=_fix(job, broken[0]),
         )
     return tuple(findings)
+
+
+def _require(one: Attack, scene: Scene) -> None:
+    """Refuse an attack that this kind of release leaves nothing to try for: that it fails would prove nothing."""
+    lacking = one.lacks(scene)
+    if lacking is not None:
+        raise JobError(
+            "E111",
+            f"the attack '{one.name}' needs {NEEDS[lacking][0]}, which this release does not have",
+            hint=f"Remove  - {one.name}  from  attacks:",
+        )
 
 
 def _with_earlier(scene: Scene, one: Attack) -> Scene:

@@ -314,7 +314,7 @@ def describe(
         "quasi_identifiers": [c.name for c in schema.quasi],
         "criteria": [{"name": c.name, **c.get_params()} for c in job.goal.criteria],
         "verdicts": [asdict(v) for v in _shown(verdicts, job, schema.published)],
-        **({"withstood": [{"name": a.name, **a.get_params()} for a in job.attacks]} if job.attacks else {}),
+        **({"withstood": [{"name": a.name, **a.told_publicly()} for a in job.attacks]} if job.attacks else {}),
         "algorithm": {"name": job.algorithm.name, **job.algorithm.get_params()},
         "groups": plan.n_groups,
         "suppressed": plan.suppressed,

@@ -110,7 +110,7 @@ def _attacks() -> list[Topic]:
     out = []
     for name, cls in all_attacks().items():
         card = cls.card
-        needs = ", ".join(NEEDS[need][0] for need in cls.needs if need not in ("quasi", "whole"))
+        needs = ", ".join(NEEDS[need][0] for need in cls.needs if need not in ("quasi", "whole", "rows"))
         lines = (
             ("Means", _first_sentence(cls)),
             ("Attacker", card.attacker),

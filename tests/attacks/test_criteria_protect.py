@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tarnkappe as tk
@@ -341,6 +341,7 @@ def test_interval_and_analytical_attack():
     assert tk.attack(tk.Analytical(within=0.01), ranked, quasi=["a"])[0].rate == 0
 
 
+@settings(max_examples=40)
 @given(st.lists(st.integers(0, 60), min_size=6, max_size=30), st.integers(2, 4))
 def test_bounds_of_averages_hold(column: list[int], k: int):
     means = np.array(averaged(column, k))

@@ -173,3 +173,5 @@ def test_a_second_release_must_not_give_away_what_the_first_hid(tmp_path: Path):
         seed=1,
     )
     assert tk.run_job(same, people[:4], tmp_path / "second").attacks[0].rate == 0, "with the groups of the first"
+    for file in (tmp_path / "second/public").iterdir():
+        assert b"pairs.csv" not in file.read_bytes(), "where the publisher keeps files is nobody's business"

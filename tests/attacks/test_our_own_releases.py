@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import polars as pl
 import pytest
 
 import tarnkappe as tk
+from tarnkappe.attacks import all_attacks
 from tarnkappe.errors import TarnkappeError
 
 N, K = 240, 4
@@ -101,3 +103,31 @@ def test_a_column_that_is_not_there_is_no_smaller_group():
 def test_people_without_a_column_are_told_which():
     with pytest.raises(TarnkappeError, match="height"):
         tk.attack("record-linkage", people(), quasi=["age", "height"], known=people().drop("height"))
+
+
+FORMS = ["anatomize", "slicing", "angel", "k-e-permutation", "mondrian", "mdav", "individual-sorting"]
+
+
+@pytest.mark.parametrize("algorithm", FORMS)
+def test_all_attacks_take_all_forms(algorithm: str):
+    """Whatever a release consists of, an attack is carried out or says why not."""
+    data = people().with_columns((pl.int_range(N) * 37 % 60).alias("income"))
+    numbers = {"age": tk.numeric(), "height": tk.numeric()}
+    secret, criteria = "illness", [tk.LDiversity("illness", 2)]
+    if algorithm == "k-e-permutation":
+        secret, criteria = "income", [tk.KEAnonymity("income", k=3, e=10)]
+    if algorithm in ("mondrian", "mdav"):
+        criteria = [tk.KAnonymity(K)]
+    if algorithm == "individual-sorting":
+        criteria = [tk.LKCPrivacy(l=1, k=K)]
+    column = tk.Column(secret, "sensitive", "numeric" if secret == "income" else "categorical")
+    job = tk.Job(quasi=numbers, columns=[column], drop="rest", criteria=criteria, algorithm=algorithm, seed=1)
+    release = job.anonymize(data)
+    found = tk.attack("all", release, known=data, others=[release], population=data, holdout=people(9), in_order=True)
+    names = {one.attack for one in found} | {name for name, _ in found.skipped}
+    assert names == set(all_attacks())
+    for one in found:
+        assert 0 <= one.low <= one.rate <= one.high <= 1
+        assert 0 <= one.baseline <= 1
+    assert all(why for _, why in found.skipped)
+    json.dumps(found.as_dict())

@@ -16,8 +16,10 @@ if TYPE_CHECKING:
 
 #: What an attack needs besides the release: a sensitive column, one that holds numbers, people and what is known about
 #: them, a column that tells who is who, another release, a public table, people who are certainly not in the data,
-#: columns of numbers, rows that hold all quasi-identifiers of a person.
-Need = Literal["quasi", "sensitive", "known", "secrets", "key", "other", "population", "holdout", "numbers", "whole"]
+#: columns of numbers, rows that hold all quasi-identifiers of a person, and rows that hold the secret too.
+Need = Literal[
+    "quasi", "sensitive", "known", "secrets", "key", "other", "population", "holdout", "numbers", "whole", "rows"
+]
 
 #: Each need in words, and how it is met on the command line and in Python.
 NEEDS: dict[Need, tuple[str, str]] = {
@@ -30,6 +32,7 @@ NEEDS: dict[Need, tuple[str, str]] = {
     "population": ("the public table that people come from", "--population register.csv"),
     "holdout": ("people who are certainly not in the data", "--holdout others.csv"),
     "whole": ("records whose quasi-identifiers stand together", "a release that does not tear them apart"),
+    "rows": ("secrets that stand on the rows of people", "a release of one table with labels"),
     "numbers": ("columns of numbers that stand as numbers in both tables", "--quasi income,age --known original.csv"),
 }
 
@@ -155,6 +158,10 @@ class Attack(Declared, ABC):
         """What it needs and the scene does not have, if anything."""
         return next((need for need in self.needs if not scene.has(need)), None)
 
+    def told_publicly(self) -> dict[str, Any]:
+        """The parameters that readers of a release may know."""
+        return self.get_params()
+
     @property
     def sensitive_column(self) -> str | None:
         """The sensitive column it is about, if it was said."""
@@ -214,3 +221,7 @@ class SequelAttack(SecretAttack):
     earlier: str | None = param(
         None, doc="The earlier release, a file or a folder; in a job file relative to that.", example="release-2025"
     )
+
+    def told_publicly(self) -> dict[str, Any]:
+        """All but where the earlier release lies."""
+        return {name: value for name, value in self.get_params().items() if name != "earlier"}

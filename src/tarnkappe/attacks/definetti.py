@@ -11,7 +11,7 @@ import polars as pl
 from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.attacks.base import AttackCard, Finding, Need, SecretAttack
 from tarnkappe.attacks.people import covering_looks
-from tarnkappe.attacks.scene import Scene, Spread, Table
+from tarnkappe.attacks.scene import Scene, Table
 from tarnkappe.params import param
 from tarnkappe.wording import percent
 
@@ -28,8 +28,8 @@ class DeFinetti(SecretAttack):
 
     All weights start as the shares of the group, so nothing is left to chance. The guess for a person is the value with
     the largest weight, all of them alike where several share it. It is right if the person has it; of people who look
-    the same, as often as they have it. The baseline is the most frequent secret of the group. In
-    a generalised release all people of a group look alike, so that nothing is learned beyond the baseline.
+    the same, as often as they have it, given what their groups hold. The baseline is the most frequent secret of the
+    group. In a generalised release all people of a group look alike, so that nothing is learned beyond the baseline.
     O(rounds · pairs of a person and a secret of the group · columns).
 
     Differs from the paper in: weights instead of one matching that is improved by swaps.
@@ -65,17 +65,10 @@ class DeFinetti(SecretAttack):
         weight = _learn(features, person, code, share, group, len(spread.values), self.rounds)
         guess = weight >= np.maximum.reduceat(weight, _begin(person))[person] - 1e-9
         among = np.bincount(person, guess, len(group))[person]
-        looks, truth = _truth(scene, release, column, people.columns, spread, group)
-        chosen = pl.DataFrame(
-            {
-                "look": looks[person[guess]],
-                "s": [spread.values[c] for c in code[guess].tolist()],
-                "w": 1 / among[guess],
-            },
-            schema_overrides={"s": pl.String},
+        true = (
+            share if release.number is None else self._true(scene, release, people.columns, person, code, share, group)
         )
-        hit = chosen.join(truth, on=["look", "s"], nulls_equal=True)
-        right = float((hit["w"] * hit["share"]).sum())
+        right = float((true / among)[guess].sum())
         n = len(group)
         baseline = float((spread.most / spread.size)[group].sum() / n)
         blind = float((np.bincount(spread.group, spread.count**2) / spread.size**2)[group].sum() / n)
@@ -85,6 +78,53 @@ class DeFinetti(SecretAttack):
         )
         figures = {"random value of the group": blind}
         return self.found(right, n, baseline, sentence, column=column, figures=figures)
+
+    def _true(
+        self,
+        scene: Scene,
+        release: Table,
+        names: list[str],
+        person: Counts,
+        code: Codes,
+        share: Floats,
+        group: Counts,
+    ) -> Floats:
+        """How likely each pair of a person and a secret of the group is right, by the true secrets of people.
+
+        Whoever looks like nobody else has one secret, and the pair is right or not. People who look the same are dealt
+        to their groups as the secrets of the groups allow.
+        """
+        assert scene.known is not None
+        column = self.of(scene)
+        looks, truth = _secrets_of_looks(scene, release, column, names)
+        values = pl.Series(scene.spread(column, release).values, dtype=pl.String)
+        asked = pl.DataFrame({"look": looks[person], "s": values.gather(code)})
+        found = asked.join(truth, on=["look", "s"], how="left", nulls_equal=True, maintain_order="left")["n"]
+        return _dealt(
+            found.fill_null(0).cast(pl.Float64).to_numpy().copy(), person, group[person] * len(values) + code, share
+        )
+
+
+def _secrets_of_looks(scene: Scene, release: Table, column: str, names: list[str]) -> tuple[Counts, pl.DataFrame]:
+    """What every row looks like, and how many of the people who could be behind each look have which secret."""
+    assert scene.known is not None
+    people = scene.ground.people(scene.known, names)
+    looks = scene.ground.looks(release.frame, release.name, names)
+    start, look = covering_looks(people, looks)
+    pairs = pl.DataFrame({"person": np.repeat(np.arange(len(people.codes)), np.diff(start)), "look": look})
+    have = pl.DataFrame({"person": people.of, "s": scene.known[column].cast(pl.String)})
+    have = have.group_by("person", "s").agg(pl.len().alias("n"))
+    return looks.of, pairs.join(have, on="person").group_by("look", "s").agg(pl.col("n").sum())
+
+
+def _dealt(weight: Floats, person: Counts, cell: Counts, share: Floats, rounds: int = 10) -> Floats:
+    """Weights scaled so that each person has one secret, and each secret of a group as many people as have it."""
+    wanted = np.bincount(cell, share)
+    for _ in range(rounds):
+        weight = weight / np.maximum(np.bincount(person, weight), 1e-300)[person]
+        weight = weight * (wanted / np.maximum(np.bincount(cell, weight, len(wanted)), 1e-300))[cell]
+    out: Floats = weight / np.maximum(np.bincount(person, weight), 1e-300)[person]
+    return out
 
 
 def _people(release: Table, column: str, scene: Scene) -> tuple[Counts, pl.DataFrame]:
@@ -97,26 +137,6 @@ def _people(release: Table, column: str, scene: Scene) -> tuple[Counts, pl.DataF
     keys = [key for key in keys if key in release.frame.columns]
     group = release.frame.select(pl.struct(keys).rank("dense") - 1).to_series()
     return group.to_numpy().astype(np.int64), release.frame.select(names)
-
-
-def _truth(
-    scene: Scene, release: Table, column: str, names: list[str], spread: Spread, group: Counts
-) -> tuple[Counts, pl.DataFrame]:
-    """What every row looks like, and which share of the people who could be behind each look has which secret."""
-    if release.number is None:  # secrets stand on the rows themselves, and all rows of a group look alike
-        texts = pl.Series([spread.values[c] for c in spread.code.tolist()], dtype=pl.String)
-        of = {"look": spread.group.astype(np.int64), "s": texts, "share": spread.count / spread.of_entry}
-        return group, pl.DataFrame(of)
-    assert scene.known is not None
-    people = scene.ground.people(scene.known, names)
-    looks = scene.ground.looks(release.frame, release.name, names)
-    start, look = covering_looks(people, looks)
-    pairs = pl.DataFrame({"person": np.repeat(np.arange(len(people.codes)), np.diff(start)), "look": look})
-    have = pl.DataFrame({"person": people.of, "s": scene.known[column].cast(pl.String)})
-    have = have.group_by("person", "s").agg(pl.len().alias("n"))
-    found = pairs.join(have, on="person").group_by("look", "s").agg(pl.col("n").sum())
-    share = pl.col("n") / pl.col("n").sum().over("look")
-    return looks.of, found.select("look", "s", share.alias("share"))
 
 
 def _codes(series: pl.Series) -> Codes:
@@ -141,7 +161,6 @@ def _learn(
     """How likely each person has each secret of their group, after some rounds of learning."""
     weight = share.copy()
     cell = group[person] * n_values + code
-    wanted = np.bincount(cell, share)
     for _ in range(rounds):
         total = np.bincount(code, weight, n_values) + 1e-12
         log = np.log(total[code])
@@ -150,11 +169,6 @@ def _learn(
             seen = np.bincount(key, weight, n_values * (int(values.max()) + 1))
             log += np.log((seen[key] + 1.0) / (total[code] + int(values.max()) + 1))
         top = np.maximum.reduceat(log, _begin(person))[person]
-        new = np.exp(log - top) * share
-        for _ in range(10):  # rows to one, secrets of a group to how often they occur
-            new /= np.bincount(person, new)[person]
-            have = np.bincount(cell, new, len(wanted))
-            new *= (wanted / np.maximum(have, 1e-300))[cell]
-        new /= np.bincount(person, new)[person]
+        new = _dealt(np.exp(log - top) * share, person, cell, share)
         weight = np.round(new, 12)  # what is alike stays alike, whatever the sums were rounded to
     return weight

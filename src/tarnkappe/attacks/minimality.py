@@ -49,7 +49,7 @@ class Minimality(SecretAttack):
         baseline="the share of the value in the published groups of those who are accused.",
         remedy="form groups without looking at the secret, such as by k-anonymity alone",
     )
-    needs: ClassVar[tuple[Need, ...]] = ("quasi", "sensitive", "known", "secrets", "whole")
+    needs: ClassVar[tuple[Need, ...]] = ("quasi", "sensitive", "known", "secrets", "rows")
 
     value: str | None = param(
         None, doc="The value that was guarded; the rarest one if not given.", refers_to="value", example="HIV"

@@ -179,6 +179,7 @@ class Scene:
     def has(self, need: Need) -> bool:
         """Whether the scene has what an attack needs."""
         known = () if self.known is None else self.known.columns
+        tables = (self.release, *self.others)
         key = self.key is not None and self.key in known and self.key in self.release.frame.columns
         met: dict[Need, bool] = {
             "quasi": bool(self.quasi) or self.release.number is not None,
@@ -191,6 +192,7 @@ class Scene:
             "holdout": self.holdout is not None and set(self.names) <= set(self.holdout.columns),
             "numbers": self.known is not None and bool(self.numeric),
             "whole": not self.release.torn,
+            "rows": all(t.number is None and set(self.secrets) <= set(t.frame.columns) for t in tables),
         }
         return met[need]
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import polars as pl
 
-from tarnkappe.attacks.base import AttackCard, Finding, SequelAttack
+from tarnkappe.attacks.base import AttackCard, Finding, Need, SequelAttack
 from tarnkappe.attacks.scene import Scene
 from tarnkappe.wording import percent, plural
 
@@ -39,7 +39,7 @@ class Temporal(SequelAttack):
         baseline="what one release alone says for certain about those who joined or left.",
         remedy="add or remove several people with different secrets to a group at a time (m-invariance)",
     )
-    needs: ClassVar = ("quasi", "sensitive", "other")
+    needs: ClassVar[tuple[Need, ...]] = ("quasi", "sensitive", "other", "rows")
 
     def carry_out(self, scene: Scene) -> Finding:
         """The share of those who joined or left that are given away."""

@@ -14,7 +14,7 @@ from tarnkappe.job.given import refused, shown
 from tarnkappe.schema import Schema
 
 #: What a run has: the data, the table it wrote, and a public table if the job names one.
-_THERE: frozenset[Need] = frozenset({"quasi", "sensitive", "known", "secrets", "population", "numbers", "whole"})
+_THERE: frozenset[Need] = frozenset(NEEDS) - {"key", "other", "holdout"}
 
 ATTACK_FIX = Fix("- homogeneity: {margin: 0.01}", "attacks=[Homogeneity(margin=0.01)]")
 
