@@ -7,7 +7,7 @@ from math import isnan
 from tarnkappe.bundle import Bundle
 from tarnkappe.columns import ColumnSummary
 from tarnkappe.criteria import Verdict, all_criteria
-from tarnkappe.io.folders import GROUPS, PRIVATE
+from tarnkappe.io.folders import GROUPS, PRIVATE, SOLUTIONS
 from tarnkappe.publish.form import Form
 from tarnkappe.release import SUPPRESSION_CONVENTION, Release, Score
 from tarnkappe.report.charts import kept_bars, size_histogram
@@ -351,6 +351,9 @@ def _search(release: Release) -> list[Html]:
     for name, found in release.remarks.items():
         rows = ((f"{x:g}", count(n)) for x, n in found)
         parts.append(table(sentence(name).rstrip("."), ("Value", "Groups"), rows, numeric={0, 1}))
+    if release.job.output.solutions is not None:
+        words = f"All levels that columns could have, with their figures, are in {PRIVATE}/{SOLUTIONS}."
+        parts.append(el("p", words, class_="small"))
     if release.remarks:
         parts.append(el("p", f"The value of every group is in {PRIVATE}/{GROUPS}.", class_="small"))
     return parts
