@@ -103,3 +103,6 @@ def test_they_are_written_for_the_publisher_if_asked_for(tmp_path: Path, which: 
     written = pl.read_parquet(tmp_path / "out" / "do-not-share" / "solutions.parquet")
     assert written.equals(pl.concat(tk.solutions(job, tmp_path / "t.csv", which)))
     assert not (tmp_path / "out" / "public" / "solutions.parquet").exists()
+    internal, public = (tmp_path / "out" / part / "report.html" for part in ("do-not-share", "public"))
+    assert "do-not-share/solutions.parquet" in internal.read_text()
+    assert "solutions.parquet" not in public.read_text()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tarnkappe.io.folders import GROUPS, PRIVATE
+from tarnkappe.io.folders import GROUPS, PRIVATE, SOLUTIONS
 from tarnkappe.release import Release
 from tarnkappe.report.facts import manifest_text
 from tarnkappe.report.markup import Html, el, table, value
@@ -78,6 +78,9 @@ def _search(release: Release) -> list[Html]:
     for name, found in release.remarks.items():
         rows = ((f"{x:g}", count(n)) for x, n in found)
         parts.append(table(sentence(name).rstrip("."), ("Value", "Groups"), rows, numeric={0, 1}))
+    if release.job.output.solutions is not None:
+        words = f"All levels that columns could have, with their figures, are in {PRIVATE}/{SOLUTIONS}."
+        parts.append(el("p", words, class_="small"))
     if release.remarks:
         parts.append(el("p", f"The value of every group is in {PRIVATE}/{GROUPS}.", class_="small"))
     return parts
