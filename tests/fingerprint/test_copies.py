@@ -93,7 +93,7 @@ def test_copies_with_suppression_of_their_own_would_be_found_out():
 @pytest.mark.parametrize("criterion", [tk.EpsilonMAnonymity("pay", epsilon=1.0, m=3), tk.AverageRisk(0.2)])
 def test_criteria_that_pooling_can_break_are_refused(criterion):
     frame = people(500).with_columns(pay=pl.int_range(500) % 20)
-    given = job(criteria=[tk.KAnonymity(4), criterion], sensitive=["illness", "pay"])
+    given = job(criteria=[tk.KAnonymity(4), criterion], sensitive={"illness": None, "pay": tk.numeric()})
     with pytest.raises(JobError, match=r"traceable copies cannot promise|cannot guarantee"):
         plan_copies(given, frame, KEY)
 
