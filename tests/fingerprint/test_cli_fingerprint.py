@@ -109,6 +109,14 @@ def test_attacks_are_measured(folder: Path):
     assert "<svg" in Path("attack.html").read_text()
 
 
+def test_places_that_cannot_be_written_are_named(folder: Path):
+    Path("file").write_text("x")
+    words = ["fingerprint", "trace", "people.csv", *WORDS, "--report", "file/trace.html"]
+    result = CliRunner().invoke(app, words)
+    assert result.exit_code == 6
+    assert "E603" in result.output
+
+
 def test_other_data_and_other_keys_are_refused(folder: Path):
     people(6000, seed=5).write_csv("other.csv")
     words = ["fingerprint", "issue", "job.yaml", "other.csv", *WORDS, "--to", "X", "-o", "elsewhere"]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,7 +12,7 @@ import typer
 
 from tarnkappe.cli import screen
 from tarnkappe.cli.options import AsJson, Debug, JobFile, MaybeData, Overwrite, Settings
-from tarnkappe.errors import JobError
+from tarnkappe.errors import JobError, RefusedError
 
 if TYPE_CHECKING:
     from tarnkappe.fingerprint.keys import Key
@@ -93,7 +95,8 @@ def plan(
     if patterns is not None:
         _write_patterns(planned, patterns, n_clusters)
     if output is not None:
-        scheme.save(output)
+        with _writing(output):
+            scheme.save(output)
     told = {
         "base": list(scheme.base),
         "patterns": [list(p) for p in scheme.patterns],
@@ -193,7 +196,8 @@ def trace(
     scheme, register = Scheme.load(plan_folder), Register.open(plan_folder / _REGISTER)
     found = trace_leak(leak, scheme, Key.load(key), register, labels=_json(labels), alpha=alpha)
     if report is not None:
-        report.write_text(trace_page(found, scheme, str(leak), register.head), encoding="utf-8")
+        with _writing(report):
+            report.write_text(trace_page(found, scheme, str(leak), register.head), encoding="utf-8")
     if as_json:
         suspects = [
             {"recipient": s.recipient, "score": s.score, "p_value": s.p_value, "accused": s.accused}
@@ -211,6 +215,7 @@ def trace(
         rows.append((s.recipient, f"{verdict} · {s.agree} of {s.clear} marks agree · by chance: {chance(s.p_value)}"))
     if found.fitting is not None:
         rows.append(("Pattern", f"fits {', '.join(found.fitting) or 'nobody: several copies'} · no proof by itself"))
+        rows += [("", f"possible together: {' and '.join(c)}") for c in found.coalitions[:5]]
     rows.append(
         ("Verdict", f"made from the copy of {' and '.join(found.accused)}" if found.accused else "no accusation")
     )
@@ -259,8 +264,10 @@ def prove(
         return
     if output is None:
         raise JobError("E108", "a proof is a secret and needs a file", hint="--output proof.json")
-    output.touch(mode=0o600)
-    output.write_text(to_json(make_proof(scheme, Key.load(key))) + "\n", encoding="utf-8")
+    proof = to_json(make_proof(scheme, Key.load(key))) + "\n"
+    with _writing(output):
+        output.touch(mode=0o600)
+        output.write_text(proof, encoding="utf-8")
     if as_json:
         screen.print_json({"proof": str(output), "commitment": scheme.commitment})
     else:
@@ -291,7 +298,8 @@ def attack(
     scheme = Scheme.load(plan_folder)
     outcomes = bench_of(scheme, Key.load(key), seed=seed, runs=runs)
     if report is not None:
-        report.write_text(attack_page(outcomes, scheme), encoding="utf-8")
+        with _writing(report):
+            report.write_text(attack_page(outcomes, scheme), encoding="utf-8")
     if as_json:
         screen.print_json({"outcomes": [asdict(o) for o in outcomes]})
         return
@@ -306,6 +314,16 @@ def attack(
     screen.rows(screen.stdout(), rows)
 
 
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    """What goes wrong when a file is written, in our words."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or "it cannot be written"
+        raise RefusedError("E603", f"cannot write: {reason}", where=str(path), hint="Choose another place.") from None
+
+
 def _write_patterns(planned: Planned, path: Path, n_clusters: int) -> None:
     """All patterns with their figures and the cluster of each, the best cluster first."""
     import polars as pl
@@ -318,12 +336,8 @@ def _write_patterns(planned: Planned, path: Path, n_clusters: int) -> None:
         for i in cluster.members.tolist():
             rows[i]["cluster"] = number
     told = [{**row, "levels": " ".join(map(str, row["levels"]))} for row in rows]
-    try:
+    with _writing(path):
         pl.DataFrame(told).sort("cluster", "loss").write_csv(path)
-    except OSError:
-        raise JobError(
-            "E107", "the list of patterns cannot be written", where=str(path), hint="--patterns FILE"
-        ) from None
 
 
 def _planned(

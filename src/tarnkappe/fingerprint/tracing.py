@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -48,6 +49,8 @@ class Trace:
     opened: Opened | None = None
     #: Recipients whose pattern a leak with its levels can come from, where patterns were handed out; no proof.
     fitting: tuple[str, ...] | None = None
+    #: Where no single pattern fits: the smallest sets of recipients who together could have made it.
+    coalitions: tuple[tuple[str, ...], ...] = ()
 
     @property
     def accused(self) -> tuple[str, ...]:
@@ -75,12 +78,30 @@ def trace(
     code = scheme.code(scheme.key(key))
     risk = scheme.alpha if alpha is None else alpha
     found = score_recipients(evidence, code, recipients, alpha=risk, colluders=scheme.colluders)
-    fitting = None
+    fitting: tuple[str, ...] | None = None
+    together: tuple[tuple[str, ...], ...] = ()
     if scheme.patterns:
         seen = levels_of(opened.leak, scheme)
         patterns = {r: e.pattern for r in recipients if (e := register.find(scheme.dataset, r)) is not None}
-        fitting = tuple(r for r, p in patterns.items() if all(a <= b for a, b in zip(p, seen, strict=True) if b >= 0))
-    return replace(found, opened=opened, fitting=fitting)
+        fitting = tuple(r for r, p in patterns.items() if _explains([p], seen))
+        together = () if fitting else _coalitions(patterns, seen, scheme.colluders)
+    return replace(found, opened=opened, fitting=fitting, coalitions=together)
+
+
+def _explains(patterns: Sequence[tuple[int, ...]], seen: tuple[int, ...]) -> bool:
+    """Whether recipients of these patterns can publish something with these levels (-1: the column is not there)."""
+    return all(min(levels) <= level for *levels, level in zip(*patterns, seen, strict=True) if level >= 0)
+
+
+def _coalitions(
+    patterns: Mapping[str, tuple[int, ...]], seen: tuple[int, ...], most: int
+) -> tuple[tuple[str, ...], ...]:
+    """The smallest sets of recipients whose patterns explain the levels together."""
+    for size in range(2, most + 1):
+        found = [c for c in combinations(patterns, size) if _explains([patterns[r] for r in c], seen)]
+        if found:
+            return tuple(found)
+    return ()
 
 
 def levels_of(leak: Leak, scheme: Scheme) -> tuple[int, ...]:
