@@ -24,6 +24,10 @@ from tarnkappe.publish.boxes import FixedBoxes
 from tarnkappe.publish.personal import Personal
 from tarnkappe.publish.recoding import Recoding
 from tarnkappe.tally import Domain, Tally
+from tarnkappe.taxonomy.tree import Taxonomy
+
+#: So many other first steps are tried if the best one leads to no release.
+_MOST_BEGINNINGS = 50
 
 #: A step must save more than this, as a share of all detail there is; less is rounding.
 _LEAST = 1e-12
@@ -69,19 +73,15 @@ class GreedyPersonalized(Bucketization):
         if not tally.n_records:
             raise goal.infeasible(tally)
         raising = _Raising(tally, personal)
-        party = Party(
-            tally.quasi,
-            tally.quasi_domains,
-            tally.count,
-            (np.zeros(tally.n_cells, np.int32), 1),
-            min_size=goal.min_size,
-            granularity="subtree",
-        )
-        search = _Search(tally, party, raising)
-        while search.proceed():
-            goal.pause()
-        groups = recode(tally, party.cuts())
-        return _dealt(tally, goal, groups, raising)
+        found = _dealt(tally, goal, _Search(tally, goal, raising).run(), raising)
+        if found is not None:
+            return found
+        # What seemed best led nowhere: begin with something else.
+        for candidate in _Search(tally, goal, raising).beginnings()[:_MOST_BEGINNINGS]:
+            found = _dealt(tally, goal, _Search(tally, goal, raising).run(candidate), raising)
+            if found is not None:
+                return found
+        raise goal.infeasible(tally)
 
     def _asked(self, tally: Tally, goal: Goal) -> PersonalizedPrivacy:
         """The guarding nodes of a goal; refused if it asks for anything that coarse secrets cannot be asked about."""
@@ -107,10 +107,10 @@ class GreedyPersonalized(Bucketization):
                 hint=Fix(f"{beside[0]}: {{role: drop}}", f'drop=["{beside[0]}"]'),
             )
         tree = secret.taxonomy
-        if tree.ranges.any() or secret.values is not None or len(set(tree.labels)) < tree.n_nodes:
+        if tree.ranges.any() or secret.values is not None or _by_label(tree) is None:
             raise JobError(
                 "E111",
-                f"{self.name} coarsens '{secret.name}' by its taxonomy, and it has none with a name for every node",
+                f"{self.name} coarsens '{secret.name}' by its taxonomy, and has none whose labels say what they cover",
                 hint=Fix(
                     f"{secret.name}: {{role: sensitive, taxonomy: NAME}}", f'sensitive={{"{secret.name}": tree(…)}}'
                 ),
@@ -158,13 +158,26 @@ class _Raising:
         return stats, steps, lost, ok
 
 
+def _by_label(tree: Taxonomy) -> Codes | None:
+    """For every node the first that has its label; None if two have the same and cover different values.
+
+    Short branches of a tree repeat the label of a value on every level.
+    """
+    first: dict[str, int] = {}
+    out = np.array([first.setdefault(label, node) for node, label in enumerate(tree.labels)], np.int32)
+    same = np.array_equal(tree.lo[out], tree.lo) and np.array_equal(tree.hi[out], tree.hi)
+    return out if same else None
+
+
 def _paths(domain: Domain) -> Codes:
-    """The nodes of every leaf, from itself to the root; -1 after it."""
+    """The nodes of every leaf, from itself to the root; -1 after it. Of nodes with the same label, only the first."""
     tree = domain.taxonomy
+    by_label = _by_label(tree)
+    assert by_label is not None, "labels say what they cover"
     path = np.full((domain.size, tree.height + 1), -1, np.int32)
     node = tree.leaf_nodes.astype(np.int32)
     for step in range(path.shape[1]):
-        path[:, step] = node
+        path[:, step] = np.where(node < 0, -1, by_label[node])
         node = np.where(node > 0, tree.parent[node], -1).astype(np.int32)
     return path
 
@@ -172,24 +185,54 @@ def _paths(domain: Domain) -> Codes:
 class _Search:
     """Tries what may be told apart next, and keeps what every group loses in the sensitive column."""
 
-    def __init__(self, tally: Tally, party: Party, raising: _Raising) -> None:
-        self._tally, self._party, self._raising = tally, party, raising
-        #: What a record loses that cannot be published: more than any other.
-        self._hopeless = sum(d.weight for d in tally.quasi_domains) + raising.secret.weight + 1.0
-        self._lost = np.zeros(0)
-        self._keep(party.groups.numbers, self._cost(party.groups.whole))
+    def __init__(self, tally: Tally, goal: Goal, raising: _Raising) -> None:
+        self._tally, self._goal, self._raising = tally, goal, raising
+        self._party = party = Party(
+            tally.quasi,
+            tally.quasi_domains,
+            tally.count,
+            (np.zeros(tally.n_cells, np.int32), 1),
+            min_size=goal.min_size,
+            granularity="subtree",
+        )
+        #: What a record loses that is not published, and one too many of them: more than all others together.
+        self._all = sum(d.weight for d in tally.quasi_domains) + raising.secret.weight
+        self._too_many = tally.n_records * (self._all + 1.0)
+        self._budget = goal.budget(tally.n_records)
+        #: Per group, what its records lose in the sensitive column, and how many of them cannot be published.
+        self._lost, self._hopeless = np.zeros(0), np.zeros(0)
+        self._keep(party.groups.numbers, *self._cost(party.groups.whole))
 
-    def _keep(self, groups: Counts, lost: Floats) -> None:
+    def _keep(self, groups: Counts, lost: Floats, hopeless: Floats) -> None:
         """Remember what groups lose."""
-        room = int(groups.max()) + 1
-        if room > len(self._lost):
-            self._lost = np.append(self._lost, np.zeros(max(room, 2 * len(self._lost)) - len(self._lost)))
-        self._lost[groups] = lost
+        room = max(int(groups.max()) + 1 - len(self._lost), 0)
+        more = np.zeros(max(room, len(self._lost)) if room else 0)
+        self._lost, self._hopeless = np.append(self._lost, more), np.append(self._hopeless, more)
+        self._lost[groups], self._hopeless[groups] = lost, hopeless
 
-    def _cost(self, pieces: Pieces) -> Floats:
-        """What the records of each piece lose in the sensitive column."""
+    def _cost(self, pieces: Pieces) -> tuple[Floats, Floats]:
+        """What the records of each piece lose in the sensitive column, and how many of them cannot be published."""
         _, _, lost, ok = self._raising.of(self._party.groups.grouping(pieces))
-        return np.where(ok, lost, pieces.size * self._hopeless)
+        return np.where(ok, lost, 0.0), np.where(ok, 0.0, pieces.size)
+
+    def _penalty(self, hopeless: float) -> float:
+        """What so many records lose that cannot be published."""
+        return hopeless * self._all + max(hopeless - self._budget, 0.0) * self._too_many
+
+    def beginnings(self) -> list[int]:
+        """What may be told apart first, what wins most detail before the others."""
+        candidates = self._party.candidates()
+        _, detail = self._party.gains(candidates)
+        order: list[int] = candidates[np.argsort(-detail, kind="stable")].tolist()
+        return order
+
+    def run(self, begin: int | None = None) -> Draft:
+        """The groups from which no step leads further, if need be after one that was decided already."""
+        if begin is not None:
+            self._carry_out(begin)
+        while self.proceed():
+            self._goal.pause()
+        return recode(self._tally, self._party.cuts())
 
     def proceed(self) -> bool:
         """Carry out what loses least, if that is less than now; whether there was such a step.
@@ -199,32 +242,39 @@ class _Search:
         party, n = self._party, self._tally.n_records
         candidates = party.candidates()
         _, detail = party.gains(candidates)
-        at_best = detail * n + self._lost[: party.groups.n_groups][party.groups.alive[: party.groups.n_groups]].sum()
+        hopeless = float(self._hopeless.sum())
+        at_best = detail * n + self._lost.sum() + self._penalty(hopeless)
         found: tuple[float, int] | None = None
         for i in np.argsort(-at_best, kind="stable"):
             if found is not None and at_best[i] <= found[0]:
                 break
             step = party.step(int(candidates[i]))
-            before = self._lost[np.unique(step.pieces.group)].sum()
-            won = float(detail[i] * n + before - self._cost(step.pieces).sum())
+            parted = np.unique(step.pieces.group)
+            lost, gone = self._cost(step.pieces)
+            after = hopeless - float(self._hopeless[parted].sum()) + float(gone.sum())
+            won = float(detail[i] * n + self._lost[parted].sum() - lost.sum())
+            won += self._penalty(hopeless) - self._penalty(after)
             if won > (_LEAST * n if found is None else found[0]):
                 found = won, step.candidate
         if found is None:
             return False
-        step = party.step(found[1])  # made anew: trying others has put cells into another order
-        lost, first = self._cost(step.pieces), party.groups.n_groups
-        party.carry_out(step, np.ones(len(lost), np.bool_))
-        later = ~step.pieces.is_first
-        self._keep(np.where(later, first - 1 + np.cumsum(later), step.pieces.group), lost)
+        self._carry_out(found[1])
         return True
 
+    def _carry_out(self, candidate: int) -> None:
+        step = self._party.step(candidate)  # made anew: trying others has put cells into another order
+        lost, first = self._cost(step.pieces), self._party.groups.n_groups
+        self._party.carry_out(step, np.ones(len(step.pieces.size), np.bool_))
+        later = ~step.pieces.is_first
+        self._keep(np.where(later, first - 1 + np.cumsum(later), step.pieces.group), *lost)
 
-def _dealt(tally: Tally, goal: Goal, groups: Draft, raising: _Raising) -> Deal:
-    """The records of all groups that can be published, with the nodes that they publish."""
+
+def _dealt(tally: Tally, goal: Goal, groups: Draft, raising: _Raising) -> Deal | None:
+    """The records of all groups that can be published, with the nodes that they publish; None if those are too few."""
     stats, steps, lost, ok = raising.of(groups)
     suppressed = int(stats.size[~ok].sum())
     if suppressed > goal.budget(tally.n_records) or not ok.any():
-        raise goal.infeasible(tally)  # how many had to go is not known: other groups might do
+        return None
     secret, guard = (tally.sensitive[:, tally.sensitive_index(c)] for c in raising.asked.columns[:2])
     guards_it = (raising.first[guard] <= secret) & (secret <= raising.last[guard])
     order = np.lexsort((~guards_it, secret, groups.group))
