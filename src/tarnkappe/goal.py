@@ -13,7 +13,7 @@ from tarnkappe.arrays import Codes, Counts, Flags
 from tarnkappe.criteria.base import Criterion, Scope, Verdict
 from tarnkappe.distances import distances_of
 from tarnkappe.errors import InfeasibleError, JobError
-from tarnkappe.fixes import Fix, algorithm, say, setting
+from tarnkappe.fixes import Fix, algorithm, role, say, setting
 from tarnkappe.groups import Draft, Grouping, GroupStats
 from tarnkappe.relaxing import Relaxation, relaxations
 from tarnkappe.tally import Tally
@@ -250,7 +250,12 @@ class Goal:
         if limited:
             fixes = [_without_ceiling(d.name, d.floor + d.taxonomy.height) for d in limited]
             fix = say("  and  ".join(["{}"] * len(fixes)), *fixes)
-            return [Relaxation(fix, "all records may form one group, which satisfies the goal")]
+            out = [Relaxation(fix, "all records may form one group, which satisfies the goal")]
+            if len(limited) < len(tally.quasi_domains):
+                dropped = say("  and  ".join(["{}"] * len(limited)), *(role(d.name, "drop") for d in limited))
+                names = " and ".join(f"'{d.name}'" for d in limited)
+                out.append(Relaxation(dropped, f"{names} {'is' if len(limited) == 1 else 'are'} not published at all"))
+            return out
         if not self.monotone or self.scopes != {"group"} or tally.population is not None:
             return []
         effect = "at worst it puts all records into one group, which satisfies the goal"

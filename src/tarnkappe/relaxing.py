@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 
 from tarnkappe.criteria.base import Criterion
+from tarnkappe.criteria.k_anonymity import KAnonymity
 from tarnkappe.errors import JobError
 from tarnkappe.fixes import Fix, criterion, role, say
 from tarnkappe.groups import GroupStats
@@ -15,6 +17,9 @@ from tarnkappe.wording import count
 
 #: As many ways out are told as one reads.
 MOST_TOLD = 3
+
+#: What is usually asked for at least.
+_USUAL_K = 5
 
 
 @dataclass(frozen=True)
@@ -40,15 +45,17 @@ def relaxations(criteria: Sequence[Criterion], together: GroupStats) -> list[Rel
         fixes = [written(w) for w in weaker.values() if w is not None]
         fix = say("  and  ".join(["{}"] * len(fixes)), *fixes)
         out.append(Relaxation(fix, f"all {count(n)} records in one group satisfy it, which is the least that is left"))
-    for c in failing:
-        half = with_threshold(c, n // 2) if c.decided_by_size and n >= 2 else None
+    for c, (parts, words) in product(failing, ((2, "two"), (4, "four"))):
+        less = with_threshold(c, n // parts) if c.decided_by_size and n >= 2 * parts else None
         others = [weaker.get(o) or o for o in criteria if o is not c]
-        if half is not None and _holds([half, *others], together):
-            fixes = [written(half), *(written(w) for o, w in weaker.items() if o is not c and w is not None)]
+        if less is not None and _holds([less, *others], together):
+            fixes = [written(less), *(written(w) for o, w in weaker.items() if o is not c and w is not None)]
             fix = say("  and  ".join(["{}"] * len(fixes)), *fixes)
-            out.append(Relaxation(fix, f"{count(n)} records are enough for two groups"))
+            out.append(Relaxation(fix, f"{count(n)} records are enough for {words} groups"))
     column = failing[0].sensitive_column
     remaining = [c for c in criteria if c.sensitive_column != column]
+    if column is not None and not remaining:  # then people are to be hidden at least
+        remaining = [KAnonymity(min(_USUAL_K, n))]
     if column is not None and remaining and _holds(remaining, together):
         kept = _listed(remaining)
         out.append(Relaxation(kept, f"nothing limits then what a group tells about '{column}'"))
@@ -72,9 +79,13 @@ def with_threshold(criterion: Criterion, level: float) -> Criterion | None:
         return None
     for p in parameters(type(criterion)):
         value = getattr(criterion, p.name)
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or float(value) != criterion.threshold:
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
             continue
         sign = -1 if criterion.compared == "at least" else 1
+        if value > 1 and level > 0 and 1 / float(value) == criterion.threshold:  # a share of one in so many
+            sign, level = -sign, 1 / level
+        elif float(value) != criterion.threshold:
+            continue
         steps = 1 if isinstance(value, int) else 1000
         rounded = sign * -(-sign * level * steps // 1) / steps
         try:

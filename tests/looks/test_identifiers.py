@@ -239,3 +239,44 @@ def test_no_reason_repeats_a_value() -> None:
         ("note", [f"canary {i} w x y" for i in range(N)]),
     ):
         assert all("canary" not in f.reason for f in findings(Sight.of(name, pl.Series(values))))
+
+
+SCRIPTS = {
+    "Cyrillic": [
+        f"{f} {last}" for f in ["Иван", "Анна", "Олег", "Мария"] for last in ["Петров", "Смирнова", "Бек", "Цой"]
+    ],
+    "Cyrillic, family names": ["Иванов", "Иванова", "Петров", "Смирнова", "Кузнецов", "Попова", "Соколов", "Волков"],
+    "Greek": ["Γιώργος", "Μαρία", "Ελένη", "Νίκος", "Σοφία", "Δημήτρης", "Παπαδόπουλος", "Ιωάννα"],
+    "Arabic": ["محمد", "أحمد", "علي", "فاطمة", "مريم", "خالد", "عمر", "زينب"],
+    "Hebrew": ["דוד", "משה", "יוסף", "שרה", "רחל", "תמר", "כהן", "לוי"],
+    "Hindi": ["राहुल", "अमित", "राजेश", "सुरेश", "पूजा", "सुनीता", "शर्मा", "गुप्ता"],
+    "Chinese": ["王伟", "李娜", "张敏", "刘洋", "陈静", "杨磊", "黄小明", "赵丽丽"],
+    "Japanese": ["佐藤太郎", "鈴木花子", "高橋健一", "田中陽子", "伊藤さくら", "渡辺翔", "山本大輔", "中村愛"],
+    "Korean": ["김민수", "이영희", "박지훈", "최수진", "정우성", "강호동", "조성민", "윤아름"],
+}
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_names_in_other_scripts_are_names(script: str) -> None:
+    assert "personal-name" in kinds("x", SCRIPTS[script] * 8)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "高血压 糖尿病 哮喘 肺炎 感冒 胃炎 肝炎 骨折",
+        "고혈압 당뇨병 천식 폐렴 감기 위염 간염 골절",
+        "高血圧 糖尿病 喘息 肺炎 風邪 胃炎 肝炎 骨折",
+        "Гипертония Диабет Астма Пневмония Грипп Гастрит Гепатит Перелом",
+        "Υπέρταση Διαβήτης Άσθμα Πνευμονία Γρίπη Γαστρίτιδα Ηπατίτιδα Κάταγμα",
+        "السكري الربو الإنفلونزا الكسر الصداع الحمى السعال الزكام",
+        "женат замужем разведён вдова холост одинок помолвлен гражданский",
+    ],
+)
+def test_illnesses_in_other_scripts_are_no_names(words: str) -> None:
+    assert "personal-name" not in kinds("x", words.split() * 8)
+
+
+@pytest.mark.parametrize("name", ["Фамилия", "ФИО", "Имя", "Επώνυμο", "姓名", "氏名", "이름", "الاسم"])
+def test_columns_of_names_are_known_by_what_they_are_called(name: str) -> None:
+    assert "personal-name" in kinds(name, ["x", "y"] * 30)

@@ -9,14 +9,20 @@ import polars as pl
 
 from tarnkappe.looks.base import Detector, Sight
 from tarnkappe.looks.identifiers.place import Place
-from tarnkappe.looks.name_lists import LANGUAGES, all_names
+from tarnkappe.looks.name_lists import CHINESE, KOREAN, LANGUAGES, all_names, joined_names
 from tarnkappe.looks.words import says
 
 _WHOSE = "full first last middle given family maiden birth patient person customer client employee user student member"
 _WHOSE += " father mother spouse partner husband wife child contact doctor physician legal display nick own"
 
-#: The share of names among values in small letters.
+#: The share of names among values in small letters, or that one sign at their beginning makes look like names.
 _ENOUGH_SMALL = 0.75
+
+#: What a Chinese or a Korean name looks like: other words may begin with the sign of a family name too.
+_BY_FIRST_SIGN = rf"^(?:[{CHINESE}]\s?\p{{Han}}{{1,2}}|[{KOREAN}]\s?\p{{Hangul}}{{2}})$"
+
+#: A Japanese name, which may stand without a space.
+_JOINED = rf"^(?:{'|'.join(joined_names())})\s?[\p{{Han}}\p{{Hiragana}}\p{{Katakana}}]{{0,4}}$"
 
 
 class PersonalNames(Detector):
@@ -25,7 +31,8 @@ class PersonalNames(Detector):
     name: ClassVar = "personal-name"
     title: ClassVar = "names of people"
     evidence: ClassVar = (
-        "a quarter of the different values, and at least five, hold a common name, in small letters three quarters; "
+        "a quarter of the different values, and at least five, hold a common name, in small letters, or in Chinese or "
+        "Korean, three quarters; "
         "lists are for " + ", ".join(LANGUAGES) + "; or the name of the column"
     )
     hipaa: ClassVar = (1,)
@@ -42,6 +49,8 @@ class PersonalNames(Detector):
         *("=nom", "prenom", "nom de famille", "apellido", "apellidos", "=nombre", "cognome", "=nome", "sobrenome"),
         *("vorname", "nachname", "familienname", "geburtsname", "patientenname", "rufname", "imie", "nazwisko"),
         *("voornaam", "achternaam", "=naam", "fornamn", "efternamn", "=namn", "etunimi", "sukunimi", "=navn"),
+        *("=имя", "фамилия", "отчество", "фио", "прізвище", "=όνομα", "ονοματεπώνυμο", "επώνυμο", "=الاسم", "=اسم"),
+        *("姓名", "名字", "氏名", "お名前", "이름", "성명"),
     )
     enough: ClassVar = 0.25
 
@@ -49,14 +58,22 @@ class PersonalNames(Detector):
         """Values of up to four words, one of which is a common name; places are called after people, so not theirs."""
         if sight.numbers is not None or says(sight.words, Place.phrases):
             return 0.0
-        small = self._having_names(sight.texts, r"\p{Ll}")  # brown, rose and may are words too
-        return max(self._having_names(sight.texts, r"\p{Lu}"), small if small >= _ENOUGH_SMALL else 0.0)
+        found = [self._having_names(sight.texts, r"\p{Lu}"), self._having_names(sight.texts, r"\p{Lo}")]
+        found.append(self._matching(sight.texts, _JOINED))
+        # Brown, rose and may are words too, and so are many that begin with a sign which is a family name.
+        unsure = (self._having_names(sight.texts, r"\p{Ll}"), self._matching(sight.texts, _BY_FIRST_SIGN))
+        return max(*found, *(share for share in unsure if share >= _ENOUGH_SMALL))
+
+    def _matching(self, texts: pl.Series, pattern: str) -> float:
+        """The share of the texts that look like this."""
+        hits = int(texts.str.contains(pattern).sum())
+        return hits / len(texts) if hits >= self.fewest else 0.0
 
     def _having_names(self, texts: pl.Series, first: str) -> float:
         """The share of the texts that begin with such a letter and hold a common name."""
-        short = texts.filter(texts.str.contains(rf"^{first}[\p{{L}}.'’-]*(?:,? [\p{{L}}.'’-]+){{0,3}}$"))
+        short = texts.filter(texts.str.contains(rf"^{first}[\p{{L}}\p{{M}}.'’-]*(?:,? [\p{{L}}\p{{M}}.'’-]+){{0,3}}$"))
         words = pl.DataFrame({"row": range(len(short)), "word": short.str.to_lowercase()}).with_columns(
-            pl.col("word").str.extract_all(r"[\p{L}]{2,}")
+            pl.col("word").str.extract_all(r"[\p{L}\p{M}]{2,}")
         )
         hits = words.explode("word").filter(pl.col("word").is_in(_known().implode()))["row"].n_unique()
         return hits / len(texts) if hits >= self.fewest else 0.0
