@@ -4,8 +4,9 @@
 
 Every registered algorithm that needs no parameter, with three goals: k-anonymity (k = 10) alone, with 5-diverse
 occupations, with 0.3-close ones. Generalisation gets eight quasi-identifiers of the generated census, microaggregation
-six numbers in clusters. Each measurement is a process of its own with a limit of CPU seconds; they are those of the
-decide step, without compiling. A million records are measured only where 300 000 promise less than a minute.
+six numbers in clusters. Each algorithm has a process of its own for each goal, which goes from size to size with a
+limit of CPU seconds for each; they are those of the decide step, without compiling. A million records are measured only
+where 300 000 promise less than a minute. Up to 300 000 records all of it takes about an hour and a half of CPU.
 
 Writes one JSON line per measurement to ``results/no-cliff.jsonl`` and goes on where it was stopped; ``--again``
 measures what is asked for anew. The table and the plot are ``results/no-cliff.md`` and ``results/no-cliff.svg``.
@@ -19,14 +20,16 @@ from __future__ import annotations
 import argparse
 import json
 import resource
+import signal
+import subprocess
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import no_cliff_figures
-from measure import ROOT, FailedError, peak_mb, printed, timed
+from measure import ROOT, peak_mb, timed
 
 SIZES = (3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
 GOALS = ("k", "k+l", "k+t")
@@ -71,8 +74,8 @@ def largest(algorithm: str) -> int | None:
     return algorithm_class(algorithm).most_records
 
 
-def measure(key: Key, limit: int) -> Row:
-    """Decide once, in this process, after a small run that compiles everything."""
+def measure(algorithm_name: str, goal_name: str, sizes: Sequence[int], limit: int) -> Iterator[Row]:
+    """Decide once for each size, in this process, after a small run that compiles everything."""
     import numpy as np
 
     import tarnkappe as tk
@@ -80,32 +83,41 @@ def measure(key: Key, limit: int) -> Row:
     from tarnkappe.algorithms.bucketization.base import Bucketization
     from tarnkappe.errors import InfeasibleError, JobError
     from tarnkappe.goal import Goal
+
+    algorithm = algorithm_class(algorithm_name)()
+    further = {"k": [], "k+l": [tk.LDiversity("occupation", 5)], "k+t": [tk.TCloseness("occupation", 0.3)]}
+    goal = Goal([tk.KAnonymity(10), *further[goal_name]])
+    numbers = algorithm.scheme == "microaggregation"
+    act = algorithm.deal if isinstance(algorithm, Bucketization) else algorithm.decide
+    with suppress(JobError, InfeasibleError):  # what is too few for a goal has compiled enough
+        algorithm.require_kept(goal)
+        act(_tally(WARM, numbers), goal, rng=np.random.default_rng(1))
+    for rows in sizes:
+        tally = _tally(rows, numbers)
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        end = int(used.ru_utime + used.ru_stime) + limit + 1
+        resource.setrlimit(resource.RLIMIT_CPU, (end, resource.RLIM_INFINITY))
+        try:
+            algorithm.require_kept(goal)
+            made, _, cpu = timed(lambda: act(tally, goal, rng=np.random.default_rng(1)))  # noqa: B023
+        except JobError as error:
+            yield {"refused": error.code}
+            return
+        resource.setrlimit(resource.RLIMIT_CPU, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        row = {"cpu": round(cpu, 3), "peak_mb": round(peak_mb()), "cells": tally.n_cells}
+        yield {**row, **_loss(tally, goal, made)}
+
+
+def _loss(tally: Any, goal: Any, made: Any) -> Row:
+    """What groups lose; the tables of numbered groups lose nothing that these metrics measure."""
+    from tarnkappe.groups import Grouping
     from tarnkappe.metrics import metric_named
     from tarnkappe.plan import Plan
 
-    algorithm = algorithm_class(key.algorithm)()
-    further = {"k": [], "k+l": [tk.LDiversity("occupation", 5)], "k+t": [tk.TCloseness("occupation", 0.3)]}
-    goal = Goal([tk.KAnonymity(10), *further[key.goal]])
-    numbers = algorithm.scheme == "microaggregation"
-    tally = _tally(key.rows, numbers)
-    with suppress(JobError, InfeasibleError):  # what is too few for a goal has compiled enough
-        algorithm.decide(_tally(WARM, numbers), goal, rng=np.random.default_rng(1))
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    end = int(used.ru_utime + used.ru_stime) + limit + 1
-    resource.setrlimit(resource.RLIMIT_CPU, (end, end))
-    numbered = isinstance(algorithm, Bucketization)
-    act = algorithm.deal if numbered else algorithm.decide
-    try:
-        algorithm.require_kept(goal)
-        grouping, _, cpu = timed(lambda: act(tally, goal, rng=np.random.default_rng(1)))
-    except JobError as error:
-        return {"refused": error.code}
-    peak = peak_mb()
-    if numbered:  # its tables lose nothing that these metrics measure
-        return {"cpu": round(cpu, 3), "metric": None, "loss": None, "peak_mb": round(peak), "cells": tally.n_cells}
-    metric = "sse" if grouping.form.name == "centres" else "gcp"
-    loss = metric_named(metric).score(Plan.of(tally, goal, grouping))
-    return {"cpu": round(cpu, 3), "metric": metric, "loss": loss, "peak_mb": round(peak), "cells": tally.n_cells}
+    if not isinstance(made, Grouping):
+        return {"metric": None, "loss": None}
+    metric = "sse" if made.form.name == "centres" else "gcp"
+    return {"metric": metric, "loss": metric_named(metric).score(Plan.of(tally, goal, made))}
 
 
 def _tally(rows: int, numbers: bool) -> Any:
@@ -133,15 +145,16 @@ def _tally(rows: int, numbers: bool) -> Any:
     return MemoryEngine().count(source, job.schema(source.columns))
 
 
-def in_process(key: Key, limit: int) -> Row:
-    """The measurement in a process of its own."""
-    part = ("--part", key.algorithm, "--goals", key.goal, "--most", str(key.rows), "--limit", str(limit))
-    try:
-        return dict(json.loads(printed(Path(__file__).name, *part, timeout=40 * limit + 600)[-1]))
-    except FailedError as failed:
-        # The system ends a process that used up its CPU seconds; nothing is printed then.
-        said = str(failed)
-        return {"stopped": limit} if said == "no output" else {"error": said}
+def in_process(algorithm: str, goal: str, sizes: Sequence[int], limit: int) -> list[Row]:
+    """The measurements of some sizes in a process of their own; the last one says so if it did not come to its end."""
+    part = ("--part", algorithm, "--goals", goal, "--sizes", ",".join(map(str, sizes)), "--limit", str(limit))
+    done = subprocess.run([sys.executable, __file__, *part], capture_output=True, text=True, check=False)
+    found = [dict(json.loads(line)) for line in done.stdout.splitlines()]
+    if done.returncode == -signal.SIGXCPU:
+        found.append({"stopped": limit})
+    elif done.returncode:
+        found.append({"error": (done.stderr.strip().splitlines() or [f"ended with {done.returncode}"])[-1][:60]})
+    return found
 
 
 def read(path: Path) -> dict[Key, Row]:
@@ -165,18 +178,25 @@ def worth_a_try(before: Row | None, rows: int) -> bool:
 def measured(wanted: Iterable[tuple[str, str]], sizes: Sequence[int], limit: int, known: dict[Key, Row]) -> None:
     """Measure what is not known yet, and write every line as soon as it is."""
     for algorithm, goal in wanted:
-        before: Row | None = None
-        for rows in sizes:
-            key = Key(algorithm, goal, rows)
-            if not worth_a_try(before, rows):
-                break
-            if key not in known:
-                known[key] = in_process(key, limit)
-                line = json.dumps({**key._asdict(), **known[key]}, default=float)
-                with RESULTS.open("a", encoding="utf-8") as file:
-                    file.write(line + "\n")
-                print(line, flush=True)
-            before = known[key]
+        todo = [rows for rows in sizes if Key(algorithm, goal, rows) not in known]
+        before = [Key(algorithm, goal, rows) for rows in sizes if todo and rows < todo[0]]
+        if not todo or not worth_a_try(known[before[-1]] if before else None, todo[0]):
+            continue
+        for rows, row in zip(todo, in_process(algorithm, goal, todo, limit), strict=False):
+            known[Key(algorithm, goal, rows)] = row
+            line = json.dumps({**Key(algorithm, goal, rows)._asdict(), **row})
+            with RESULTS.open("a", encoding="utf-8") as file:
+                file.write(line + "\n")
+            print(line, flush=True)
+
+
+def part(algorithm: str, goal: str, sizes: Sequence[int], limit: int) -> None:
+    """Print what is measured, a line for each size that is worth a try."""
+    found = measure(algorithm, goal, sizes, limit)
+    for row, following in zip(found, [*sizes[1:], None], strict=False):
+        print(json.dumps(row, default=float), flush=True)
+        if following is not None and not worth_a_try(row, following):
+            return
 
 
 def cliffs(found: dict[Key, Row], quadratic: dict[str, int | None]) -> list[str]:
@@ -210,10 +230,11 @@ def main() -> int:
     parser.add_argument("--limit", type=int, default=60, help="CPU seconds of one measurement")
     parser.add_argument("--again", action="store_true", help="measure anew what is known")
     parser.add_argument("--part", help=argparse.SUPPRESS)
+    parser.add_argument("--sizes", help=argparse.SUPPRESS)
     given = parser.parse_args()
     goals = given.goals.split(",")
     if given.part:
-        print(json.dumps(measure(Key(given.part, goals[0], given.most), given.limit), default=float))
+        part(given.part, goals[0], [int(n) for n in given.sizes.split(",")], given.limit)
         return 0
     names = given.algorithms.split(",") if given.algorithms else with_defaults()
     wanted = [(name, goal) for name in names for goal in goals]

@@ -18,9 +18,9 @@ def groups(n: int, seed: int, steps: int = 0) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("n", [1, 2, 17, 64, 500])
 @pytest.mark.parametrize("steps", [0, 1])
 def test_nearest_is_the_first_of_the_nearest(n: int, steps: int):
-    means, _ = groups(n, n, steps)
+    means, size = groups(n, n, steps)
     chosen = np.arange(0, n, 2, dtype=np.int32)
-    boxes = boxes_of(means, chosen, np.empty(n, np.int32))
+    boxes = boxes_of(means, size, chosen, np.empty(n, np.int32))
     for point in groups(40, 7, steps)[0]:
         apart = ((means[chosen] - point) ** 2).sum(axis=1)
         best, least = nearest(boxes, means, point, n, np.inf)
@@ -30,8 +30,8 @@ def test_nearest_is_the_first_of_the_nearest(n: int, steps: int):
 
 
 def test_boxes_follow_means_that_move():
-    means, _ = groups(100, 1)
-    boxes = boxes_of(means, np.arange(100, dtype=np.int32), np.empty(100, np.int32))
+    means, size = groups(100, 1)
+    boxes = boxes_of(means, size, np.arange(100, dtype=np.int32), np.empty(100, np.int32))
     means[42] = 9.0
     widen(boxes, boxes.leaf[42], means[42])
     assert nearest(boxes, means, np.full(3, 8.9), 100, np.inf)[0] == 42
@@ -39,8 +39,10 @@ def test_boxes_follow_means_that_move():
 
 @pytest.mark.parametrize("n", [2, 33, 400])
 @pytest.mark.parametrize("steps", [0, 1])
-def test_the_cheapest_partner_is_that_of_all_pairs(n: int, steps: int):
+@pytest.mark.parametrize("larger", [0, 20])
+def test_the_cheapest_partner_is_that_of_all_pairs(n: int, steps: int, larger: int):
     means, size = groups(n, n + 1, steps)
+    size[n // 2 :] += larger  # boxes of large groups are left out sooner
     share = size[:, None] * size / (size[:, None] + size)
     price = ((means[:, None] - means) ** 2).sum(axis=2) * share
     np.fill_diagonal(price, np.inf)

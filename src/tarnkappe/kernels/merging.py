@@ -15,9 +15,9 @@ def pair_off(wanted: Counts, partner: Counts, cheapest: Counts, satisfied: NDArr
 
     A group that is too weak is merged once and then looked at again; a satisfied one may take in several.
     """
-    n = into.size
-    into[:] = np.arange(n)
-    merged = np.zeros(n, np.bool_)
+    merged = np.zeros(into.size, np.bool_)
+    for g in range(into.size):  # np.arange would take three seconds to compile
+        into[g] = g
     for w in cheapest:
         a, b = wanted[w], partner[w]
         if b < 0 or merged[a] or (merged[b] and not satisfied[b]):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import heapq
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from tarnkappe.algorithms.base import Algorithm
 from tarnkappe.algorithms.local.units import deal_out, project, tidy
 from tarnkappe.algorithms.microaggregation.centres import OPERATORS, centres_of, operators_of
 from tarnkappe.algorithms.microaggregation.constrained import divided, exchanged
-from tarnkappe.algorithms.microaggregation.in_blocks import blocks_of, joined, mdav_in_blocks
+from tarnkappe.algorithms.microaggregation.in_blocks import blocks_of, in_halves, joined, mdav_in_blocks
 from tarnkappe.algorithms.microaggregation.records import Records
 from tarnkappe.algorithms.microaggregation.refinement import refined
 from tarnkappe.arrays import Codes, Floats
@@ -27,6 +28,9 @@ from tarnkappe.threads import map_threads
 
 #: Sizes of groups that are tried where a goal asks for more than a size.
 _SIZES = 2
+
+#: If so many groups of MDAV become one on average, any method would be much the same.
+_POOLED = 8
 
 
 @dataclass(frozen=True)
@@ -95,15 +99,22 @@ class Microaggregation(Algorithm):
         """Groups that satisfy the goal.
 
         If it asks for more than a size, small groups mostly fall short, and pooling them one by one costs more than to
-        form larger ones in the first place. MDAV, which is fast, tells which sizes are cheapest.
+        form larger ones in the first place. MDAV, which is fast, tells which sizes are cheapest. Where even then nearly
+        all groups have to be pooled, it hardly matters how they were formed, and those of MDAV will do.
         """
         k = min(records.goal.min_size, records.n)
-        group = self._partitioned(records, k, rng)
-        settled = records.settled(group)
-        if settled is group:
-            return group
-        larger = [records.settled(self._partitioned(records, size, rng)) for size in _cheapest_sizes(records, k)]
-        return min([settled, *larger], key=records.error)
+        if records.goal.decided_by_size:
+            return self._partitioned(records, k, rng)
+        found = []
+        for trial in _cheapest(_trials(records, k)):
+            if trial.pooled >= _POOLED:
+                found.append(trial.group)
+                continue
+            group = self._partitioned(records, trial.size, rng)
+            found.append(records.settled(group))
+            if found[-1] is group:
+                break
+        return min(found, key=records.error)
 
     def _partitioned(self, records: Records, k: int, rng: np.random.Generator) -> Codes:
         """Groups of at least k records, by their points alone unless a method looks at single columns."""
@@ -146,13 +157,27 @@ class Microaggregation(Algorithm):
                 )
 
 
-def _cheapest_sizes(records: Records, k: int) -> list[int]:
-    """The sizes of groups, k times powers of two, with which groups that satisfy the goal cost least."""
-    errors = {}
+class _Trial(NamedTuple):
+    """What MDAV makes of groups of a size: groups that satisfy the goal, their error, and how many became one."""
+
+    size: int
+    group: Codes
+    error: float
+    pooled: float
+
+
+def _trials(records: Records, k: int) -> Iterator[_Trial]:
+    """Sizes of groups, k times powers of two, until no group has to be pooled."""
+    order = in_halves(records.points)
     while True:
-        group = mdav_in_blocks(records.points, k)
+        group = mdav_in_blocks(records.points, k, order=order)
         settled = records.settled(group)
-        errors[k] = records.error(settled)
+        yield _Trial(k, settled, records.error(settled), (int(group.max()) + 1) / (int(settled.max()) + 1))
         if settled is group or 2 * k > records.n:
-            return sorted(errors, key=lambda size: errors[size])[:_SIZES]
+            return
         k *= 2
+
+
+def _cheapest(trials: Iterator[_Trial]) -> list[_Trial]:
+    """The trials with the least errors; others are forgotten at once."""
+    return heapq.nsmallest(_SIZES, trials, key=lambda trial: trial.error)

@@ -39,12 +39,17 @@ def joined(n: int, blocks: list[Counts], parts: list[Codes]) -> Codes:
     return group
 
 
-def mdav_in_blocks(points: Floats, k: int, at_once: int = BLOCK) -> Codes:
-    """Groups of k by MDAV in every block, its last of up to 2k - 1."""
+def in_halves(points: Floats, at_once: int = BLOCK) -> Codes:
+    """The order of points in which blocks of any number of them lie together: halves of halves."""
+    return split(points, min(WIDTH, at_once), np.empty((0, 2)))
+
+
+def mdav_in_blocks(points: Floats, k: int, at_once: int = BLOCK, order: Codes | None = None) -> Codes:
+    """Groups of k by MDAV in every block, its last of up to 2k - 1; in an `order` that is known, or in halves."""
     n = len(points)
     size = max(at_once, 2 * k)  # halves of more than 2k points have at least k
     count = block_count(n, size)
-    order = split(points, min(WIDTH, size), np.empty((0, 2)))
+    order = in_halves(points, size) if order is None else order
     group, place = np.empty(n, np.int32), np.empty(n, np.int32)
     bounds = n * np.arange(count + 1) // count
     share_out(lambda a, b: mdav_blocks(points, order, count, k, a, b, group, place), bounds * size)

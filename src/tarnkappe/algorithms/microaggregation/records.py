@@ -60,10 +60,12 @@ class Records:
     def settled(self, group: Codes) -> Codes:
         """The groups, with those that violate the goal pooled with the nearest ones until none does.
 
-        All records in one group satisfy it, so this ends.
+        All records in one group satisfy it, so this ends. What criteria see of pooled groups is pooled, not counted
+        again from the records.
         """
+        stats = self.stats(group)
         while True:
-            ok = self.satisfied(group)
+            ok = self.goal.satisfied(stats)
             if ok.all():
                 return group
             means, size = group_means(self.points, group, len(ok))
@@ -71,4 +73,5 @@ class Records:
             partner, price = cheapest_others(means, size, lacking)
             into = np.empty(len(ok), np.int64)
             pair_off(lacking, partner, np.argsort(price, kind="stable"), ok, into)
-            group = np.unique(into[group], return_inverse=True)[1].astype(np.int32)
+            number = np.unique(into, return_inverse=True)[1].astype(np.int32)
+            group, stats = number[group], stats.pooled(number)

@@ -23,8 +23,9 @@ from tarnkappe.tally import Tally
 #: Costs closer than this, relatively, are the same: they are sums in different orders.
 _TIE = 1e-12
 
-#: As much work as to count one record after a step: to ask a goal about one, and to visit a branch at all.
-_ASKING, _VISITING = 8, 50_000
+#: As much work as to count one record after a step: to ask a goal about one, to group one for a branch that is
+#: visited, and to visit a branch at all.
+_ASKING, _GROUPING, _VISITING = 8, 2, 50_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,7 +233,7 @@ class Enumeration:
         if not still_open.any():
             return []
         self.visited += 1
-        self.work += _VISITING
+        self.work += _VISITING + _GROUPING * len(self.rows.size)
         rows, _ = self.rows.condensed(self.space, made | still_open)
         whole, state = self._examined(made, rows)
         group = whole.group[0]

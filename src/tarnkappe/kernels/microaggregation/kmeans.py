@@ -60,9 +60,9 @@ def _assign(points: Floats, centres: Floats, moved: Flags, owner: Codes, far: Fl
         if moved[c]:
             to_look_at[n_moved] = c
             n_moved += 1
-    leaf = np.empty(n_centres, np.int32)
-    some = boxes_of(centres, to_look_at[:n_moved], leaf)
-    every = some if n_moved == n_centres else boxes_of(centres, np.arange(n_centres, dtype=np.int32), leaf)
+    leaf, size = np.empty(n_centres, np.int32), np.ones(n_centres, np.int64)
+    some = boxes_of(centres, size, to_look_at[:n_moved], leaf)
+    every = some if n_moved == n_centres else boxes_of(centres, size, np.arange(n_centres, dtype=np.int32), leaf)
     any_change = False
     for i in range(n):
         own, least, everywhere = owner[i], far[i], False

@@ -21,13 +21,14 @@ class Boxes(NamedTuple):
     """Boxes around the means of groups: that of node 1 holds all, those of 2v and 2v + 1 the halves of that of node v.
 
     The last half of the nodes are the leaves; `leaf` says in which of them a group is. A box may be too large, but not
-    too small.
+    too small. No group in a box has fewer points than the `fewest` of the box.
     """
 
     order: Codes
     leaf: Codes
     low: Floats
     high: Floats
+    fewest: Counts
     stack: Counts
 
 
@@ -55,8 +56,8 @@ def widen(boxes: Boxes, leaf: int, point: Floats) -> None:
 
 
 @kernel
-def boxes_of(mean: Floats, chosen: Codes, leaf: Codes) -> Boxes:
-    """The chosen groups in a tree; `leaf` has room for all groups."""
+def boxes_of(mean: Floats, size: Counts, chosen: Codes, leaf: Codes) -> Boxes:
+    """The chosen groups in a tree; `leaf` has room for all groups. They may grow, but not shrink unless they go."""
     n, d = chosen.size, mean.shape[1]
     own = np.empty((n, d))
     for c in range(n):
@@ -64,18 +65,21 @@ def boxes_of(mean: Floats, chosen: Codes, leaf: Codes) -> Boxes:
     order = split(own, LEAF, np.empty((0, 2)))
     count = block_count(n, LEAF)
     low, high = np.full((2 * count, d), np.inf), np.full((2 * count, d), -np.inf)
+    fewest = np.full(2 * count, np.iinfo(np.int32).max, np.int64)
     for b in range(count):
         for p in range(n * b // count, n * (b + 1) // count):
             g = chosen[order[p]]
             order[p], leaf[g] = g, b
+            fewest[count + b] = min(fewest[count + b], size[g])
             for j in range(d):
                 low[count + b, j] = min(low[count + b, j], mean[g, j])
                 high[count + b, j] = max(high[count + b, j], mean[g, j])
     for v in range(count - 1, 0, -1):
+        fewest[v] = min(fewest[2 * v], fewest[2 * v + 1])
         for j in range(d):
             low[v, j] = min(low[2 * v, j], low[2 * v + 1, j])
             high[v, j] = max(high[2 * v, j], high[2 * v + 1, j])
-    return Boxes(order, leaf, low, high, np.empty(_DEEPEST, np.int64))
+    return Boxes(order, leaf, low, high, fewest, np.empty(_DEEPEST, np.int64))
 
 
 @kernel
@@ -130,15 +134,16 @@ def nearest(boxes: Boxes, mean: Floats, point: Floats, best: int, least: float) 
 def cheapest(boxes: Boxes, mean: Floats, size: Counts, g: int, partner: Counts, price: Floats) -> None:
     """Look for the partner with which a group adds least to the squared error; of equals the smallest, then the next.
 
-    Among equal points this keeps groups small, and not all of them wait for the same one. No group is smaller than one
-    point, so the distance of a box says how cheap the groups in it can be.
+    Among equal points this keeps groups small, and not all of them wait for the same one. The distance of a box and the
+    fewest points of a group in it say how cheap these can be.
     """
     n, total, count = boxes.order.size, size.size, boxes.low.shape[0] // 2
-    share, price[g] = size[g] / (size[g] + 1), np.inf
+    price[g] = np.inf
     boxes.stack[0], boxes.stack[1], held = 1, count + boxes.leaf[g], 2  # its own leaf first
     while held > 0:
         held -= 1
         v = boxes.stack[held]
+        share = size[g] * boxes.fewest[v] / (size[g] + boxes.fewest[v])
         if _outside(boxes, v, mean[g]) * share > price[g]:
             continue
         if v < count:
@@ -163,7 +168,7 @@ def cheapest_others(means: Floats, size: Counts, chosen: Counts) -> tuple[Counts
     """For each of the chosen groups, the other one with which pooling adds least to the squared error, and how much."""
     n = size.size
     partner, price = np.full(n, -1, np.int64), np.full(n, np.inf)
-    boxes = boxes_of(means, np.arange(n, dtype=np.int32), np.empty(n, np.int32))
+    boxes = boxes_of(means, size, np.arange(n, dtype=np.int32), np.empty(n, np.int32))
     for g in chosen:
         cheapest(boxes, means, size, g, partner, price)
     return partner[chosen], price[chosen]

@@ -309,7 +309,7 @@ def _merge_nearest(points: Floats, members: Counts, k: int) -> Codes:
     _gather(mean, size, into, second, first, k)
     partner, price = np.full(n, -1, np.int64), np.full(n, np.inf)
     alive = _left(size)
-    boxes = boxes_of(mean, alive, np.zeros(n, np.int32))
+    boxes = boxes_of(mean, size, alive, np.zeros(n, np.int32))
     queue = Queue(np.arange(n), np.arange(n), np.full(n, -1), np.full(n, -1), np.full(n, -1))
     for g in alive:
         if size[g] < k:
@@ -326,7 +326,7 @@ def _merge_nearest(points: Floats, members: Counts, k: int) -> Codes:
         merged += 1
         if 4 * merged > alive.size:  # close up
             alive, merged = _left(size), 0
-            boxes = boxes_of(mean, alive, boxes.leaf)
+            boxes = boxes_of(mean, size, alive, boxes.leaf)
         else:
             widen(boxes, boxes.leaf[h], mean[h])
         again = _waiting(queue, g) + _waiting(queue, h)
