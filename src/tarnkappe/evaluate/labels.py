@@ -31,7 +31,7 @@ class LabelReader:
     def leaves(self, text: str | None) -> Codes | None:
         """The codes that a label stands for, in ascending order; None if it is no label of this domain."""
         tree, missing = self.domain.taxonomy, self.domain.missing
-        everything = np.arange(self.domain.size, dtype=np.int32)
+        everything = self._everything
         if text is None:
             return everything if missing < 0 else everything[[missing]]
         if text in self._nodes:
@@ -51,6 +51,11 @@ class LabelReader:
             code = self._numbers.get(self._number(text))
             return None if code is None else everything[[code]]
         return None
+
+    @cached_property
+    def _everything(self) -> Codes:
+        """All codes; labels are parts of it, so that many of them take no more room than one."""
+        return np.arange(self.domain.size, dtype=np.int32)
 
     @cached_property
     def _nodes(self) -> dict[str, int]:

@@ -61,12 +61,49 @@ class PublishedLabels:
         """Whether it publishes numbers that nobody need have."""
         return any(x.centre is not None for x in self.labels)
 
+    @cached_property
+    def first(self) -> Codes:
+        """The first code that every label covers."""
+        return np.array([label.leaves[0] for label in self.labels], np.int32)
+
+    @cached_property
+    def last(self) -> Codes:
+        """The last code that every label covers."""
+        return np.array([label.leaves[-1] for label in self.labels], np.int32)
+
+    @cached_property
+    def n_covered(self) -> Counts:
+        """How many codes every label covers."""
+        return np.array([len(label.leaves) for label in self.labels], np.int64)
+
+    @cached_property
+    def _torn(self) -> Counts:
+        """The labels whose codes do not stand side by side: sets."""
+        return np.flatnonzero(self.last - self.first + 1 != self.n_covered)
+
+    def sums(self, values: Floats) -> Floats:
+        """What the values of the codes that a label covers add up to; a row per label, of a row of values per code."""
+        before = np.concatenate([np.zeros((1, *values.shape[1:])), np.cumsum(values, axis=0)])
+        out: Floats = before[self.last + 1] - before[self.first]
+        for i in self._torn:
+            out[i] = values[self.labels[i].leaves].sum(axis=0)
+        return out
+
     def shares(self, bin_of: NDArray[np.integer], n_bins: int) -> Floats:
         """The part of every label's values that is in each bin of values; a row per label."""
-        out = np.zeros((len(self.labels), n_bins))
-        for row, label in zip(out, self.labels, strict=True):
-            np.add.at(row, bin_of[label.leaves], 1 / len(label.leaves))
-        return out
+        member = np.zeros((len(bin_of), n_bins))
+        member[np.arange(len(bin_of)), bin_of] = 1.0
+        return self.sums(member) / self.n_covered[:, None]
+
+    def shares_of_runs(self, lo: Codes, hi: Codes) -> Floats:
+        """The part of every label's values that lies in each run of codes, from ``lo`` to ``hi``; a row per label."""
+        inside = np.minimum(self.last[:, None], hi) - np.maximum(self.first[:, None], lo) + 1
+        inside = np.maximum(inside, 0)
+        for i in self._torn:
+            leaves = self.labels[i].leaves
+            inside[i] = np.searchsorted(leaves, hi, side="right") - np.searchsorted(leaves, lo)
+        part: Floats = inside / self.n_covered[:, None]
+        return part
 
     @cached_property
     def positions(self) -> Floats:
@@ -74,12 +111,11 @@ class PublishedLabels:
         place = self.domain.positions.astype(np.float64).copy()
         if self.domain.missing >= 0:
             place[self.domain.missing] = np.nan
-        means = []
-        for label in self.labels:
-            known = place[label.leaves]
-            known = known[~np.isnan(known)]
-            means.append(label.centre if label.centre is not None else float(known.mean()) if len(known) else math.nan)
-        return np.array(means)
+        known = ~np.isnan(place)
+        total, count = self.sums(np.where(known, place, 0.0)), self.sums(known.astype(np.float64))
+        middle = np.where(count > 0, total / np.maximum(count, 1.0), np.nan)
+        centre = np.array([np.nan if x.centre is None else x.centre for x in self.labels])
+        return np.where(np.isnan(centre), middle, centre)
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,8 +176,7 @@ class Pair:
         members = {}
         for j, published in enumerate(self.labels):
             domain = published.domain
-            first = np.array([x.leaves[0] for x in published.labels], np.int32)
-            last = np.array([x.leaves[-1] for x in published.labels], np.int32)
+            first, last = published.first, published.last
             covering = domain.nodes(first, last)
             said = np.array([-1 if x.node is None else x.node for x in published.labels], np.int32)
             at = published.code
@@ -403,4 +438,5 @@ def _guessed(source: Source, name: str) -> Column:
 
 def matching_groups(labels: PublishedLabels, wanted: Flags) -> Floats:
     """The part of what every group says in a quasi-identifier that is wanted."""
-    return labels.shares(wanted.astype(np.int64), 2)[:, 1][labels.code]
+    share: Floats = labels.sums(wanted.astype(np.float64)) / labels.n_covered
+    return share[labels.code]
