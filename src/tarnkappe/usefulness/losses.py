@@ -17,7 +17,8 @@ from tarnkappe.metrics.precision import Precision
 from tarnkappe.metrics.sse import SquaredError
 from tarnkappe.metrics.steps import leaf_depths
 from tarnkappe.tally import Domain, Tally
-from tarnkappe.usefulness.reading import Pair, PublishedLabels
+from tarnkappe.usefulness.labels import PublishedLabels
+from tarnkappe.usefulness.reading import Pair
 
 
 @dataclass(frozen=True)
