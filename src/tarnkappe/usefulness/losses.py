@@ -17,7 +17,8 @@ from tarnkappe.metrics.precision import Precision
 from tarnkappe.metrics.sse import SquaredError
 from tarnkappe.metrics.steps import leaf_depths
 from tarnkappe.tally import Domain, Tally
-from tarnkappe.usefulness.reading import Pair, PublishedLabels
+from tarnkappe.usefulness.labels import PublishedLabels
+from tarnkappe.usefulness.reading import Pair
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,7 @@ def loss_table(pair: Pair, target: str | None = None) -> tuple[Figure, ...]:
     }
     better = {name: "larger" if metric.goal == "maximise" else "smaller" for name, metric in known.items()}
     return tuple(
-        Figure(name, titles[name], value, better.get(name, "smaller"), _DEFINITIONS.get(name, ""), remark)
+        Figure(name, titles[name], float(value), better.get(name, "smaller"), _DEFINITIONS.get(name, ""), remark)
         for name, (value, remark) in sorted(out.items())
     )
 
@@ -147,15 +148,17 @@ def _levels(pair: Pair) -> dict[str, tuple[float, str]]:
 
 def _depths_below(published: PublishedLabels, counts: Floats, depths: Floats) -> tuple[Floats, bool]:
     """How deep the values lie that each label covers, on average over those that occur; and whether all lie alike."""
-    out, same = np.empty(len(published.labels)), True
-    for i, label in enumerate(published.labels):
-        leaves = label.leaves
-        if published.domain.missing >= 0 and len(leaves) > 1:
-            leaves = leaves[leaves != published.domain.missing]
-        weight = counts[leaves] if counts[leaves].any() else np.ones(len(leaves))
-        out[i] = np.average(depths[leaves], weights=weight)
-        same &= bool((depths[leaves] == depths[leaves[0]]).all())
-    return out, same
+    domain = published.domain
+    shown = np.ones(domain.size, np.bool_)
+    if domain.missing >= 0:
+        shown[domain.missing] = False  # it hangs below the root, whatever else a label covers
+    weight, each = published.sums(counts * shown), published.sums(shown.astype(np.float64))
+    by_count, evenly = published.sums(counts * shown * depths), published.sums(shown * depths)
+    mean = np.where(weight > 0, by_count / np.maximum(weight, 1.0), evenly / np.maximum(each, 1.0))
+    only_missing = each == 0
+    mean[only_missing] = depths[domain.missing]
+    squares = published.sums(shown * depths**2) / np.maximum(each, 1.0) - (evenly / np.maximum(each, 1.0)) ** 2
+    return mean, bool((squares[~only_missing] < 1e-9).all())
 
 
 def _bits(pair: Pair) -> float:
@@ -163,7 +166,7 @@ def _bits(pair: Pair) -> float:
     total = 0.0
     for j, (domain, published) in enumerate(zip(pair.tally.quasi_domains, pair.labels, strict=True)):
         counts = _counts(pair.tally, j, domain)
-        inside = np.array([counts[label.leaves].sum() for label in published.labels])[published.code]
+        inside = published.sums(counts)[published.code]
         open_ = float(pair.sizes @ np.log2(np.maximum(inside, 1.0))) + pair.suppressed * np.log2(pair.n_original)
         hidden = 0.0 if domain.hidden is None else float(counts @ domain.hidden.bits)
         total += domain.weight * (open_ - float(counts @ np.log2(np.maximum(counts, 1.0))) + hidden)

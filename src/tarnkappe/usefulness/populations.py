@@ -177,13 +177,7 @@ def _items(pair: Pair, j: int, fewest: float) -> _Items:
     before = np.append(0.0, np.cumsum(counts))
     frequent = before[hi + 1] - before[lo] >= fewest
     lo, hi = lo[frequent], hi[frequent]
-    inside = np.cumsum(np.hstack([np.zeros((len(published.labels), 1)), _leaf_shares(pair, j)]), axis=1)
-    return _Items(lo, hi, codes, published.code, inside[:, hi + 1] - inside[:, lo], domain.size)
-
-
-def _leaf_shares(pair: Pair, j: int) -> Floats:
-    size = pair.tally.quasi_domains[j].size
-    return pair.labels[j].shares(np.arange(size), size)
+    return _Items(lo, hi, codes, published.code, published.shares_of_runs(lo, hi), domain.size)
 
 
 def _runs(domain: Domain, counts: NDArray[Any]) -> tuple[Codes, Codes]:

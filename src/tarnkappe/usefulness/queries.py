@@ -6,7 +6,8 @@ import numpy as np
 
 from tarnkappe.arrays import Floats
 from tarnkappe.metrics.query_error import QueryError, Workload, random_query
-from tarnkappe.usefulness.reading import Pair, matching_groups
+from tarnkappe.usefulness.labels import matching_groups
+from tarnkappe.usefulness.reading import Pair
 
 
 def pair_query_error(pair: Pair, workload: Workload, rng: np.random.Generator, column: str | None) -> QueryError:

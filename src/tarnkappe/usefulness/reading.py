@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -12,74 +10,22 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from tarnkappe.arrays import Codes, Counts, Flags, Floats
+from tarnkappe.arrays import Codes, Counts
 from tarnkappe.boxes import Boxes
 from tarnkappe.engines.cells import tally_of_cells
 from tarnkappe.engines.encode import encode_again, read_kind
-from tarnkappe.errors import DataError, JobError, RefusedError, did_you_mean
+from tarnkappe.errors import JobError, RefusedError, did_you_mean
 from tarnkappe.io import Source, open_source
 from tarnkappe.io.folders import ReleaseFolder, dialect_told, manifest_of
 from tarnkappe.job import Job
 from tarnkappe.job.files import load_job
 from tarnkappe.job.model import Coarsening, column_of
-from tarnkappe.publish.label_reader import LabelReader
 from tarnkappe.risks.reading import is_numeric, table_of
 from tarnkappe.schema import Column, Schema
 from tarnkappe.tally import Domain, Tally, distinct_rows
 from tarnkappe.taxonomy import suppress
-
-#: What stands for anything in most other tools.
-_ANYTHING = ("*", "Any", "ANY", "any", "NA", "")
-_NUMBER = r"[+-]?\d+(?:[.,]\d+)?"
-_BETWEEN = re.compile(rf"[\[(]?\s*({_NUMBER})\s*(?:-|–|to|,|;|\s)\s*({_NUMBER})\s*([\])\[]?)")
-_AT_LEAST = re.compile(rf"(?:>=|≥)\s*({_NUMBER})|({_NUMBER})\s*\+")
-_AT_MOST = re.compile(rf"(?:<=|≤)\s*({_NUMBER})")
-_ABOVE, _BELOW = re.compile(rf">\s*({_NUMBER})"), re.compile(rf"<\s*({_NUMBER})")
-
-
-@dataclass(frozen=True, eq=False)
-class Label:
-    """What one label of a quasi-identifier covers; a centre is a number that nobody need have."""
-
-    leaves: Codes
-    node: int | None = None
-    centre: float | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class PublishedLabels:
-    """The labels of one quasi-identifier in a release, and which of them every group has."""
-
-    domain: Domain
-    labels: tuple[Label, ...]
-    code: Codes
-
-    @property
-    def is_centred(self) -> bool:
-        """Whether it publishes numbers that nobody need have."""
-        return any(x.centre is not None for x in self.labels)
-
-    def shares(self, bin_of: NDArray[np.integer], n_bins: int) -> Floats:
-        """The part of every label's values that is in each bin of values; a row per label."""
-        out = np.zeros((len(self.labels), n_bins))
-        for row, label in zip(out, self.labels, strict=True):
-            np.add.at(row, bin_of[label.leaves], 1 / len(label.leaves))
-        return out
-
-    @cached_property
-    def positions(self) -> Floats:
-        """Where every label is on its scale: the mean of what it covers, or the centre itself; NaN if unknown."""
-        place = self.domain.positions.astype(np.float64).copy()
-        if self.domain.missing >= 0:
-            place[self.domain.missing] = np.nan
-        means = []
-        for label in self.labels:
-            known = place[label.leaves]
-            known = known[~np.isnan(known)]
-            means.append(label.centre if label.centre is not None else float(known.mean()) if len(known) else math.nan)
-        return np.array(means)
+from tarnkappe.usefulness.labels import PublishedLabels, read_labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,8 +86,7 @@ class Pair:
         members = {}
         for j, published in enumerate(self.labels):
             domain = published.domain
-            first = np.array([x.leaves[0] for x in published.labels], np.int32)
-            last = np.array([x.leaves[-1] for x in published.labels], np.int32)
+            first, last = published.first, published.last
             covering = domain.nodes(first, last)
             said = np.array([-1 if x.node is None else x.node for x in published.labels], np.int32)
             at = published.code
@@ -209,7 +154,7 @@ def _read(tally: Tally, columns: Sequence[Column], others: Sequence[Column], bef
     order = np.lexsort([*reversed(list(shown.values())), *reversed(codes)])  # however the table was counted
     group, one = distinct_rows([code[order] for code in codes], [len(found) for found in texts])
     labels = [
-        PublishedLabels(domain, _labels(found, column, domain, after), code[order][one])
+        PublishedLabels(domain, read_labels(found, column, domain, after), code[order][one])
         for found, code, column, domain in zip(texts, codes, columns, tally.quasi_domains, strict=True)
     ]
     return Pair(
@@ -232,67 +177,6 @@ def _in_order(values: pl.Series, codes: Codes) -> tuple[list[str | None], Codes]
     place = np.empty(len(order), np.int32)
     place[order] = np.arange(len(order))
     return texts.gather(order).to_list(), place[code]
-
-
-def _labels(texts: Sequence[str | None], column: Column, domain: Domain, source: Source) -> tuple[Label, ...]:
-    reader = LabelReader(domain)
-    node_of = {text: node for node, text in reversed(list(enumerate(domain.taxonomy.labels)))}
-    out = []
-    for text in texts:
-        leaves = reader.leaves(text)
-        if leaves is not None and len(leaves):
-            out.append(Label(leaves, None if text is None else node_of.get(text)))
-            continue
-        label = _foreign(str(text), column, domain, source.decimal)
-        if label is None:
-            raise DataError(
-                "E406",
-                f"column '{domain.name}' of the release holds a label that cannot be read",
-                where=source.name,
-                hint="Give the job with the taxonomies that the release was made with:  --job JOB.yaml",
-            )
-        out.append(label)
-    return tuple(out)
-
-
-def _foreign(text: str, column: Column, domain: Domain, decimal: str) -> Label | None:
-    """What a label of another tool covers, if it is one of the usual: anything, a mask, a range, a number."""
-    everything = np.arange(domain.size, dtype=np.int32)[domain.known]
-    if text in _ANYTHING:
-        return Label(everything if len(everything) else np.arange(domain.size, dtype=np.int32), 0)
-    if text.endswith("*"):
-        start = text.rstrip("*")
-        begun = [c for leaf, c in domain.code_of.items() if leaf.startswith(start) and c != domain.missing]
-        return Label(np.sort(np.array(begun, np.int32))) if begun else None
-    return _foreign_number(text, domain, decimal) if column.kind == "numeric" else None
-
-
-def _foreign_number(text: str, domain: Domain, decimal: str) -> Label | None:
-    place = domain.positions
-    ends: tuple[float, float] | None = None
-    ends_open = False
-    if found := _BETWEEN.fullmatch(text):
-        ends, ends_open = (_number(found[1], decimal), _number(found[2], decimal)), found[3] in (")", "[")
-    elif found := _AT_LEAST.fullmatch(text):
-        ends = (_number(found[1] or found[2], decimal), math.inf)
-    elif found := _AT_MOST.fullmatch(text):
-        ends = (-math.inf, _number(found[1], decimal))
-    elif found := _ABOVE.fullmatch(text):
-        ends = (np.nextafter(_number(found[1], decimal), math.inf), math.inf)
-    elif found := _BELOW.fullmatch(text):
-        ends, ends_open = (-math.inf, _number(found[1], decimal)), True
-    if ends is not None:
-        inside = (place >= ends[0]) & ((place < ends[1]) if ends_open else (place <= ends[1]))
-        return Label(np.flatnonzero(inside).astype(np.int32)) if inside.any() else None
-    if re.fullmatch(rf"{_NUMBER}(?:[eE][+-]?\d+)?", text) and np.isfinite(place).any():
-        number = float(text.replace(decimal, "."))
-        nearest = int(np.nanargmin(np.abs(place - number)))
-        return Label(np.array([nearest], np.int32), centre=number)
-    return None
-
-
-def _number(text: str, decimal: str) -> float:
-    return float(text.replace(decimal, ".").replace(",", "."))
 
 
 def _opened(data: Any, plan: Job | None) -> Source:
@@ -399,8 +283,3 @@ def _changed(before: Source, after: Source, release: Any) -> list[str]:
 def _guessed(source: Source, name: str) -> Column:
     """A column of numbers is a scale, any other has no levels."""
     return Column(name, "quasi", "numeric") if is_numeric(source, name) else column_of(name, "quasi", suppress())
-
-
-def matching_groups(labels: PublishedLabels, wanted: Flags) -> Floats:
-    """The part of what every group says in a quasi-identifier that is wanted."""
-    return labels.shares(wanted.astype(np.int64), 2)[:, 1][labels.code]
