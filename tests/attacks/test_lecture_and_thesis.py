@@ -120,3 +120,42 @@ def test_linkage_of_medical_data_with_a_list_of_voters():
     columns = ["birth", "sex", "zip"]
     found = tk.attack(tk.RecordLinkage(complete="people"), medical, quasi=columns, known=voters)[0]
     assert (found.successes, found.trials, found.baseline) == (1, 3, 1 / 4)
+
+
+SALARIES = pl.DataFrame(
+    {
+        "PLZ": ["476**"] * 3 + ["4790*"] * 3 + ["476**"] * 3,
+        "Alter": ["2*"] * 3 + ["≥40"] * 3 + ["3*"] * 3,
+        "Gehalt": [3, 4, 5, 6, 11, 8, 7, 9, 10],
+        "Erkrankung": [
+            "Magengeschwür",
+            "Gastritis",
+            "Magenkrebs",
+            "Gastritis",
+            "Grippe",
+            "Bronchitis",
+            "Bronchitis",
+            "Lungenentzündung",
+            "Magenkrebs",
+        ],
+    }
+)
+
+
+def test_the_thesis_table_that_is_3_diverse_and_says_too_much():
+    """Whoever is in the first group earns little and has a disease of the stomach."""
+    kinds = tk.tree(
+        {"Magen": ["Magengeschwür", "Gastritis", "Magenkrebs"], "Atem": ["Grippe", "Bronchitis", "Lungenentzündung"]}
+    )
+    known = {"quasi": ["PLZ", "Alter"]}
+    assert tk.attack("homogeneity", SALARIES, sensitive=["Gehalt", "Erkrankung"], **known).ok
+    assert tk.attack("similarity", SALARIES, sensitive={"Erkrankung": kinds}, **known)[0].rate == 3 / 9
+    assert tk.attack(tk.Similarity(within=2), SALARIES, sensitive=["Gehalt"], **known)[0].rate == 3 / 9
+
+
+def test_labels_of_the_thesis_are_read():
+    """476** and 2* are masks of codes and of ages, ≥40 is an interval."""
+    people = pl.DataFrame({"PLZ": ["47677", "47905", "47605"], "Alter": [29, 43, 36]})
+    found = tk.attack("record-linkage", SALARIES, quasi=["PLZ", "Alter"], known=people)[0]
+    assert found.figures["fit no record"] == 0
+    assert found.figures["fewest records that fit somebody"] == 3

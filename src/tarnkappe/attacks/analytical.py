@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from tarnkappe.arrays import Floats
+from tarnkappe.arrays import Flags, Floats
 from tarnkappe.attacks.base import Attack, AttackCard, Finding, Need
 from tarnkappe.attacks.scene import Scene, as_floats, is_numeric
 from tarnkappe.errors import JobError
@@ -29,14 +29,16 @@ class Analytical(Attack):
 
     At the ends of a column, where a neighbour is missing, the mean alone bounds that side. The attack succeeds for a
     record if this interval is at most the share ``within`` of the range of the averages. Nothing but the release is
-    needed. The baseline is what the whole column says about anybody: nothing, unless all averages are the same.
+    needed; with the data beside it, only bounds that hold count, because averages may have been made otherwise. The
+    baseline is what the whole column says about anybody: nothing, unless all averages are the same.
     O(columns · records · log records).
 
     Differs from the paper in: bounds are those of one group and its neighbours; no system of inequalities is solved.
 
     References
     ----------
-    .. [Win02] Winkler. "Single-ranking micro-aggregation and re-identification." US Bureau of the Census, 2002.
+    .. [DOTM02] Domingo-Ferrer, Oganian, Torres, Mateo-Sanz. "On the security of microaggregation with individual
+       ranking: analytical attacks." International Journal on Uncertainty, Fuzziness and Knowledge-based Systems 2002.
     """
 
     name: ClassVar = "analytical"
@@ -62,8 +64,11 @@ class Analytical(Attack):
             numbers = numbers[~np.isnan(numbers)]
             levels, n = np.unique(numbers, return_counts=True)
             reach = float(np.ptp(levels)) if len(levels) else 0.0
-            width = bounds(levels, n)
-            told += int(n[width <= self.within * reach * (1 + 1e-12)].sum())
+            low, high = bounds(levels, n)
+            narrow = np.repeat(high - low <= self.within * reach * (1 + 1e-12), n)
+            if name in scene.numeric:
+                narrow &= _hold(scene, name, np.repeat(low, n), np.repeat(high, n))
+            told += int(narrow.sum())
             plain += len(numbers) if reach == 0 else 0
             trials += len(numbers)
         sentence = (
@@ -73,11 +78,23 @@ class Analytical(Attack):
         return self.found(told, trials, plain / trials if trials else 0.0, sentence)
 
 
-def bounds(levels: Floats, n: NDArray[np.int64]) -> Floats:
-    """How wide the interval is in which all values behind each average must lie.
+def _hold(scene: Scene, name: str, low: Floats, high: Floats) -> Flags:
+    """Whether bounds hold for the values of the same rank; everywhere, if only some of the people are known."""
+    assert scene.known is not None
+    theirs = np.sort(as_floats(scene.known[name]))
+    theirs = theirs[~np.isnan(theirs)]
+    if len(theirs) != len(low):
+        return np.ones(len(low), np.bool_)
+    slack = 1e-9 * max(float(np.abs(theirs).max()), 1.0)
+    out: Flags = (theirs >= low - slack) & (theirs <= high + slack)
+    return out
 
-    >>> bounds(np.array([1.0, 2.0, 10.0]), np.array([3, 3, 3])).tolist()
-    [3.0, 3.0, 24.0]
+
+def bounds(levels: Floats, n: NDArray[np.int64]) -> tuple[Floats, Floats]:
+    """The interval in which all values behind each average must lie.
+
+    >>> [ends.tolist() for ends in bounds(np.array([1.0, 2.0, 10.0]), np.array([3, 3, 3]))]
+    [[-1.0, 1.0, 2.0], [2.0, 4.0, 26.0]]
     """
     below = np.append(-np.inf, levels[:-1])
     above = np.append(levels[1:], np.inf)
@@ -85,5 +102,4 @@ def bounds(levels: Floats, n: NDArray[np.int64]) -> Floats:
     with np.errstate(invalid="ignore"):  # nothing times infinity: a single record is its own average
         low = np.maximum(below, levels - np.where(others > 0, others * (above - levels), 0.0))
         high = np.minimum(above, levels + np.where(others > 0, others * (levels - below), 0.0))
-    width: Floats = high - low
-    return width
+    return low, high

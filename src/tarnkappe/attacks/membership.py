@@ -72,6 +72,10 @@ class Membership(Attack):
         else:
             belief, ins = _closeness(scene)
             outs, n = 1 - ins, int(ins.sum())
+        if outs.sum() <= 0:
+            return self.found(
+                n, n, 1.0, "Everybody of the public table is in the data, and nobody needs a release to know."
+            )
         right, auc = ranked(belief, ins, outs, self.false_alarms)
         sentence = (
             f"Whoever accuses {percent(self.false_alarms)} of those who are not in the data by mistake finds "
@@ -113,8 +117,6 @@ def ranked(score: Floats, ins: Floats, outs: Floats, false_alarms: float) -> tup
     levels, at = np.unique(-score, return_inverse=True)
     found = np.bincount(at, ins, len(levels)) / max(ins.sum(), 1e-300)
     alarms = np.bincount(at, outs, len(levels)) / max(outs.sum(), 1e-300)
-    if outs.sum() <= 0:  # everybody is in the data, and nobody can be accused by mistake
-        return 1.0, 1.0
     right = np.concatenate([[0.0], np.cumsum(found)])
     wrong = np.concatenate([[0.0], np.cumsum(alarms)])
     at_limit = float(np.interp(false_alarms, wrong, right))
