@@ -53,14 +53,14 @@ def test_attacks_that_copies_survive(bench: Bench, name: str, strength: float):
 
 def test_nobody_innocent_is_accused(bench: Bench):
     attack = next(a for a in ATTACKS if a.name == "nobody")
-    assert outcome(bench, attack, 1, np.random.default_rng(2), 150).falsely_accused <= 1
+    assert outcome(bench, attack, 1, np.random.default_rng(2), 60).falsely_accused <= 1
 
 
 def test_a_decoder_that_believes_anything_would_be_noticed(bench: Bench):
     """Sabotage: with almost any risk allowed, innocents are accused now and then; the measure sees it."""
     reckless = Bench(bench.layout, bench.key, 30, 0.999, 2)
     attack = next(a for a in ATTACKS if a.name == "nobody")
-    assert outcome(reckless, attack, 1, np.random.default_rng(2), 60).falsely_accused > 0
+    assert outcome(reckless, attack, 1, np.random.default_rng(2), 40).falsely_accused > 0
 
 
 def test_all_attacks_run_and_are_drawn(bench: Bench, planned: Planned):
