@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 from people import KEY, job, people
 
-from tarnkappe.errors import JobError, VerificationError
+from tarnkappe.errors import DataError, JobError, VerificationError
 from tarnkappe.fingerprint.attacks import ATTACKS, Bench, outcome, robustness
 from tarnkappe.fingerprint.baseline import compare_marks
 from tarnkappe.fingerprint.page import attack_page
@@ -103,7 +103,7 @@ def test_value_marks_in_columns_that_no_criterion_reads():
     assert score_recipients(nothing, TardosCode(key, 96), names).accused == ()
     with pytest.raises(JobError, match="read by criteria"):
         mark_values(frame, schema, "illness", key, "r7", length=96)
-    with pytest.raises(JobError, match="whole numbers"):
+    with pytest.raises(DataError, match="whole numbers"):
         mark_values(frame.cast({"salary": pl.Float64}), schema, "salary", key, "r7", length=96)
 
 

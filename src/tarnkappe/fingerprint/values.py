@@ -9,7 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tarnkappe.arrays import Flags
-from tarnkappe.errors import JobError
+from tarnkappe.errors import DataError, JobError
 from tarnkappe.fingerprint.code import TardosCode
 from tarnkappe.fingerprint.keys import DatasetKey, derived
 from tarnkappe.fingerprint.reading import Evidence
@@ -55,7 +55,7 @@ def read_values(table: pl.DataFrame, column: str, key: DatasetKey, *, length: in
 
 def _whole(table: pl.DataFrame, column: str) -> NDArray[np.int64]:
     if not table[column].dtype.is_integer() or table[column].null_count():
-        raise JobError("E406", f"'{column}' is not a column of whole numbers without gaps", hint="Choose another one.")
+        raise DataError("E406", f"'{column}' is not a column of whole numbers without gaps", hint="Choose another one.")
     return table[column].to_numpy().astype(np.int64)
 
 
