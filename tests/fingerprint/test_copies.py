@@ -16,7 +16,7 @@ from tarnkappe.audit import audit
 from tarnkappe.errors import DataError, JobError, RefusedError
 from tarnkappe.fingerprint.families import framed
 from tarnkappe.fingerprint.issuing import issue, plan_of_copy
-from tarnkappe.fingerprint.joint import alignability, joint_privacy
+from tarnkappe.fingerprint.joint import alignability, joint_privacy, unaligned_candidates
 from tarnkappe.fingerprint.keys import Key
 from tarnkappe.fingerprint.planning import Planned, plan_copies
 from tarnkappe.fingerprint.poster import poster_plans
@@ -256,6 +256,25 @@ def test_joint_privacy_of_nested_patterns_is_that_of_their_meet(planned: Planned
     for one, other in [((3, 1, 2, 2, 2), (1, 3, 2, 3, 2)), ((2, 2, 2, 2, 3), (3, 3, 1, 3, 2))]:
         low = tuple(min(a, b) for a, b in zip(one, other, strict=True))
         assert joint_privacy([at(one), at(other)]).effective_k == at(low).sizes.min()
+
+
+def test_candidates_of_who_cannot_match_rows(planned: Planned):
+    own = KEY.of(planned.scheme.dataset)
+    one, other = (plan_of_copy(planned, own, name, planned.scheme.base) for name in "ab")
+    found = unaligned_candidates(one, other)
+    tally = one.tally
+    expected = []
+    for g, h in {(int(g), int(h)) for g, h in zip(one.grouping.group, other.grouping.group, strict=True) if g >= 0}:
+        total = 0
+        for s in range(len(tally.joint[1])):
+            sizes = [
+                int(tally.count[(p.grouping.group == x) & (tally.joint[0] == s)].sum())
+                for p, x in ((one, g), (other, h))
+            ]
+            total += min(sizes)
+        expected.append(total)
+    assert sorted(found.tolist()) == sorted(expected)
+    assert found.min() >= joint_privacy([one, other]).effective_k
 
 
 def test_alignability():

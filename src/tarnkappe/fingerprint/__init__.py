@@ -4,7 +4,7 @@ from tarnkappe.fingerprint.candidates import Candidates, Cluster, clusters
 from tarnkappe.fingerprint.families import Family, framed, frameproof, meet, one_finer
 from tarnkappe.fingerprint.genetic import Evolution, evolve
 from tarnkappe.fingerprint.issuing import Copy, issue
-from tarnkappe.fingerprint.joint import JointPrivacy, alignability, joint_privacy
+from tarnkappe.fingerprint.joint import JointPrivacy, alignability, joint_privacy, unaligned_candidates
 from tarnkappe.fingerprint.keys import Key
 from tarnkappe.fingerprint.planning import Planned, plan_copies
 from tarnkappe.fingerprint.poster import poster_plans
@@ -44,4 +44,5 @@ __all__ = [
     "poster_plans",
     "prove",
     "trace",
+    "unaligned_candidates",
 ]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tarnkappe.arrays import Codes
+from tarnkappe.arrays import Codes, Counts
 from tarnkappe.criteria.base import Verdict
 from tarnkappe.errors import JobError
 from tarnkappe.goal import Goal
@@ -91,6 +91,32 @@ def joint_of_signatures(plan: Plan, signature: Codes, goal: Goal | None = None) 
         verdicts=goal.verdicts(stats),
         n_records=n,
     )
+
+
+def unaligned_candidates(one: Plan, other: Plan) -> Counts:
+    r"""How many records may be a person's at most, for who cannot match rows of two releases but knows the person.
+
+    .. math:: \sum_s \min(n_1(s), n_2(s))
+
+    over the sensitive values s that both groups of the person have, for every combination of groups that somebody is
+    in: as many records of one group can be the same as records of the other. Without sensitive columns it is the
+    smaller of both groups.
+    """
+    tally = one.tally
+    secret, values = tally.joint
+    a, b = one.grouping.group, other.grouping.group
+    both = (a >= 0) & (b >= 0) & (tally.count > 0)
+    _, first = distinct_rows([a[both], b[both]], [one.n_groups, other.n_groups])
+    pairs = np.column_stack([a[both][first], b[both][first]])
+    out = np.zeros(len(pairs), np.int64)
+    for s in range(len(values)):
+        here = secret == s
+        one_has, other_has = (
+            np.bincount(group[here & (group >= 0)], tally.count[here & (group >= 0)], n).astype(np.int64)
+            for group, n in ((a, one.n_groups), (b, other.n_groups))
+        )
+        out += np.minimum(one_has[pairs[:, 0]], other_has[pairs[:, 1]])
+    return out
 
 
 def alignability(data: Any, columns: Sequence[str]) -> float:

@@ -218,7 +218,7 @@ def plan_copies(
 
     decided = decide(replace_job(job, algorithm=_AtBase(choose=choose)), data, seed=seed)
     node, above = chosen[0]
-    decided = Decided(job, data, decided.regrouped(decided.plan, MinGen())._run)
+    decided = replace(decided.regrouped(decided.plan, MinGen()), job=job)
     name = dataset or decided.digest
     own = key.of(name)
     tally, grouping = decided.plan.tally, decided.plan.grouping  # type: ignore[union-attr]
