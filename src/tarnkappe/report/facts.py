@@ -53,7 +53,8 @@ def how_verified(release: Release) -> str:
             "The published table was read back. Which rows were drawn together only the publisher knows: their groups "
             "were counted again, every criterion was evaluated anew, and every group has its means and covariances."
         )
-    tables = "The published tables were" if release.is_numbered else "The published table was"
+    several = len(release.public_manifest.get("tables", ())) > 1
+    tables = "The published tables were" if several else "The published table was"
     return (
         f"{tables} read back, groups were counted again from what stands there, and every criterion was evaluated anew."
     )

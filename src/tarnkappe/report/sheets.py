@@ -28,7 +28,7 @@ def tables(release: Release) -> Html | None:
     )
     return section(
         "tables",
-        "The tables, and how they belong together",
+        "The tables, and how they belong together" if len(told) > 1 else "The table, and what its rows are",
         el("p", words, value(release.number), " belong to one group of people; numbers were drawn by lot.")
         if release.number is not None
         else el("p", "Which rows were drawn together is not published."),
