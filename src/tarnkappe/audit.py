@@ -145,7 +145,8 @@ def _audit_of_sheets(
         }
         evidence = _evidence(path)
         shown = [column for table in tables.values() for column in table.columns]
-        goal, unchecked = _checkable(goal, shown, evidence, path.name)
+        unread = belongs.raised if job_file is None else None  # only the job declares what its labels stand for
+        goal, unchecked = _checkable(goal, shown, evidence, path.name, unread)
         needed = [c for c in columns if c.role == "sensitive" or c.name in goal.columns]
         found = verify_sheets(tables, belongs, needed, goal, evidence=evidence)
         same = all(tables[name].sha256 == digest for name, (_, digest) in files.items())
@@ -233,10 +234,16 @@ def _witnessed(witness: Any, source: Source, quasi: Sequence[str], goal: Goal) -
 
 
 def _checkable(
-    asked: Goal, published: Sequence[str], evidence: Evidence, where: str
+    asked: Goal, published: Sequence[str], evidence: Evidence, where: str, unread: str | None = None
 ) -> tuple[Goal, list[tuple[Criterion, str]]]:
-    """The criteria that can be checked, and the others with what that would need."""
+    """The criteria that can be checked, and the others with what that would need.
+
+    A column whose labels nobody can read (`unread`) needs its taxonomy.
+    """
     lacks = {c: evidence.lacks(c, published) for c in asked.criteria}
+    if unread is not None:
+        tree = f"the taxonomy of '{unread}', which the job declares"
+        lacks = {c: what or (tree if c.sensitive_column == unread else None) for c, what in lacks.items()}
     lacking = [(c, what) for c, what in lacks.items() if what is not None]
     if len(lacking) == len(lacks):
         raise JobError(

@@ -82,6 +82,8 @@ def _takes(expected: Estimate) -> str:
 def _feasible(goal: Goal, tally: Tally) -> str:
     if goal.max_suppressed:
         return f"nothing speaks against it; up to {percent(goal.max_suppressed)} of the rows may be removed"
+    if not goal.satisfied(goal.together(tally)).all():  # pooling may break some criteria
+        return "nothing speaks against it, but not everybody in one group; the search will tell"
     if tally.has_ceilings:
         return "nothing speaks against it, also not the highest levels of columns"
     return "a release exists: at worst everybody is in one group"

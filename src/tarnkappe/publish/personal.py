@@ -16,7 +16,7 @@ from tarnkappe.publish.labels import Labels
 from tarnkappe.publish.numbered import Numbered, numbers_of
 from tarnkappe.publish.reading import covers
 from tarnkappe.publish.recoding import Recoding, judged_by_looks
-from tarnkappe.publish.sheets import MAIN, Reading, Sheet, Strand, Values
+from tarnkappe.publish.sheets import MAIN, Reading, Sheet, Strand, Values, free_name
 from tarnkappe.schema import Column, Schema
 from tarnkappe.tally import Domain
 
@@ -57,6 +57,10 @@ class Personal(Numbered):
     def raises(self) -> Domain:
         """The guarded column."""
         return self.secret
+
+    def number(self, schema: Schema) -> str:
+        """A name that no column of the data has, published or not: what is not stands beside it where it is checked."""
+        return free_name(self.numbers, [c.name for c in schema.columns])
 
     def sheets(self, plan: DealtPlan, schema: Schema, values: Values, rng: np.random.Generator) -> tuple[Sheet, ...]:
         """The people with their labels, those of the sensitive column among them."""

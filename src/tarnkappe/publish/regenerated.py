@@ -10,7 +10,7 @@ import numpy as np
 
 from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.publish.numbered import Numbered, numbers_of
-from tarnkappe.publish.sheets import MAIN, Reading, Sheet, Strand, Values
+from tarnkappe.publish.sheets import MAIN, Reading, Sheet, Strand, Values, free_name
 from tarnkappe.schema import Column, Schema
 
 if TYPE_CHECKING:
@@ -87,11 +87,13 @@ class Regenerated(Numbered):
         import polars as pl
 
         order = rng.permutation(plan.deal.n_records)
-        return pl.DataFrame({self.numbers: numbers_of(plan.deal, 0, plan.n_groups)[order]})
+        domains = [*plan.tally.quasi_domains, *(d for d in plan.tally.sensitive_domains if not d.aside)]
+        number = free_name(self.numbers, [d.name for d in domains])  # the same as that of the published columns
+        return pl.DataFrame({number: numbers_of(plan.deal, 0, plan.n_groups)[order]})
 
     def reading(self, schema: Schema) -> Reading:
         """Which rows belong together only the publisher knows."""
-        return Reading(self.numbers, hidden=True)
+        return Reading(self.number(schema), hidden=True)
 
     def strands(self, schema: Schema) -> tuple[Strand, ...]:
         """The numbers that were drawn, and the sensitive values, which were moved together."""

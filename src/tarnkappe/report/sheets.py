@@ -39,7 +39,9 @@ def tables_section(release: Told, joined: Html | None) -> Html:
     )
     return section(
         "tables",
-        "The tables, and how they belong together",
+        "The tables, and how they belong together"
+        if len(release.public_manifest["tables"]) > 1
+        else "The table, and what its rows are",
         joined,
         table("Tables of the release", ("Table", "Columns", "What a row is"), rows),
         el("p", el("strong", "What may not be concluded: "), release.public_manifest["caution"]),

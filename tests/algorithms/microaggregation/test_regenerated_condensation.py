@@ -158,6 +158,18 @@ def test_numbers_of_groups_and_order_are_not_published(tmp_path: Path):
         audit(str(file))
 
 
+def test_columns_may_be_called_as_ours_are(tmp_path: Path):
+    asked = tk.Job(
+        quasi={"age": tk.numeric(), "height": tk.numeric()},
+        sensitive=["group"],
+        drop=["income"],
+        criteria=[KIndistinguishability(10)],
+        algorithm=RegeneratedCondensation(),
+    )
+    tk.run_job(asked, people(8).rename({"illness": "group"}), tmp_path / "out", seed=1)
+    assert audit(str(tmp_path / "out")).ok
+
+
 def test_the_same_seed_gives_the_same_bytes(tmp_path: Path):
     found = []
     for folder, engine in (("a", "memory"), ("b", "memory"), ("c", "streaming")):

@@ -193,6 +193,7 @@ class _Search:
             tally.count,
             (np.zeros(tally.n_cells, np.int32), 1),
             min_size=goal.min_size,
+            budget=goal.budget(tally.n_records),
             granularity="subtree",
         )
         #: What a record loses that is not published, and one too many of them: more than all others together.
@@ -205,7 +206,7 @@ class _Search:
 
     def _keep(self, groups: Counts, lost: Floats, hopeless: Floats) -> None:
         """Remember what groups lose."""
-        room = max(int(groups.max()) + 1 - len(self._lost), 0)
+        room = max(int(groups.max(initial=-1)) + 1 - len(self._lost), 0)
         more = np.zeros(max(room, len(self._lost)) if room else 0)
         self._lost, self._hopeless = np.append(self._lost, more), np.append(self._hopeless, more)
         self._lost[groups], self._hopeless[groups] = lost, hopeless
@@ -213,6 +214,7 @@ class _Search:
     def _cost(self, pieces: Pieces) -> tuple[Floats, Floats]:
         """What the records of each piece lose in the sensitive column, and how many of them cannot be published."""
         _, _, lost, ok = self._raising.of(self._party.groups.grouping(pieces))
+        ok &= pieces.size >= self._goal.min_size
         return np.where(ok, lost, 0.0), np.where(ok, 0.0, pieces.size)
 
     def _penalty(self, hopeless: float) -> float:
@@ -264,7 +266,7 @@ class _Search:
     def _carry_out(self, candidate: int) -> None:
         step = self._party.step(candidate)  # made anew: trying others has put cells into another order
         lost, first = self._cost(step.pieces), self._party.groups.n_groups
-        self._party.carry_out(step, np.ones(len(step.pieces.size), np.bool_))
+        self._party.carry_out(step, step.pieces.size >= self._goal.min_size)
         later = ~step.pieces.is_first
         self._keep(np.where(later, first - 1 + np.cumsum(later), step.pieces.group), *lost)
 
@@ -272,6 +274,7 @@ class _Search:
 def _dealt(tally: Tally, goal: Goal, groups: Draft, raising: _Raising) -> Deal | None:
     """The records of all groups that can be published, with the nodes that they publish; None if those are too few."""
     stats, steps, lost, ok = raising.of(groups)
+    ok &= stats.size >= goal.min_size
     suppressed = int(stats.size[~ok].sum())
     if suppressed > goal.budget(tally.n_records) or not ok.any():
         return None
