@@ -218,8 +218,9 @@ class Goal:
                     failing.append(c)
                     on = f" on '{v.column}'" if v.column else ""
                     best = count(int(v.reached)) if v.reached % 1 == 0 else f"{v.reached:.4g}"
-                    everyone = f"All {count(tally.n_records)} records in one group"
-                    details.append(f"{everyone} reach {best}{on}; asked: {v.asked}.")
+                    n = tally.n_records
+                    everyone = f"All {count(n)} records in one group reach" if n > 1 else "The only record reaches"
+                    details.append(f"{everyone} {best}{on}; asked: {v.asked}.")
             ways += relaxations(self.criteria, together)
         if suppressed is not None and suppressed < tally.n_records:  # a release of nobody is no release
             share = suppressed / max(tally.n_records, 1)

@@ -44,7 +44,8 @@ def relaxations(criteria: Sequence[Criterion], together: GroupStats) -> list[Rel
     if all(w is not None for w in weaker.values()):
         fixes = [written(w) for w in weaker.values() if w is not None]
         fix = say("  and  ".join(["{}"] * len(fixes)), *fixes)
-        out.append(Relaxation(fix, f"all {count(n)} records in one group satisfy it, which is the least that is left"))
+        everyone = f"all {count(n)} records in one group satisfy" if n > 1 else "the only record satisfies"
+        out.append(Relaxation(fix, f"{everyone} it, which is the least that is left"))
     for c, (parts, words) in product(failing, ((2, "two"), (4, "four"))):
         less = with_threshold(c, n // parts) if c.decided_by_size and n >= 2 * parts else None
         others = [weaker.get(o) or o for o in criteria if o is not c]

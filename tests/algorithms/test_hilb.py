@@ -14,8 +14,8 @@ from tarnkappe.algorithms.local.curve import hilbert_order, idistance_order, str
 from tarnkappe.algorithms.local.hilb import Hilb
 from tarnkappe.algorithms.local.hilb_partitions import even_ranges, merge_ineligible
 from tarnkappe.algorithms.local.pool import Pool
-from tarnkappe.algorithms.local.units import ruler_of
 from tarnkappe.algorithms.multidimensional.mondrian import Mondrian
+from tarnkappe.algorithms.steps.units import ruler_of
 from tarnkappe.criteria import all_criteria
 from tarnkappe.criteria.entropy_l_diversity import EntropyLDiversity
 from tarnkappe.criteria.frequency_l_diversity import FrequencyLDiversity

@@ -16,7 +16,7 @@ from tarnkappe.algorithms.local.oka import OneKMeans
 from tarnkappe.algorithms.local.pool import Pool, divide, settle
 from tarnkappe.algorithms.local.progressive_local_recoding import ProgressiveLocalRecoding
 from tarnkappe.algorithms.local.top_down_greedy import TopDownGreedy
-from tarnkappe.algorithms.local.units import deal_out, project, ruler_of, select, tidy, tuples_of
+from tarnkappe.algorithms.steps.units import deal_out, project, ruler_of, select, tidy, tuples_of
 from tarnkappe.criteria.k_anonymity import KAnonymity
 from tarnkappe.criteria.l_diversity import LDiversity
 from tarnkappe.errors import InfeasibleError

@@ -11,8 +11,8 @@ from strategies import goals, tallies
 from tarnkappe.algorithms.local.k_member import KMember
 from tarnkappe.algorithms.local.lsh_rc import LSHRC, MinHashes, similar_parts
 from tarnkappe.algorithms.local.pool import Pool
-from tarnkappe.algorithms.local.units import ruler_of
 from tarnkappe.algorithms.multidimensional.mondrian import Mondrian
+from tarnkappe.algorithms.steps.units import ruler_of
 from tarnkappe.criteria.k_anonymity import KAnonymity
 from tarnkappe.criteria.l_diversity import LDiversity
 from tarnkappe.errors import InfeasibleError, JobError

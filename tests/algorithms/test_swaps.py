@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from strategies import goals, groupings, tallies
 from tarnkappe.algorithms.fulldomain.datafly import Datafly
 from tarnkappe.algorithms.local.pool import Pool
-from tarnkappe.algorithms.local.swaps import swap_refine
-from tarnkappe.algorithms.local.units import ruler_of
 from tarnkappe.algorithms.multidimensional.mondrian import Mondrian
+from tarnkappe.algorithms.steps.swaps import swap_refine
+from tarnkappe.algorithms.steps.units import ruler_of
 from tarnkappe.criteria.k_anonymity import KAnonymity
 from tarnkappe.criteria.l_diversity import LDiversity
 from tarnkappe.goal import Goal

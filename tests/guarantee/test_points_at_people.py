@@ -221,7 +221,7 @@ def test_people_are_counted_whatever_the_columns_are_coarsened_by():
     checked = check(asked, visits)
     grouping = asked.algorithm.decide(checked.tally, asked.goal, rng=np.random.default_rng(1))
     plan = Plan.of(checked.tally, asked.goal, grouping, ("",))
-    people = people_per_group(checked.source, checked.schema, plan, checked.schema["who"])
+    people = people_per_group(checked.source, checked.schema, plan, ["who"])
     assert people is not None
     assert people.min() >= 1
     assert (people <= plan.sizes).all()
@@ -250,3 +250,44 @@ def test_the_reason_is_part_of_the_job_that_is_kept(tmp_path: Path):
     kept = next((tmp_path / "out").glob("*/job.yaml")).read_text("utf-8")
     assert reason in kept
     assert json.loads((tmp_path / "out/public/manifest.json").read_text("utf-8"))["columns"]
+
+
+@pytest.mark.parametrize("role", ["identifier", "drop"])
+def test_a_person_may_be_known_by_two_columns(role: str):
+    """A household and a number in it: either repeats for other reasons, together they say who has several records."""
+    people = [(h, p, wave) for h in range(30) for p in range(1, 4) for wave in range(4)]
+    data = pl.DataFrame(
+        {
+            "household_id": [f"H{h:03d}" for h, _, _ in people],
+            "person_id": [p for _, p, _ in people],
+            "age": [20 + (h * 7 + p * 3) % 50 for h, p, _ in people],
+        }
+    )
+    asked = Job(
+        quasi={"age": numeric()},
+        criteria=[KAnonymity(4)],
+        **{"identifiers" if role == "identifier" else "drop": ["household_id", "person_id"]},
+    )
+    said = [n for n in asked.anonymize(data, seed=1).notices if n.code == "W604"]
+    (pair,) = [n for n in said if "combination" in n.message]
+    assert "270 of 360 rows repeat an earlier combination of 'household_id' and 'person_id'" in pair.message
+    assert "fewer than 4 people" in pair.message
+    # What is proposed works.
+    joined = data.select(
+        "age", pl.concat_str("household_id", pl.col("person_id").cast(pl.String), separator="-").alias("who")
+    )
+    safe = Job(
+        quasi={"age": numeric()},
+        columns=[Column("who", "subject")],
+        criteria=[KAnonymity(4), XYAnonymity("who", 4)],
+    )
+    assert all(v.ok for v in safe.anonymize(joined, seed=1).verdicts)
+
+
+def test_two_keys_of_the_same_people_are_no_pair():
+    data = pl.DataFrame({"patient_id": [f"P{i // 3}" for i in range(60)], "age": [20 + i // 3 % 9 for i in range(60)]})
+    data = data.with_columns(insurance_number=pl.col("patient_id") + "x")
+    asked = Job(quasi={"age": numeric()}, identifiers=["patient_id", "insurance_number"], criteria=[KAnonymity(3)])
+    said = [n.message for n in asked.anonymize(data, seed=1).notices if n.code == "W604"]
+    assert said
+    assert not [message for message in said if "combination" in message]

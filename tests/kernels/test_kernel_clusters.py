@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from grids import examples
 from strategies import tallies
-from tarnkappe.algorithms.local.units import ruler_of
+from tarnkappe.algorithms.steps.units import ruler_of
 from tarnkappe.groups import Grouping
 from tarnkappe.kernels.histograms import group_order
 from tarnkappe.kernels.local.centroids import one_pass

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from grids import examples
 from strategies import tallies
-from tarnkappe.algorithms.local.units import ruler_of
+from tarnkappe.algorithms.steps.units import ruler_of
 from tarnkappe.kernels.boxes import group_boxes
 from tarnkappe.kernels.local.dissolving import dissolve_groups
 from tarnkappe.kernels.local.hilb_centres import farthest_first, nearest_centre

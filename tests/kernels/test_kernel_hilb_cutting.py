@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from strategies import tallies
 from tarnkappe.algorithms.local import line as line_module
 from tarnkappe.algorithms.local.line import _places
-from tarnkappe.algorithms.local.units import ruler_of
+from tarnkappe.algorithms.steps.units import ruler_of
 from tarnkappe.kernels.local.hilb_cutting import cut_line
 from tarnkappe.kernels.widths import box_width
 from tarnkappe.tally import Domain

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from grids import examples
 from strategies import tallies
-from tarnkappe.algorithms.local.units import ruler_of
+from tarnkappe.algorithms.steps.units import ruler_of
 from tarnkappe.kernels.histograms import group_order
 from tarnkappe.kernels.local.hilb_forming import Queues, form_groups, form_groups_ahead
 from tarnkappe.kernels.local.hilb_staying import stay

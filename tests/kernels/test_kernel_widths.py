@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from strategies import domains
-from tarnkappe.algorithms.local.units import ruler_of
+from tarnkappe.algorithms.steps.units import ruler_of
 from tarnkappe.kernels.widths import box_width, box_widths, reach, widen, widened, width
 from tarnkappe.tally import Domain
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -21,6 +23,12 @@ from tarnkappe.looks.identifiers.record_number import is_key_of_people
 from tarnkappe.looks.words import words_of
 from tarnkappe.plan import Plan
 from tarnkappe.schema import Column, Schema
+
+#: What people share who have a number in it each.
+_SHARED = {"household", "hh", "family", "dwelling", "haushalt", "familie", "menage", "foyer", "hogar", "famiglia"}
+
+#: Columns of which pairs are looked at.
+_MOST_PAIRED = 6
 
 #: Beyond so many records people are not counted group by group unless a criterion asks for it.
 _MOST_COUNTED = 20_000_000
@@ -49,19 +57,40 @@ def notices_about_people(source: Source, schema: Schema, goal: Goal, plan: Plan 
         return ()
     keys = [c for c in schema.with_role("identifier", "subject") if c.name not in goal.columns]
     # A key that is dropped is a key still: people have as many records as it says.
-    keys += [c for c in schema.with_role("drop") if is_key_of_people(words_of(c.name))]
-    sample = source.sample([c.name for c in keys], SAMPLE) if keys else pl.DataFrame()
-    keys = [c for c in keys if c.role == "subject" or _may_be_a_key(sample[c.name])]
-    different = source.n_distinct([c.name for c in keys]) if keys else {}
-    return tuple(
-        _notice(source, schema, goal, plan, c, source.n_rows - different[c.name])
-        for c in keys
-        if 1 < different[c.name] < source.n_rows
-    )
+    dropped = [(c, words_of(c.name)) for c in schema.with_role("drop")]
+    keys += [c for c, words in dropped if is_key_of_people(words) or _SHARED.intersection(words)]
+    if not keys:
+        return ()
+    sample = source.sample([c.name for c in keys], SAMPLE)
+    different = source.n_distinct([c.name for c in keys])
+    repeating = [c for c in keys if 1 < different[c.name] < source.n_rows]
+    found: list[tuple[tuple[str, ...], int]] = [
+        ((c.name,), different[c.name]) for c in repeating if c.role == "subject" or _may_be_a_key(sample[c.name])
+    ]
+    parts = [c.name for c in repeating if not Sight.of(c.name, sample[c.name]).is_measure]
+    pair = _key_of_two(source, parts, different)
+    if pair is not None:
+        found.append(pair)
+    return tuple(_notice(source, schema, goal, plan, names, source.n_rows - n) for names, n in found)
 
 
-def _notice(source: Source, schema: Schema, goal: Goal, plan: Plan | None, key: Column, repeated: int) -> Notice:
-    words = f"{repeated} of {source.n_rows} rows repeat an earlier value of '{key.name}': k counts rows, not people"
+def _key_of_two(
+    source: Source, names: Sequence[str], different: Mapping[str, int]
+) -> tuple[tuple[str, str], int] | None:
+    """Two columns that tell more people apart than either does, and still repeat, as a household and a number in it."""
+    pairs = []
+    for one, other in combinations(names[:_MOST_PAIRED], 2):
+        n = sum(source.repeats([one, other]).values())
+        if max(different[one], different[other]) < n < source.n_rows:
+            pairs.append(((one, other), n))
+    return max(pairs, key=lambda found: found[1], default=None)
+
+
+def _notice(
+    source: Source, schema: Schema, goal: Goal, plan: Plan | None, key: tuple[str, ...], repeated: int
+) -> Notice:
+    what = f"value of '{key[0]}'" if len(key) == 1 else f"combination of '{key[0]}' and '{key[1]}'"
+    words = f"{repeated} of {source.n_rows} rows repeat an earlier {what}: k counts rows, not people"
     people = None
     if plan is not None and source.n_rows <= _MOST_COUNTED:
         people = people_per_group(source, schema, plan, key)
@@ -70,22 +99,21 @@ def _notice(source: Source, schema: Schema, goal: Goal, plan: Plan | None, key: 
         few = int((people < promised).sum())
         alone = int((people == 1).sum())
         words += f"; {few} of {len(people)} groups have fewer than {promised} people, {alone} of them only one"
-    return Notice(
-        "W604",
-        words,
-        hint=f"{role(key.name, 'subject')}   and under 'criteria':  {_fix(key.name, goal)}",
-        internal=True,
-    )
+    name = "-".join(key)
+    hint = f"{role(name, 'subject')}   and under 'criteria':  {_fix(name, goal)}"
+    if len(key) > 1:
+        hint = f"Join both into one column '{name}' of the data; then  {hint}"
+    return Notice("W604", words, hint=hint, internal=True)
 
 
-def people_per_group(source: Source, schema: Schema, plan: Plan, key: Column) -> Counts | None:
-    """How many people each group has at most: values of the key among the records of its cells.
+def people_per_group(source: Source, schema: Schema, plan: Plan, key: Sequence[str]) -> Counts | None:
+    """How many people each group has at most: values of the key, one column or several, among the records of its cells.
 
     Where a cell is divided among groups, chance decides who goes where, so its people count in each. None if the
     records cannot be found again among the cells, as where a public table has changed the domains.
     """
     quasi, secret = schema.quasi, schema.sensitive
-    cells = source.cells([*(c.name for c in (*quasi, *secret)), key.name])
+    cells = source.cells([*(c.name for c in (*quasi, *secret)), *key])
     frame, weights = cells.frame(), cells.count
 
     def encoded(column: Column) -> NDArray[Any]:
@@ -97,7 +125,8 @@ def people_per_group(source: Source, schema: Schema, plan: Plan, key: Column) ->
     names = [f"c{j}" for j in range(len(quasi) + len(secret))]
     codes = [encoded(column).astype(np.int32) for column in (*quasi, *secret)]
     people = pl.DataFrame(dict(zip(names, codes, strict=True))).with_columns(
-        frame[key.name].cast(pl.String).alias("person"), pl.Series("records", weights)
+        frame.select(pl.struct(pl.col(name).cast(pl.String) for name in key).alias("person"))["person"],
+        pl.Series("records", weights),
     )
     known = np.column_stack([plan.tally.quasi, plan.tally.sensitive[:, : len(secret)]]).astype(np.int32)
     tally = pl.DataFrame(known, schema=names, orient="row").with_columns(

@@ -1,4 +1,4 @@
-"""What column names tell, in English and German: the words by which roles are suggested."""
+"""What column names tell, in English and German and a little beyond: the words by which roles are suggested."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ _AMOUNT = Meaning("drop", "number", "a rare exact amount points at one person; k
 _WEIGHT = Meaning("drop", "number", "a sampling weight tells how a person was chosen")
 
 _WORDS: dict[Meaning, str] = {
-    AGE: "age ages alter lebensalter edad leeftijd",
+    AGE: "age ages alter lebensalter edad eta leeftijd",
     BIRTH: "birth birthdate birthday birthyear dob born geburt geburtsdatum geburtstag geburtsjahr gebdat",
-    _VISIBLE: "sex gender geschlecht race ethnicity ethnic ethn ethnie hautfarbe",
+    _VISIBLE: "sex gender geschlecht sexe sexo sesso geslacht race ethnicity ethnic ethn ethnie hautfarbe",
     _POSTCODE: "zip zipcode postcode postal plz postleitzahl",
     _PLACE: "residence city town village municipality county district state region province canton "
     "stadt ort wohnort gemeinde kreis landkreis bundesland bezirk kanton",
@@ -66,7 +66,7 @@ _WORDS: dict[Meaning, str] = {
     "vaccination infection covid allergy dementia death died deceased mortality health sick sickness "
     "condition complaint blood insulin tumorstadium raucher rauchen schwanger schwangerschaft allergie "
     "impfung blutdruck verstorben gesundheit erkrankung krankheit diagnose befund medikament therapie "
-    "behandlung operation behinderung",
+    "behandlung operation behinderung maladie diagnostic diagnostico enfermedad malattia ziekte",
     _MONEY: "income salary wage wages earnings debt credit balance wealth lwage "
     "gehalt einkommen lohn nettolohn bruttolohn verdienst schulden vermoegen",
     _WORK: "occupation profession beruf",

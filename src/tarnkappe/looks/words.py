@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-_UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "é": "e", "è": "e", "ê": "e", "á": "a", "ó": "o", "í": "i"})
+_ACCENTS = {"a": "áàâãå", "c": "ç", "e": "éèêë", "i": "íìîï", "n": "ñ", "o": "óòôõø", "u": "úùû", "y": "ýÿ"}
+_UMLAUTS = str.maketrans(
+    {"ä": "ae", "ö": "oe", "ü": "ue", **{sign: plain for plain, signs in _ACCENTS.items() for sign in signs}}
+)
 
 
 def words_of(name: str) -> list[str]:

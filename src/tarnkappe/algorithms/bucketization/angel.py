@@ -10,7 +10,7 @@ import numpy as np
 
 from tarnkappe.algorithms.bucketization.base import Bucketization
 from tarnkappe.algorithms.bucketization.batching import formed_batches
-from tarnkappe.algorithms.multidimensional.medians import MedianFront
+from tarnkappe.algorithms.steps.medians import MedianFront
 from tarnkappe.arrays import Counts
 from tarnkappe.criteria.base import Criterion
 from tarnkappe.criteria.k_anonymity import KAnonymity

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tarnkappe.algorithms.bucketization.base import Bucketization
 from tarnkappe.algorithms.bucketization.strands import attributes_of, contingency, k_medoids
-from tarnkappe.algorithms.multidimensional.medians import MedianFront
+from tarnkappe.algorithms.steps.medians import MedianFront
 from tarnkappe.arrays import Codes, Counts, Flags
 from tarnkappe.deals import Deal
 from tarnkappe.errors import JobError, did_you_mean

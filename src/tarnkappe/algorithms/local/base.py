@@ -10,8 +10,8 @@ import numpy as np
 
 from tarnkappe.algorithms.effort import Improving
 from tarnkappe.algorithms.local.pool import Pool, divide, improved, settle
-from tarnkappe.algorithms.local.swaps import swap_refine
-from tarnkappe.algorithms.local.units import deal_out, select, tidy, tuples_of
+from tarnkappe.algorithms.steps.swaps import swap_refine
+from tarnkappe.algorithms.steps.units import deal_out, select, tidy, tuples_of
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping
 from tarnkappe.params import param

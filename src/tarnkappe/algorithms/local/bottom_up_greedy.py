@@ -9,7 +9,7 @@ import numpy as np
 
 from tarnkappe.algorithms.local.base import LocalRecoding
 from tarnkappe.algorithms.local.pool import Pool
-from tarnkappe.algorithms.local.units import tuples_of
+from tarnkappe.algorithms.steps.units import tuples_of
 from tarnkappe.groups import Grouping
 
 

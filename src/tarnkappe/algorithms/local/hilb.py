@@ -14,10 +14,9 @@ from tarnkappe.algorithms.local.curve import hilbert_order, idistance_order
 from tarnkappe.algorithms.local.line import Line
 from tarnkappe.algorithms.local.nearness import different_values, shares
 from tarnkappe.algorithms.local.pool import Pool, divide, improved
-from tarnkappe.algorithms.local.swaps import swap_refine
-from tarnkappe.algorithms.local.units import deal_out, first_of_tuples, select, tuples_of
-from tarnkappe.algorithms.multidimensional.medians import MedianFront
-from tarnkappe.algorithms.multidimensional.mondrian import Mondrian
+from tarnkappe.algorithms.steps.medians import MedianFront
+from tarnkappe.algorithms.steps.swaps import swap_refine
+from tarnkappe.algorithms.steps.units import deal_out, first_of_tuples, select, tuples_of
 from tarnkappe.arrays import Codes, Counts
 from tarnkappe.criteria.frequency_l_diversity import FrequencyLDiversity
 from tarnkappe.goal import Goal
@@ -125,7 +124,7 @@ class Hilb(Improving):
         self.require_supported(tally, goal)
         pool, owner = Pool.whole(tally, goal, self.work, self.watch)
         line = Line.of(pool, self._order(pool, rng))
-        ways = self._starts(line, rng)
+        ways = self._starts(line)
         if not self.refine:
             grouping = self._divided(pool, next(ways))
         elif shares(goal) is not None:
@@ -142,7 +141,7 @@ class Hilb(Improving):
             return grouping
         return divide(pool, grouping, np.ones(grouping.n_groups, np.bool_))
 
-    def _starts(self, line: Line, rng: np.random.Generator) -> Iterator[Grouping]:
+    def _starts(self, line: Line) -> Iterator[Grouping]:
         """Groups that satisfy the goal, made in every way worth trying; the one of the papers first."""
         goal, tally = line.pool.goal, line.tally
         wanted = different_values(goal)
@@ -154,7 +153,7 @@ class Hilb(Improving):
             for number in eligible[:1]:
                 yield line.pooled(self._formed(line, column, value, number))
         yield line.pooled(line.cut(goal.min_size, self.partitions))
-        yield line.pooled(Mondrian().decide(tally, goal, rng=rng))
+        yield line.pooled(MedianFront(tally, goal).exhaust())
 
     def _order(self, pool: Pool, rng: np.random.Generator) -> Codes:
         """The order of the distinct combinations of quasi-identifiers."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tarnkappe.algorithms import algorithm_class
 from tarnkappe.algorithms.base import Algorithm
-from tarnkappe.algorithms.local.units import select
+from tarnkappe.algorithms.steps.units import select
 from tarnkappe.arrays import Codes
 from tarnkappe.boxes import Boxes
 from tarnkappe.errors import InfeasibleError

@@ -10,7 +10,7 @@ import numpy as np
 from tarnkappe.algorithms.local.base import LocalRecoding
 from tarnkappe.algorithms.local.blocks import along_the_curve, grouped_apart
 from tarnkappe.algorithms.local.pool import Pool, settle
-from tarnkappe.algorithms.local.units import secret_values, select, tidy
+from tarnkappe.algorithms.steps.units import secret_values, select, tidy
 from tarnkappe.arrays import Codes, Counts
 from tarnkappe.groups import SUPPRESSED, Draft, Grouping
 from tarnkappe.kernels.local.clusters import grow_clusters

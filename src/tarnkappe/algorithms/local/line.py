@@ -9,7 +9,7 @@ import numpy as np
 
 from tarnkappe.algorithms.local.hilb_partitions import even_ranges, merge_ineligible
 from tarnkappe.algorithms.local.pool import Measures, Pool, merge_weak
-from tarnkappe.algorithms.local.units import tuples_of
+from tarnkappe.algorithms.steps.units import tuples_of
 from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.groups import Grouping
 from tarnkappe.kernels.histograms import group_order

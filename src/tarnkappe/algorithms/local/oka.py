@@ -10,8 +10,8 @@ import numpy as np
 from tarnkappe.algorithms.local.base import LocalRecoding
 from tarnkappe.algorithms.local.blocks import along_the_curve, grouped_apart
 from tarnkappe.algorithms.local.pool import Pool, dissolved
-from tarnkappe.algorithms.local.swaps import curve
-from tarnkappe.algorithms.local.units import tidy
+from tarnkappe.algorithms.steps.swaps import curve
+from tarnkappe.algorithms.steps.units import tidy
 from tarnkappe.groups import SUPPRESSED, Grouping
 from tarnkappe.kernels.local.centroids import one_pass
 

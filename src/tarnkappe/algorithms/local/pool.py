@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from tarnkappe.algorithms.effort import NORMAL, Effort
 from tarnkappe.algorithms.local.nearness import n_curves, near_pieces, pieces_of, shares
-from tarnkappe.algorithms.local.swaps import curve, swap_refine
-from tarnkappe.algorithms.local.units import project, ruler_of, tidy
+from tarnkappe.algorithms.steps.swaps import curve, swap_refine
+from tarnkappe.algorithms.steps.units import project, ruler_of, tidy
 from tarnkappe.algorithms.watch import NOBODY, Watch
 from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.goal import Goal

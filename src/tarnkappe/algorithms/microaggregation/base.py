@@ -11,12 +11,12 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from tarnkappe.algorithms.base import Algorithm
-from tarnkappe.algorithms.local.units import deal_out, project, tidy
 from tarnkappe.algorithms.microaggregation.centres import OPERATORS, centres_of, operators_of
 from tarnkappe.algorithms.microaggregation.constrained import divided, exchanged
 from tarnkappe.algorithms.microaggregation.in_blocks import blocks_of, in_halves, joined, mdav_in_blocks
 from tarnkappe.algorithms.microaggregation.records import Records
 from tarnkappe.algorithms.microaggregation.refinement import refined
+from tarnkappe.algorithms.steps.units import deal_out, project, tidy
 from tarnkappe.arrays import Codes, Floats
 from tarnkappe.errors import JobError, did_you_mean
 from tarnkappe.goal import Goal

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tarnkappe.algorithms.local.units import secret_values
 from tarnkappe.algorithms.microaggregation.near import near
 from tarnkappe.algorithms.microaggregation.records import Records
 from tarnkappe.algorithms.microaggregation.refinement import cut, in_fours, numbered, search, search_state
+from tarnkappe.algorithms.steps.units import secret_values
 from tarnkappe.arrays import Codes, Floats
 from tarnkappe.kernels.microaggregation.relocating import offers
 

@@ -7,10 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from tarnkappe.algorithms.local.units import tidy
 from tarnkappe.algorithms.microaggregation.axis import from_both_ends
 from tarnkappe.algorithms.microaggregation.base import Microaggregation
 from tarnkappe.algorithms.microaggregation.centres import centres_of, operators_of
+from tarnkappe.algorithms.steps.units import tidy
 from tarnkappe.arrays import Codes, Floats
 from tarnkappe.boxes import Boxes
 from tarnkappe.criteria.base import Scope

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tarnkappe.algorithms.multidimensional.front import domain_shape, weighted_widths
-from tarnkappe.algorithms.multidimensional.medians import MedianFront, first_allowed
 from tarnkappe.algorithms.shards import Counted, Secrets, Shard, Shards, joined
+from tarnkappe.algorithms.steps.front import domain_shape, weighted_widths
+from tarnkappe.algorithms.steps.medians import MedianFront, first_allowed
 from tarnkappe.arrays import Codes, Counts, Flags
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping

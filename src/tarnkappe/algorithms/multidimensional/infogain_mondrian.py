@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from tarnkappe.algorithms.base import Algorithm
-from tarnkappe.algorithms.multidimensional.front import Front, weighted_widths
+from tarnkappe.algorithms.steps.front import Front, weighted_widths
 from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping

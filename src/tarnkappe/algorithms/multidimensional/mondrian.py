@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from tarnkappe.algorithms.base import Algorithm
-from tarnkappe.algorithms.local.swaps import swap_refine
-from tarnkappe.algorithms.multidimensional.medians import MedianFront
+from tarnkappe.algorithms.steps.medians import MedianFront
+from tarnkappe.algorithms.steps.swaps import swap_refine
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping
 from tarnkappe.params import param

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from tarnkappe.algorithms.multidimensional.front import Front, weighted_widths
+from tarnkappe.algorithms.steps.front import Front, weighted_widths
 from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.goal import Goal
 from tarnkappe.kernels.multidimensional.mondrian import find_cuts, find_halves

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tarnkappe.algorithms.local.units import ruler_of, secret_values, tidy
+from tarnkappe.algorithms.steps.units import ruler_of, secret_values, tidy
 from tarnkappe.arrays import Codes
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping

@@ -1,0 +1,1 @@
+"""Steps that algorithms of several schemes share: median cuts, swaps, and cells as units of groups."""
