@@ -78,10 +78,10 @@ def groups_around(
     done = 0
     for w in range(wanted.size):
         g = wanted[w]
-        n = 0
+        n = np.int64(0)
         seen[g] = w
         for m in range(starts[g], starts[g + 1]):
-            n = _near_groups(near, group, members[m], seen, w, found, n)
+            n = _near_groups(near, group, np.int64(members[m]), seen, w, found, n)
         if n == 0:
             for h in range(n_groups):
                 if h != g:
