@@ -246,8 +246,8 @@ def _swap(
             _unlink(head, before, after, there, smaller)
             group[smaller] = here
             _link(head, before, after, here, smaller)
-            total[there] = _exchange(ruler, rows, head, after, edges, there, smaller, np.bool_(True), larger)
-            total[here] = _exchange(ruler, rows, head, after, edges, here, larger, np.bool_(False), smaller)
+            total[there] = _exchange(ruler, rows, head, after, edges, there, smaller, True, larger)
+            total[here] = _exchange(ruler, rows, head, after, edges, here, larger, False, smaller)
             pieces += 1
         else:
             _unlink(head, before, after, g, a)
@@ -255,8 +255,8 @@ def _swap(
             group[a], group[b] = h, g
             _link(head, before, after, h, a)
             _link(head, before, after, g, b)
-            total[g] = _exchange(ruler, rows, head, after, edges, g, a, np.bool_(True), b)
-            total[h] = _exchange(ruler, rows, head, after, edges, h, b, np.bool_(True), a)
+            total[g] = _exchange(ruler, rows, head, after, edges, g, a, True, b)
+            total[h] = _exchange(ruler, rows, head, after, edges, h, b, True, a)
         measured[a] = measured[b] = -1
         changes[g] += 1
         changes[h] += 1
