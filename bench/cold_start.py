@@ -4,7 +4,7 @@
 
 Runs `tarnkappe demo` and the thesis's census job (100 000 records, Hilb, streaming) twice each, in processes of their
 own: with an empty cache of kernels and with the one that this run has left. Prints one JSON line per job. With
-``--kernels`` also what each kernel took to compile.
+``--kernels`` also what each kernel took to compile, and which functions were compiled for several kinds of arguments.
 """
 
 from __future__ import annotations
@@ -27,15 +27,21 @@ LISTEN = """
 import atexit, json, runpy, sys, threading, time
 from numba.core import event
 class Kernels(event.Listener):
-    def __init__(self): self.mine, self.took = threading.local(), {}
+    def __init__(self): self.mine, self.took, self.times = threading.local(), {}, {}
     def on_start(self, e):
-        self.mine.open = [*getattr(self.mine, "open", []), (e.data["dispatcher"].__qualname__, time.thread_time())]
+        name = e.data["dispatcher"].__qualname__
+        self.mine.open = [*getattr(self.mine, "open", []), (name, time.thread_time())]
+        self.times[name] = self.times.get(name, 0) + 1
     def on_end(self, e):
         name, since = self.mine.open.pop()
         if not self.mine.open: self.took[name] = self.took.get(name, 0) + time.thread_time() - since
 heard = Kernels()
 event.register("numba:compile", heard)
-atexit.register(lambda: sys.stderr.write("\\n" + json.dumps({k: round(v, 2) for k, v in heard.took.items()}) + "\\n"))
+def tell():
+    again = {k: n for k, n in heard.times.items() if n > 1 and "<" not in k}  # Numba's own functions are local
+    said = {"kernels": {k: round(v, 2) for k, v in heard.took.items()}, "compiled again": again}
+    sys.stderr.write("\\n" + json.dumps(said) + "\\n")
+atexit.register(tell)
 sys.argv = sys.argv[1:]
 sys.path.insert(0, sys.argv[0].rpartition("/")[0])
 run = runpy.run_path if sys.argv[0].endswith(".py") else runpy.run_module
@@ -74,8 +80,9 @@ def main() -> None:
             warm, _ = cpu_seconds([*listening, *plain], str(Path(folder, "cache")), folder)
         facts = {"job": name, "cold": round(cold, 1), "warm": round(warm, 1), "compiling": round(cold - warm, 1)}
         if asked.kernels:
-            took = json.loads(said.strip().splitlines()[-1])
-            facts["kernels"] = dict(sorted(took.items(), key=lambda item: -item[1]))
+            heard = json.loads(said.strip().splitlines()[-1])
+            facts["kernels"] = dict(sorted(heard["kernels"].items(), key=lambda item: -item[1]))
+            facts["compiled again"] = heard["compiled again"]
         print(json.dumps(facts))
 
 

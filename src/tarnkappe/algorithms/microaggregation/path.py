@@ -26,6 +26,9 @@ _SHORT = 8
 _BITS = 20
 
 
+#: A round trip is cut at so many places divided by k, so that the work does not grow with the square of k.
+_TURNS = 1000
+
 #: Records of one tour; more in blocks.
 _AT_ONCE = 4096
 
@@ -49,7 +52,8 @@ class Path(Microaggregation):
     .. math:: B_j = \min_{k \le j - i \le 2k - 1} B_i + \mathrm{SSE}(x_{i+1} \dots x_j), \quad B_0 = 0,
 
     finds the best groups of neighbours on the path. A round trip has no first record: it is cut at each of
-    :math:`2k - 1` places in a row, one of which is between two groups of the best solution, and the best result counts.
+    :math:`2k - 1` places in a row, one of which is between two groups of the best solution, and the best result counts;
+    if k is above 22, at some of them.
 
     References
     ----------
@@ -102,7 +106,9 @@ def _round_trip(points: Floats, neighbours: Codes, start: int, k: int) -> tuple[
     """The cheapest groups along a short round trip, and their squared error."""
     tour = nearest_next(points, start)
     shorten(points, neighbours, tour)
-    turned = [np.roll(tour, -turn) for turn in range(min(2 * k - 1, len(tour)))]
+    places = min(2 * k - 1, len(tour))
+    turns = min(places, max(1, _TURNS // k))
+    turned = [np.roll(tour, -(turn * places // turns)) for turn in range(turns)]
     cuts = [cheapest_cuts(points[order], k) for order in turned]
     best = min(range(len(cuts)), key=lambda turn: cuts[turn][1])
     return _groups(turned[best], cuts[best][0]), cuts[best][1]

@@ -6,7 +6,7 @@ import numpy as np
 
 from tarnkappe.arrays import Counts
 from tarnkappe.kernels import helper, kernel
-from tarnkappe.kernels.local.neighbours import Groups, Near, Pieces, _admits, _linked, _near_groups
+from tarnkappe.kernels.local.neighbours import ZERO, Groups, Near, Pieces, _admits, _linked, _near_groups
 from tarnkappe.kernels.widths import Ruler, box_width, widen, widened_box
 
 
@@ -31,7 +31,7 @@ def _best_home(
     """
     if own >= 0:
         seen[own] = stamp
-    n = _near_groups(near, groups.group, i, seen, stamp, found, 0)
+    n = _near_groups(near, groups.group, i, seen, stamp, found, ZERO)
     if n == 0:
         for g in range(groups.size.size):
             if g != own:
@@ -70,7 +70,7 @@ def join_nearest(ruler: Ruler, near: Near, pieces: Pieces, groups: Groups) -> No
     seen, found = np.full(n_groups, -1, np.int64), np.empty(n_groups, np.int64)
     for i in range(n):
         if groups.group[i] < 0:
-            to, _ = _best_home(ruler, near, pieces, groups, head, after, i, -1, np.inf, seen, i, found)
+            to, _ = _best_home(ruler, near, pieces, groups, head, after, i, ZERO - 1, np.inf, seen, i, found)
             _join(ruler, pieces, groups, head, after, to, i)
             groups.group[i] = to
 

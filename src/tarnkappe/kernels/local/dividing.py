@@ -12,12 +12,15 @@ from tarnkappe.kernels.widths import Ruler, box_width, widen, widened
 #: How often the search for the furthest record is repeated from the one it found.
 _HOPS = 3
 
+_TOP = np.iinfo(np.int32).max
+
 
 @helper
 def _furthest(ruler: Ruler, rows: Codes, begin: int, end: int, seed: int) -> int:
     """The row that spans the widest box together with row `seed`."""
-    lo = np.full(rows.shape[1], np.iinfo(np.int32).max, np.int32)
-    hi = np.full(rows.shape[1], np.int32(-1), np.int32)
+    lo, hi = np.empty(rows.shape[1], np.int32), np.empty(rows.shape[1], np.int32)
+    for j in range(lo.size):
+        lo[j], hi[j] = _TOP, -1
     widen(ruler, rows[seed], lo, hi)
     best, most = seed, 0.0
     for i in range(begin, end):
@@ -49,7 +52,7 @@ def divide_segments(
         if seed[0] == seed[1]:
             side[first:last] = 0
             continue
-        lo[:] = np.iinfo(np.int32).max
+        lo[:] = _TOP
         hi[:] = -1
         total[:] = 0.0
         for one in range(2):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 
 from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.kernels import helper, kernel
+
+#: Zero as a number that changes: for the constant 0 helpers would be compiled once more.
+ZERO = cast("int", np.int64(0))
 
 
 class Near(NamedTuple):
@@ -78,10 +81,10 @@ def groups_around(
     done = 0
     for w in range(wanted.size):
         g = wanted[w]
-        n = 0
+        n = ZERO
         seen[g] = w
         for m in range(starts[g], starts[g + 1]):
-            n = _near_groups(near, group, members[m], seen, w, found, n)
+            n = _near_groups(near, group, members[m] + ZERO, seen, w, found, n)
         if n == 0:
             for h in range(n_groups):
                 if h != g:

@@ -9,7 +9,7 @@ import numpy as np
 
 from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.kernels import helper, kernel
-from tarnkappe.kernels.local.neighbours import Near, _near_groups
+from tarnkappe.kernels.local.neighbours import ZERO, Near, _near_groups
 from tarnkappe.kernels.widths import Ruler, box_width, widen, widened, width
 
 
@@ -40,9 +40,9 @@ def best_partners(
         a = wanted[w]
         best, least = -1, np.inf
         seen[a] = w
-        n_found = 0
+        n_found = ZERO
         for m in range(starts[a], starts[a + 1]):
-            n_found = _near_groups(near, group, members[m], seen, w, found, n_found)
+            n_found = _near_groups(near, group, members[m] + ZERO, seen, w, found, n_found)
         everywhere = n_found == 0
         for f in range(n if everywhere else n_found):
             b = f if everywhere else found[f]

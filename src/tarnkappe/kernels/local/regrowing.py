@@ -8,8 +8,10 @@ import numpy as np
 
 from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.kernels import helper, kernel
-from tarnkappe.kernels.local.neighbours import Groups, Near, Pieces, _linked, _near_groups
+from tarnkappe.kernels.local.neighbours import ZERO, Groups, Near, Pieces, _linked, _near_groups
 from tarnkappe.kernels.widths import Ruler, box_width, widen, widened_box, width
+
+_TOP = np.iinfo(np.int32).max
 
 
 class _Bench(NamedTuple):
@@ -57,7 +59,7 @@ def _grow(ruler: Ruler, pieces: Pieces, bench: _Bench, n: int, seed: int, enough
     box least. What is left over joins the groups where the cost rises least.
     """
     q = pieces.rows.shape[1]
-    made, done, cost = 0, 0, 0.0
+    made, done, cost = ZERO, ZERO, 0.0
     left = 0
     for i in range(n):
         left += pieces.quota[bench.piece[i]]
@@ -72,14 +74,14 @@ def _grow(ruler: Ruler, pieces: Pieces, bench: _Bench, n: int, seed: int, enough
         for i in range(n):
             if bench.from_seed[i] > most:
                 best, most = i, bench.from_seed[i]
-        first, records = done, 0
+        first, records = done, ZERO
         p = bench.piece[best]
         if not _fits(pieces, bench, p, first, done, made, max(pieces.smallest, pieces.quota[p])):
             return 0
         for i in range(n):
             bench.score[i] = 0.0
         for j in range(q):
-            bench.lo[made, j], bench.hi[made, j] = np.iinfo(np.int32).max, -1
+            bench.lo[made, j], bench.hi[made, j] = _TOP, -1
             for i in range(n):
                 bench.widths[j, i] = 0.0
         while True:
@@ -136,7 +138,7 @@ def _grow(ruler: Ruler, pieces: Pieces, bench: _Bench, n: int, seed: int, enough
             records = bench.size[c] + pieces.quota[p]
             limit = (least + bench.size[c] * bench.total[c]) / records
             wider = widened_box(ruler, pieces.rows, p, bench.lo, bench.hi, c, limit)
-            if wider < limit and _fits(pieces, bench, p, 0, done, c, records):
+            if wider < limit and _fits(pieces, bench, p, ZERO, done, c, records):
                 best, least = c, records * wider - bench.size[c] * bench.total[c]
         if best < 0:
             return 0
@@ -227,14 +229,14 @@ def regrow(
             n_free += 1
     seen, found = np.full(n_groups, -1, np.int64), np.empty(n_groups, np.int64)
     chosen, price = np.empty(together, np.int64), np.empty(together, np.float64)
-    bench = _room(64, q)
+    bench = _room(ZERO + 64, q)
     better = 0
     for at in range(order.size):
         g = order[at]
         if groups.size[g] == 0:
             continue
         seen[g] = at
-        n_found = 0
+        n_found = ZERO
         i = head[g]
         while i >= 0:
             n_found = _near_groups(near, groups.group, i, seen, at, found, n_found)
@@ -253,7 +255,7 @@ def regrow(
             continue
         if m > bench.piece.size:
             bench = _room(2 * m, q)
-        m, before = 0, 0.0
+        m, before = ZERO, 0.0
         for c in range(n_chosen):
             h = chosen[c]
             before += groups.size[h] * groups.total[h]
