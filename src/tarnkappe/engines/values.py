@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from tarnkappe.arrays import Codes
 from tarnkappe.boxes import Boxes
@@ -30,18 +31,20 @@ class CellValues:
     ) -> None:
         """Look up what every code of every column publishes."""
         self.missing = missing
-        self._shown: dict[str, tuple[Codes, pl.Series]] = {}
+        #: What each cell has in a column: the place of a value, in few bytes because they are read in any order.
+        self._shown: dict[str, tuple[NDArray[np.signedinteger], pl.Series]] = {}
         quasi = zip(tally.quasi_domains, tally.quasi.T, strict=True)
         counted = zip(tally.sensitive_domains, tally.sensitive.T, strict=True)
-        for domain, codes in (*quasi, *counted):
+        for domain, of_cell in (*quasi, *counted):
             if domain.name in schema.published:
+                codes = of_cell
                 numeric = schema[domain.name].kind == "numeric"
                 values = _of_codes(domain, types.get(domain.name), missing, numeric=numeric)
                 if is_text(values.dtype):  # in the order in which a file lists them
                     place = (values.rank("dense").cast(pl.Int32) - 1).fill_null(-1).to_numpy()
-                    self._shown[domain.name] = place[codes], values.drop_nulls().unique().sort()
-                else:
-                    self._shown[domain.name] = np.ascontiguousarray(codes), values
+                    values = values.drop_nulls().unique().sort()
+                    codes = place[codes]
+                self._shown[domain.name] = codes.astype(np.min_scalar_type(-max(len(values), 1))), values
 
     def at(self, name: str, cells: Codes) -> pl.Series:
         """The values of records that have these cells."""

@@ -42,7 +42,7 @@ _ROUNDS = 8
 class SparkEngine(Engine):
     """Counts and rewrites tables that Spark reads, on ``local[*]``, a standalone master, YARN or Kubernetes.
 
-    Records never come to the driver. What travels:
+    Records of the input never come to the driver. What travels:
 
     ========  ========================  =====================================================================
     step      shuffles                  why

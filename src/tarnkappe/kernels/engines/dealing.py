@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -58,9 +60,9 @@ def occurrences(codes: Codes, n_codes: int) -> Counts:
 
 
 @kernel
-def gathered(values: Codes, at: Codes) -> Codes:
+def gathered(values: NDArray[Any], at: Codes) -> NDArray[Any]:
     """The values at these places."""
-    out = np.empty(at.size, np.int32)
+    out = np.empty(at.size, values.dtype)
     for i in range(at.size):
         out[i] = values[at[i]]
     return out
