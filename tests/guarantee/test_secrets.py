@@ -206,7 +206,7 @@ def test_public_facts_do_not_depend_on_the_seed(tmp_path: Path):
 @pytest.mark.parametrize("engine", ["memory", "streaming"])
 @pytest.mark.parametrize("algorithm", ["anatomize", "angel", "slicing", "mondrian"])
 def test_no_form_and_no_engine_publishes_what_was_removed(algorithm: str, engine: str, tmp_path: Path):
-    """Names, dropped values, the seed, and where the data lay; the checker beside the tables has none of them either."""
+    """Names, dropped values, the seed, and where the data lay; the checker beside the tables has none of them."""
     people = table().filter(~pl.col("illness").str.starts_with("Canary"))
     folder = tmp_path / "CanaryFolder"
     folder.mkdir()
