@@ -15,6 +15,7 @@ from whole_jobs import usual_algorithms
 
 import tarnkappe as tk
 from tarnkappe.algorithms import Algorithm
+from tarnkappe.certificate import add_checker
 from tarnkappe.job.model import Job, OutputSettings
 from tarnkappe.schema import Column
 
@@ -200,3 +201,30 @@ def test_public_facts_do_not_depend_on_the_seed(tmp_path: Path):
             del written["sha256"]
         manifests.append({key: value for key, value in manifest.items() if key not in ("sha256", "made")})
     assert manifests[0] == manifests[1]
+
+
+@pytest.mark.parametrize("engine", ["memory", "streaming"])
+@pytest.mark.parametrize("algorithm", ["anatomize", "angel", "slicing", "mondrian"])
+def test_no_form_and_no_engine_publishes_what_was_removed(algorithm: str, engine: str, tmp_path: Path):
+    """Names, dropped values, the seed, and where the data lay; the checker beside the tables has none of them."""
+    people = table().filter(~pl.col("illness").str.starts_with("Canary"))
+    folder = tmp_path / "CanaryFolder"
+    folder.mkdir()
+    people.write_csv(folder / "people.csv")
+    made = Job(
+        quasi={"age": tk.numeric(), "town": tk.suppress()},
+        identifiers=["name"],
+        drop=["dropped", "note"],
+        sensitive=["illness"],
+        criteria=[tk.LDiversity("illness", 2)],
+        algorithm=algorithm,
+        output=OutputSettings(format="csv"),
+        engine=engine,
+    )
+    tk.run_job(made, folder / "people.csv", folder / "release", seed=SEED)
+    add_checker(folder / "release")
+    text = everything_in(folder / "release" / "public")
+    assert "flu" in text
+    for canary in ("CanaryName", "CanaryDropped", "CanaryFolder", str(SEED), hex(SEED)[2:], str(tmp_path)):
+        assert canary not in text
+    assert hashlib.sha256((folder / "people.csv").read_bytes()).hexdigest() not in text
