@@ -241,7 +241,7 @@ def meets(
     others = bool(asked.get("know_others", False))
     classes = histograms(rows, column, others) if rows[0][1] else []
     whole = table(rows, column) if rows[0][1] else Counter()
-    if criterion == "k-anonymity":
+    if criterion in ("k-anonymity", "k-indistinguishability"):
         return k(rows) >= asked["k"]
     if criterion == "l-diversity":
         return distinct_l(rows, column, others) >= asked["l"]

@@ -33,6 +33,7 @@ from tarnkappe.criteria.epsilon_m_anonymity import EpsilonMAnonymity
 from tarnkappe.criteria.frequency_l_diversity import FrequencyLDiversity
 from tarnkappe.criteria.k_anonymity import KAnonymity
 from tarnkappe.criteria.k_e_anonymity import KEAnonymity
+from tarnkappe.criteria.k_indistinguishability import KIndistinguishability
 from tarnkappe.criteria.k_map import KMap
 from tarnkappe.criteria.l_diversity import LDiversity
 from tarnkappe.criteria.lkc_privacy import LKCPrivacy
@@ -130,6 +131,7 @@ CRITERIA: tuple[Criterion, ...] = (
     EpsilonMAnonymity("disease", 1.0, 2),
     KEAnonymity("disease", 2, 3.0),
     MaxRisk(0.4),
+    KIndistinguishability(3),
     AverageRisk(0.2),
     LKCPrivacy(2, 2, 0.8, "disease"),
     PersonalizedPrivacy("disease", "guard", 0.6),

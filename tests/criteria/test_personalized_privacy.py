@@ -100,7 +100,7 @@ def non_monotone():
 @pytest.mark.parametrize("algorithm", non_monotone(), ids=str)
 def test_guards_are_not_published(algorithm):
     release = job(algorithm).anonymize(patients(), seed=1)
-    assert release.table.columns == ["age", "s"]
+    assert [name for name in release.table.columns if name != release.number] == ["age", "s"]
     verdict = release.verdicts[1]
     assert verdict.ok
     assert 0 < verdict.reached <= 0.6

@@ -122,7 +122,7 @@ def keeps(case: Case, criterion: Criterion, rows: list[brute.Row]) -> bool:
 
 def reached(case: Case, criterion: Criterion, rows: list[brute.Row]) -> float:
     """The level of the most exposed class, as a criterion's verdict states it."""
-    if criterion.name == "k-anonymity":
+    if criterion.name in ("k-anonymity", "k-indistinguishability"):
         return brute.k(rows)
     if criterion.name == "max-risk":
         return 1 / brute.k(rows)

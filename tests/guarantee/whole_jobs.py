@@ -36,6 +36,7 @@ from tarnkappe.criteria.confidence_bounding import ConfidenceBounding
 from tarnkappe.criteria.delta_disclosure import DeltaDisclosure
 from tarnkappe.criteria.epsilon_m_anonymity import EpsilonMAnonymity
 from tarnkappe.criteria.k_e_anonymity import KEAnonymity
+from tarnkappe.criteria.k_indistinguishability import KIndistinguishability
 from tarnkappe.criteria.max_risk import MaxRisk
 from tarnkappe.criteria.personalized_privacy import PersonalizedPrivacy
 from tarnkappe.io import CsvDialect
@@ -401,6 +402,7 @@ GROUP_CRITERIA: dict[str, Criterion] = {
     "basic beta": BetaLikeness("illness", 1.5, "basic"),
     "delta": DeltaDisclosure("income", 1),
     "risk": MaxRisk(0.2),
+    "indistinguishable": KIndistinguishability(5),
     "epsilon-m": EpsilonMAnonymity("income", 400, 2),
     "relative epsilon-m": EpsilonMAnonymity("income", 0.3, 2, relative=True),
     "delta, absent skipped": DeltaDisclosure("illness", 1.5, "skipped"),
