@@ -151,6 +151,45 @@ def test_a_signal_while_a_thread_starts_ends_the_run(
     assert sorted(folder.iterdir()) == before
 
 
+#: Strikes itself while the commands are imported, or while they are put together.
+EARLY = """
+import os, sys
+number, when = int(sys.argv[1]), sys.argv[2]
+sys.argv = ["tarnkappe", *sys.argv[3:]]
+if when == "imported":
+    class Strike:
+        def find_spec(self, name, path=None, target=None):
+            if name == "tarnkappe.cli.run":
+                os.kill(os.getpid(), number)
+    sys.meta_path.insert(0, Strike())
+else:
+    import typer.main
+    whole = typer.main.get_command
+    def struck(*given, **more):
+        os.kill(os.getpid(), number)
+        return whole(*given, **more)
+    typer.main.get_command = struck
+from tarnkappe.cli import main
+main()
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are different there")
+@pytest.mark.parametrize("when", ["imported", "put together"])
+@pytest.mark.parametrize(
+    ("number", "exit_code", "word"), [(signal.SIGTERM, 143, "Terminated"), (signal.SIGINT, 130, "Interrupted")]
+)
+def test_a_signal_before_anything_has_begun(number: int, exit_code: int, word: str, when: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", EARLY, str(int(number)), when, "explain"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (exit_code, f"{word}, nothing was written.\n")
+
+
 def test_data_in_place_of_a_job_is_told_what_to_type(cli, tmp_path: Path) -> None:
     Path("my people.csv").write_text("age\n1\n")
     result = cli("run", "my people.csv")

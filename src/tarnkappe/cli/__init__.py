@@ -15,7 +15,10 @@ __all__ = ["main", "start_lightly"]
 def main() -> NoReturn:
     """Run ``tarnkappe`` with the words of the command line and exit."""
     start_lightly()
+    for number in _asking():
+        signal.signal(number, _leave)
     from tarnkappe.cli.app import app
+    from tarnkappe.cli.root import Stopped, report_stop
 
     _listen()
     for stream in (sys.stdout, sys.stderr):
@@ -24,6 +27,8 @@ def main() -> NoReturn:
             stream.reconfigure(errors="replace")  # type: ignore[union-attr]
     try:
         app(prog_name="tarnkappe")
+    except Stopped as stop:  # while the command itself was being put together
+        sys.exit(report_stop(stop, sys.argv[1:]))
     finally:
         _flush()
     sys.exit(0)
@@ -39,8 +44,22 @@ def start_lightly() -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
+def _asking() -> list[signal.Signals]:
+    """The signals that ask to end; what was to be ignored, as by nohup, still is."""
+    known = [s for s in signal.Signals if s.name in ("SIGINT", "SIGTERM", "SIGHUP")]  # not every system has all of them
+    return [s for s in known if signal.getsignal(s) in (signal.SIG_DFL, signal.default_int_handler, _leave)]
+
+
+def _leave(number: int, frame: object) -> None:
+    """End at once, while nothing has begun."""
+    word, code = ("Interrupted", 130) if number == signal.SIGINT else ("Terminated", 143)
+    with contextlib.suppress(OSError):
+        os.write(2, f"{word}, nothing was written.\n".encode())
+    os._exit(code)
+
+
 def _listen() -> None:
-    """End in order when asked to; what was to be ignored, as by nohup, still is."""
+    """End in order when asked to."""
     from tarnkappe.cli.root import Stopped
 
     def interrupt(number: int, frame: object) -> None:
@@ -53,10 +72,8 @@ def _listen() -> None:
         if not isinstance(what.exc_value, Stopped):
             sys.__unraisablehook__(what)
 
-    for name, end in {"SIGINT": interrupt, "SIGTERM": terminate, "SIGHUP": terminate}.items():
-        number = getattr(signal, name, None)  # not every system has all of them
-        if number is not None and signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
-            signal.signal(number, end)
+    for number in _asking():
+        signal.signal(number, interrupt if number == signal.SIGINT else terminate)
     sys.unraisablehook = lost
 
 

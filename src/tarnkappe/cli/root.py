@@ -70,7 +70,7 @@ class Root(TyperGroup):
             pass  # whoever was to read this has seen enough; files are complete before anything is said about them
         except BaseException as error:
             stop = error if isinstance(error, Stopped) else Stopped.asked
-            code = _report(error, words) if stop is None else _report_stop(stop, words)
+            code = _report(error, words) if stop is None else report_stop(stop, words)
         sys.exit(code)
 
     def invoke(self, ctx: Any) -> Any:
@@ -81,7 +81,8 @@ class Root(TyperGroup):
             raise Stopped("Interrupted", 130) from None
 
 
-def _report_stop(stop: Stopped, words: Sequence[str]) -> int:
+def report_stop(stop: Stopped, words: Sequence[str]) -> int:
+    """Say that the program was asked to end; the exit code."""
     told = {"demo": "no release was written", "compare": "what was measured is kept: start again to go on"}
     what = told.get(next(iter(words), ""), "nothing was written")
     screen.stderr().print(f"{stop.word}, {what}.")
