@@ -11,6 +11,7 @@ from functools import cached_property
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.criteria.base import Criterion, Verdict
@@ -107,13 +108,14 @@ class _Sizes:
     def __init__(self, count: str | None) -> None:
         self.columns = [] if count is None else [count]
         self._count = count
-        self._numbers: list[Counts] = []
-        self._sizes: list[Counts] = []
+        self._numbers: list[NDArray[np.signedinteger]] = []
+        self._sizes: list[NDArray[np.signedinteger]] = []
 
     def see(self, run: Run) -> None:
-        self._numbers.append(run.numbers)
+        self._numbers.append(_compact(run.numbers))
         starts = run.starts
-        self._sizes.append(np.diff(starts) if self._count is None else run_sums(starts, run.records(self._count)))
+        sizes = np.diff(starts) if self._count is None else run_sums(starts, run.records(self._count))
+        self._sizes.append(_compact(sizes))
 
     def wrong(self) -> Iterable[str]:
         return ()
@@ -125,8 +127,18 @@ class _Sizes:
 
     def equals(self, other: _Sizes) -> bool:
         """Whether another table has the same numbers with as many records each."""
-        numbers, others = (np.concatenate([np.zeros(0, np.int64), *x._numbers]) for x in (self, other))
-        return np.array_equal(self.sizes, other.sizes) and np.array_equal(numbers, others)
+        pairs = ((self._sizes, other._sizes), (self._numbers, other._numbers))
+        return self is other or all(np.array_equal(_joined(one), _joined(two)) for one, two in pairs)
+
+
+def _joined(parts: Sequence[NDArray[np.signedinteger]]) -> NDArray[np.signedinteger]:
+    return np.concatenate([np.zeros(0, np.int32), *parts])
+
+
+def _compact(numbers: Counts) -> NDArray[np.signedinteger]:
+    """The same in four bytes each if they fit: there may be very many groups."""
+    low, high = numbers.min(initial=0), numbers.max(initial=0)
+    return numbers.astype(np.int32) if low >= -(1 << 31) and high < 1 << 31 else numbers
 
 
 class _Judge:
