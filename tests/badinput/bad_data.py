@@ -100,7 +100,7 @@ DATA = [
         "nnn…",
     ),
     _data("column name that a terminal obeys", "E101", "job.yaml", table(header=["\x1b[31mx", *HEADER[1:]]), "\\x1b"),
-    _data("one row", "E301", "job.yaml", "\n".join(_LINES[:2]) + "\n", "k-anonymity", "reach 1"),
+    _data("one row", "E301", "job.yaml", "\n".join(_LINES[:2]) + "\n", "k-anonymity", "reaches 1"),
     _data("sensitive column of nulls", "E301", "job.yaml", with_column("illness", ""), "reach 1 on 'illness'"),
     Case(
         "unknown suffix",

@@ -55,7 +55,7 @@ GOALS = {
     "max risk 0.2": Goal([MaxRisk(0.2)], 0.1),
     "(alpha, k)": Goal([AlphaKAnonymity("disease", 0.5, 4)], 0.05),
     "(alpha, k), one value": Goal([AlphaKAnonymity("disease", 0.3, 4, "value 1")], 0.05),
-    "bounded confidence": Goal([KAnonymity(3), ConfidenceBounding("disease", {"value 0": 0.3, "value 2": 0.4}, 0.6)]),
+    "bounded confidence": Goal([KAnonymity(3), ConfidenceBounding("disease", {"value 0": 0.5, "value 2": 0.5}, 0.7)]),
     "(k, e)": Goal([KEAnonymity("income", 3, 6)]),
     "beta": Goal([KAnonymity(3), BetaLikeness("disease", 2)], 0.1),
     "delta": Goal([DeltaDisclosure("disease", 2)], 0.1),
