@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from adult_cells import NINE, adult_tally
 
-from conftest import NINE, adult_tally
 from tarnkappe.criteria.k_anonymity import KAnonymity
 from tarnkappe.errors import InfeasibleError, JobError, LimitError
 from tarnkappe.fingerprint.candidates import Candidates, clusters, stream_patterns
