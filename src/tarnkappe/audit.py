@@ -28,6 +28,7 @@ from tarnkappe.io.folders import (
     WITNESS,
     ReleaseFolder,
     dialect_told,
+    lies_beside,
     manifest_of,
 )
 from tarnkappe.job import Job
@@ -171,7 +172,7 @@ def _sheets_told(manifest: dict[str, Any], file: Path) -> tuple[Numbers, dict[st
     try:
         belongs = Numbers.told(manifest["reading"])
         files = {str(t["name"]): (str(t["file"]), str(t["sha256"])) for t in manifest["tables"]}
-        outside = [name for name, _ in files.values() if Path(name).name != name]
+        outside = [name for name, _ in files.values() if not lies_beside(name)]
         needed = {MAIN, belongs.secrets, *(summary.sheet for summary in belongs.summaries)}
         if needed <= files.keys() and not outside:
             return belongs, files

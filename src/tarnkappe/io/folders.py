@@ -59,7 +59,7 @@ class ReleaseFolder:
     def table(self) -> Path | None:
         """The published table, if the manifest names one."""
         told = read_manifest(self.manifest)
-        return self.path / PUBLIC / str(told["file"]) if told and "file" in told else None
+        return self.path / PUBLIC / str(told["file"]) if told and lies_beside(told.get("file")) else None
 
     @property
     def job(self) -> Path | None:
@@ -97,6 +97,15 @@ def manifest_of(table: Path) -> dict[str, Any] | None:
     """What the manifest beside a table says about it, if there is one and it is about this table."""
     manifest = read_manifest(table.with_name(MANIFEST))
     return manifest if manifest is not None and manifest.get("file") == table.name else None
+
+
+def lies_beside(file: object) -> bool:
+    """Whether what a manifest, which may be forged, calls a file can be one beside it.
+
+    >>> [lies_beside(name) for name in ("census.csv", "../census.csv", "..", "")]
+    [True, False, False, False]
+    """
+    return isinstance(file, str) and Path(file).name == file not in ("", "..") and file.isprintable()
 
 
 def told_dialect(dialect: CsvDialect, missing: Sequence[str]) -> dict[str, Any]:

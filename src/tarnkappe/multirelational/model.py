@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
 from tarnkappe.bundle import Bundle
@@ -31,6 +31,8 @@ class Relation:
     `rows` matters for a satellite. With ``"multiset"`` an attacker is assumed to know how many rows of each kind a
     person has, with ``"set"`` only which kinds; then rows of a person that look the same are published once.
 
+    A column that seems to point at people is refused unless `because` says why it may be published.
+
     >>> Relation("visits", quasi=["month"], sensitive={"diagnosis": 3}).published
     ('month', 'diagnosis')
     """
@@ -40,6 +42,7 @@ class Relation:
     sensitive: Mapping[str, float | None]
     drop: tuple[str, ...] | Literal["rest"]
     rows: Rows
+    because: Mapping[str, str]
 
     def __init__(
         self,
@@ -48,6 +51,7 @@ class Relation:
         sensitive: Mapping[str, float | None] | Iterable[str] = (),
         drop: Iterable[str] | Literal["rest"] = (),
         rows: Rows = "multiset",
+        because: Mapping[str, str] | None = None,
     ) -> None:
         """Describe a table by the roles of its columns; the key needs none."""
         values = {
@@ -56,6 +60,7 @@ class Relation:
             "sensitive": dict(sensitive) if isinstance(sensitive, Mapping) else dict.fromkeys(sensitive),
             "drop": "rest" if drop == "rest" else tuple(drop),
             "rows": rows,
+            "because": dict(because or {}),
         }
         for attribute, value in values.items():
             object.__setattr__(self, attribute, value)
@@ -71,6 +76,13 @@ class Relation:
         twice = [c for c in self.published if (c in self.quasi) + (c in self.sensitive) > 1]
         if twice:
             raise JobError("E104", f"column '{twice[0]}' of '{name}' has two roles")
+        unknown = [c for c in self.because if c not in self.published]
+        if unknown:
+            raise JobError(
+                "E110",
+                f"'because' names '{unknown[0]}', which '{name}' does not publish",
+                hint=f'because={{"{next(iter(self.published), "ward")}": "an internal code, reviewed by the board"}}',
+            )
 
     @property
     def diversity(self) -> dict[str, float]:
@@ -84,7 +96,13 @@ class Relation:
 
     def columns(self) -> list[Column]:
         """The quasi-identifiers as columns with their taxonomies."""
-        return [column_of(name, "quasi", how) for name, how in self.quasi.items()]
+        made = [column_of(name, "quasi", how) for name, how in self.quasi.items()]
+        return [replace(column, because=self.because.get(column.name)) for column in made]
+
+    def published_columns(self) -> list[Column]:
+        """All columns that are published beside the key, with the reasons given for them."""
+        secret = [Column(name, "sensitive", because=self.because.get(name)) for name in self.sensitive]
+        return [*self.columns(), *secret]
 
     def in_order(self, present: Sequence[str], key: str) -> list[str]:
         """The published columns in the order of a table, the key among them; every column must have a role."""
