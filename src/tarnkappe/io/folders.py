@@ -88,7 +88,7 @@ def read_manifest(path: Path) -> dict[str, Any] | None:
     """A public manifest, if the file is one of ours."""
     try:
         manifest = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
     return manifest if isinstance(manifest, dict) and MANIFEST_KEY in manifest else None
 
