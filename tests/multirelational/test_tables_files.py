@@ -262,3 +262,12 @@ def test_a_manifest_that_names_files_elsewhere_is_refused(folder: Path, file: st
     done = CliRunner().invoke(app, ["verify", str(folder / "out")])
     assert done.exit_code == 3
     assert "E408" in done.output
+
+
+@pytest.mark.parametrize("name", ["../../visits", "a/b", "", "People"])
+def test_tables_are_called_like_files_that_can_lie_beside_each_other(folder: Path, name: str):
+    text = JOB.replace("  visits:", f'  "{name}":').replace("visits.diagnosis, l: 2", f"'{name}.diagnosis', l: 2")
+    (folder / "job.yaml").write_text(text.replace("  - frequency", "  # - frequency"))
+    done = run(str(folder / "job.yaml"))
+    assert done.exit_code == 2, done.output
+    assert not (folder / "out").exists()

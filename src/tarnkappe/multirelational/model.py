@@ -10,6 +10,7 @@ from tarnkappe.bundle import Bundle
 from tarnkappe.criteria.k_anonymity import KAnonymity
 from tarnkappe.errors import DataError, JobError, Notice, did_you_mean
 from tarnkappe.goal import Goal
+from tarnkappe.io.folders import lies_beside
 from tarnkappe.job.model import Coarsening, column_of
 from tarnkappe.schema import Column, MissingRule
 
@@ -157,7 +158,14 @@ class MultiJob:
         for attribute, value in values.items():
             object.__setattr__(self, attribute, value)
         names = [r.name for r in self.relations]
-        if len(set(names)) < len(names):
+        nameless = [name for name in names if not lies_beside(name)]
+        if nameless:
+            raise JobError(
+                "E110",
+                f"'{nameless[0]}' cannot be the name of a table, nor of its file",
+                hint="Call it such as  visits.",
+            )
+        if len({name.casefold() for name in names}) < len(names):  # some disks do not tell them apart
             raise JobError("E104", "two tables have the same name", hint="Give every table a name of its own.")
         if not any(r.quasi for r in self.relations):
             raise JobError(
