@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from tarnkappe.errors import JobError
+from tarnkappe.errors import DataError, JobError
 from tarnkappe.io.dialect import CsvDialect
 
 #: What a release folder holds: one folder to share, and one to keep, whose name nobody publishes by mistake.
@@ -81,7 +81,15 @@ class ReleaseFolder:
     def kept(self, name: str) -> pl.DataFrame | None:
         """A table of the folder to keep, if it is there."""
         path = self.private / name
-        return pl.read_parquet(path) if path.is_file() else None
+        try:
+            return pl.read_parquet(path) if path.is_file() else None
+        except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+            raise DataError(
+                "E401",
+                f"'{name}' cannot be read: it is damaged, or no Parquet file",
+                where=str(path),
+                hint="Take the private folder as it was written.",
+            ) from error
 
 
 def read_manifest(path: Path) -> dict[str, Any] | None:
