@@ -57,6 +57,7 @@ ADVICE: dict[str, str] = {
     "E704": "Choose one of the algorithms that the message names, or give columns fewer levels.",
     "E705": "Allow more time with  limits: {time: 1h}, or choose a quicker algorithm.",
     "E502": "Choose another algorithm, and report this one to whoever wrote it.",
+    "E505": "Take table and private folder as they were written, or make the release anew.",
     "W601": "Authorities usually ask for 5 or more, 10 and more for public files.",
     "W602": "Add  - l-diversity: {column: NAME, l: 2}  under  criteria:",
     "W603": "Make the columns quasi, round or group their values, or drop them.",

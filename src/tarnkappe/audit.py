@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from tarnkappe.audited import Audit, Reading
+from tarnkappe.audited import Audit, Reading, belonging
 from tarnkappe.criteria import Criterion, criterion_class
 from tarnkappe.criteria.k_anonymity import KAnonymity
 from tarnkappe.criteria.l_diversity import LDiversity
@@ -28,6 +28,7 @@ from tarnkappe.io.folders import (
     WITNESS,
     ReleaseFolder,
     dialect_told,
+    lies_beside,
     manifest_of,
 )
 from tarnkappe.job import Job
@@ -94,15 +95,16 @@ def audit(
         evidence = _evidence(path) if witness is None else _witnessed(witness, source, asked.quasi, asked.goal)
         secret = [c.name for c in asked.columns if c.role == "sensitive"]  # these are published, or it is an error
         goal, unchecked = _checkable(asked.goal, [*source.columns, *secret], evidence, source.name)
-        found = verify_table(
-            source,
-            asked.quasi,
-            asked.columns,
-            goal,
-            evidence=evidence,
-            wildcard=reading.missing_rule == "wildcard",
-            suppressed=reading.suppressed,
-        )
+        with belonging(path):
+            found = verify_table(
+                source,
+                asked.quasi,
+                asked.columns,
+                goal,
+                evidence=evidence,
+                wildcard=reading.missing_rule == "wildcard",
+                suppressed=reading.suppressed,
+            )
         digest = source.sha256 if manifest else None
     stated = None if manifest is None else manifest.get("sha256")
     return Audit(
@@ -148,7 +150,8 @@ def _audit_of_sheets(
         unread = belongs.raised if job_file is None else None  # only the job declares what its labels stand for
         goal, unchecked = _checkable(goal, shown, evidence, path.name, unread)
         needed = [c for c in columns if c.role == "sensitive" or c.name in goal.columns]
-        found = verify_sheets(tables, belongs, needed, goal, evidence=evidence)
+        with belonging(path):
+            found = verify_sheets(tables, belongs, needed, goal, evidence=evidence)
         same = all(tables[name].sha256 == digest for name, (_, digest) in files.items())
         main = tables[MAIN]
         digest = main.sha256
@@ -171,7 +174,7 @@ def _sheets_told(manifest: dict[str, Any], file: Path) -> tuple[Numbers, dict[st
     try:
         belongs = Numbers.told(manifest["reading"])
         files = {str(t["name"]): (str(t["file"]), str(t["sha256"])) for t in manifest["tables"]}
-        outside = [name for name, _ in files.values() if Path(name).name != name]
+        outside = [name for name, _ in files.values() if not lies_beside(name)]
         needed = {MAIN, belongs.secrets, *(summary.sheet for summary in belongs.summaries)}
         if needed <= files.keys() and not outside:
             return belongs, files

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +15,7 @@ from tarnkappe.criteria import Criterion
 from tarnkappe.criteria.k_anonymity import KAnonymity
 from tarnkappe.criteria.l_diversity import LDiversity
 from tarnkappe.criteria.t_closeness import TCloseness
+from tarnkappe.errors import VerificationError
 from tarnkappe.goal import Goal
 from tarnkappe.io import CsvDialect
 from tarnkappe.schema import MissingRule
@@ -132,3 +136,18 @@ class Audit:
             "sha256": self.sha256,
             "sha256_matches_manifest": self.same_as_manifest,
         }
+
+
+@contextmanager
+def belonging(table: Path) -> Iterator[None]:
+    """Say of a table that does not go with what was kept about it what is the matter: it was written long ago."""
+    try:
+        yield
+    except VerificationError as error:
+        raise VerificationError(
+            "E505",
+            "the table is not the one that its private folder was kept for: one of them was changed",
+            where=str(table),
+            details=error.details,
+            hint="Take both as they were written, or make the release anew.",
+        ) from error

@@ -28,6 +28,7 @@ from tarnkappe.io.folders import (
     REPORT,
     ReleaseFolder,
     dialect_told,
+    lies_beside,
     manifest_of,
     read_manifest,
     told_dialect,
@@ -240,6 +241,8 @@ def audit_tables(
             files[name]
     except (KeyError, TypeError) as error:
         raise changed_by_hand(table) from error
+    if not all(lies_beside(file) for file, _ in files.values()):
+        raise changed_by_hand(table)
     with ExitStack() as stack:
         sources = {}
         for name, (file, _) in files.items():

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Literal
 
 from tarnkappe.audit import audit
 from tarnkappe.bundles import audit_bundle
-from tarnkappe.errors import JobError, RefusedError
-from tarnkappe.io.folders import MANIFEST, PUBLIC, ReleaseFolder, read_manifest
+from tarnkappe.errors import DataError, JobError, RefusedError
+from tarnkappe.io import open_source
+from tarnkappe.io.folders import MANIFEST, PUBLIC, ReleaseFolder, dialect_told, lies_beside, read_manifest
 from tarnkappe.small_files import read_small
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ SIGNATURE, CHECKER = "manifest.sig", "check_release.py"
 #: Where the passphrase of a private key is taken from; never from the command line, which others can see.
 PASSPHRASE = "TARNKAPPE_PASSPHRASE"
 
-Signed = Literal["valid", "not valid", "absent"]
+Signed = Literal["valid", "not valid", "absent", "of other tables"]
 
 
 def make_keys(name: str | Path) -> tuple[Path, Path]:
@@ -74,7 +75,10 @@ def sign(folder: str | Path, key: str | Path) -> Path:
 
 
 def signature_of(file: str | Path, key: str | Path) -> Signed:
-    """Whether the manifest of a release folder, or beside a released table, was signed by the owner of a public key."""
+    """Whether the manifest of a release folder, or beside a released table, was signed by the owner of a public key.
+
+    A signature is about the tables that the manifest names, with their checksums; it says nothing about any other.
+    """
     from cryptography.exceptions import InvalidSignature
 
     path = Path(file)
@@ -87,7 +91,7 @@ def signature_of(file: str | Path, key: str | Path) -> Signed:
         signer.verify(read_small(signature), read_small(manifest))
     except InvalidSignature:
         return "not valid"
-    return "valid"
+    return "valid" if _describes(manifest, None if path.is_dir() else path.name) else "of other tables"
 
 
 def fingerprint(key: str | Path) -> str:
@@ -126,13 +130,30 @@ def _manifest(path: Path) -> Path:
     return found
 
 
+def _describes(manifest: Path, file: str | None) -> bool:
+    """Whether the tables beside a manifest are those that it names, with a file among them if one is asked about."""
+    told = read_manifest(manifest) or {}
+    try:
+        named = {str(t["file"]): str(t["sha256"]) for t in told.get("tables") or [told]}
+        if not all(map(lies_beside, named)) or (file is not None and file not in named):
+            return False
+        for name, digest in named.items():
+            with open_source(manifest.with_name(name), *dialect_told(told)) as source:
+                if source.sha256 != digest:
+                    return False
+    except (DataError, KeyError, TypeError):
+        return False
+    return True
+
+
 def _keeps_its_promise(manifest: Path) -> bool:
     """Whether all that a release promises was checked just now, and holds."""
     around = manifest.parent.parent if manifest.parent.name == PUBLIC else manifest.parent
     together = audit_bundle(around)
     if together is not None:
         return together.ok
-    return audit(manifest.with_name(str((read_manifest(manifest) or {}).get("file")))).ok
+    file = (read_manifest(manifest) or {}).get("file")
+    return lies_beside(file) and audit(manifest.with_name(str(file))).ok
 
 
 def _require_library() -> None:

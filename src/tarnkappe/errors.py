@@ -201,6 +201,7 @@ CODES: dict[str, str] = {
     "E502": "An algorithm formed groups that lose, invent or mix up records. No release was made.",
     "E503": "An attack on the written file succeeds more often than the job allows. No release was made.",
     "E504": "A proof of ownership does not open the commitment that was published.",
+    "E505": "A released table is not the one that its private folder was kept for. One of them was changed.",
     "E601": "The output exists already.",
     "E602": "The output would overwrite its own input.",
     "E603": "The output folder cannot be written.",

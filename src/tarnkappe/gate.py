@@ -11,7 +11,7 @@ from tarnkappe.attacks.base import NEEDS, Attack, Finding, SequelAttack
 from tarnkappe.attacks.opening import open_published
 from tarnkappe.attacks.scene import Scene, Table
 from tarnkappe.engines.encode import read_kind
-from tarnkappe.errors import JobError, VerificationError
+from tarnkappe.errors import DataError, JobError, VerificationError
 from tarnkappe.fixes import Fix
 from tarnkappe.io import Source
 from tarnkappe.job import Job
@@ -64,7 +64,15 @@ def _with_earlier(scene: Scene, one: Attack) -> Scene:
     """The scene with the earlier release that an attack names."""
     if not isinstance(one, SequelAttack) or one.earlier is None:
         return scene
-    table = open_published(one.earlier)[0]
+    try:
+        table = open_published(one.earlier)[0]
+    except DataError as error:  # it is not the release that cannot be read
+        raise JobError(
+            "E111",
+            f"the earlier release that '{one.name}' names cannot be read: {error.message}",
+            where=error.where,
+            hint=f"- {one.name}: {{earlier: release-2025}}   (a release that is there)",
+        ) from error
     held = tuple(name for name in scene.names if name in table.frame.columns)
     return replace(scene, others=(replace(table, quasi=held),))
 
@@ -86,7 +94,13 @@ def _scene(run: Run, written: Mapping[str, Source]) -> Scene:
         known = known.drop_nulls([c.name for c in quasi])
     people = None if run.checked.population is None else _read(run.checked.population, quasi, quasi)
     return Scene(
-        _table(run, written), quasi, secret, run.chance_of_attacks, known, population=people, in_order=source.in_order
+        _table(run, written),
+        quasi,
+        secret,
+        run.chance_of_attacks,
+        None if known.is_empty() else known,
+        population=people,
+        in_order=source.in_order,
     )
 
 

@@ -121,7 +121,7 @@ class Run:
         coarsened = self.plan.form.coarsens
         for source in written.values():
             # Once more: in random order any sample shows all of it.
-            refuse_identifiers(source, self.checked.schema, coarsened=coarsened, labelled=coarsened)
+            refuse_identifiers(source, self.checked.schema.columns, coarsened=coarsened, labelled=coarsened)
         return found
 
     def recount(self, written: Mapping[str, Source], evidence: Evidence) -> Verification:

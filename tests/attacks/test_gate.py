@@ -175,3 +175,25 @@ def test_a_second_release_must_not_give_away_what_the_first_hid(tmp_path: Path):
     assert tk.run_job(same, people[:4], tmp_path / "second").attacks[0].rate == 0, "with the groups of the first"
     for file in (tmp_path / "second/public").iterdir():
         assert b"pairs.csv" not in file.read_bytes(), "where the publisher keeps files is nobody's business"
+
+
+@pytest.mark.parametrize("content", [None, "age\n"])
+def test_an_earlier_release_that_cannot_be_read_is_no_damage_of_this_one(tmp_path: Path, content: str | None):
+    earlier = tmp_path / "earlier.csv"
+    if content is not None:
+        earlier.write_text(content)
+    asked = job(tk.ComplementaryRelease(earlier=str(earlier)))
+    with pytest.raises(JobError, match="E111 the earlier release that 'complementary-release' names cannot be read"):
+        tk.run_job(asked, PEOPLE, tmp_path / "release")
+    assert not (tmp_path / "release").exists()
+
+
+def test_where_nobody_can_be_looked_for_nothing_was_withstood(tmp_path: Path):
+    """What is missing may be anything, and of everybody something is missing."""
+    people = PEOPLE.with_columns(
+        age=pl.when(pl.col("sex") == "f").then("age"), sex=pl.when(pl.col("sex") == "m").then("sex")
+    )
+    asked = job("record-linkage", missing_rule="wildcard")
+    with pytest.raises(JobError, match="E111 the attack 'record-linkage' needs a table of people"):
+        tk.run_job(asked, people, tmp_path / "release")
+    assert not (tmp_path / "release").exists()

@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 import tarnkappe as tk
+from tarnkappe.multirelational import MultiJob, Relation, run_multirelational
 
 
 @pytest.fixture
@@ -103,3 +104,44 @@ def test_the_checker_is_put_beside_the_tables(cli, release: Path):
     result = cli("verify", "out", "--standalone")
     assert result.exit_code == 0, result.output
     assert (release / "public" / "check_release.py").is_file()
+
+
+def test_a_signature_says_nothing_about_other_tables(cli, release: Path, keys: Path):
+    """A table that the signed manifest does not name, or not with this content, is not vouched for."""
+    assert cli("sign", "out", "--key", keys).exit_code == 0
+    table = release / "public" / "release.parquet"
+    other = table.with_name("other.parquet")
+    pl.read_parquet(table).head(8).write_parquet(other)
+    asked = ["--quasi", "age", "--k", "1", "--signed-by", "steward.pub"]
+    result = cli("verify", other, *asked)
+    assert result.exit_code == 5
+    assert "✗ manifest.json is signed, but the tables are not those that it describes" in result.stdout
+    assert cli("verify", table, *asked).exit_code == 0
+    other.replace(table)
+    assert cli("verify", table, *asked).exit_code == 5
+    shown = json.loads(cli("verify", "out", "--signed-by", "steward.pub", "--json").stdout)
+    assert (shown["signature"], shown["ok"]) == ("of other tables", False)
+
+
+def test_no_table_of_several_can_be_exchanged_under_a_signature(cli, folder: Path):
+    frame = pl.DataFrame({"age": [30, 31, 32, 50, 51, 52] * 4, "illness": ["flu", "gout", "ache"] * 8})
+    asked = [tk.LDiversity("illness", l=2)]
+    job = tk.Job(quasi={"age": tk.numeric()}, sensitive=["illness"], criteria=asked, algorithm="anatomize")
+    tk.run_job(job, frame, folder / "out", seed=1)
+    cli("sign", "--new-key", "steward")
+    assert cli("sign", "out", "--key", "steward.key").exit_code == 0
+    table, secrets = (folder / "out" / "public" / f"release{part}.parquet" for part in ("", "-secrets"))
+    looked = ["--quasi", "age", "--k", "1", "--signed-by", "steward.pub"]
+    assert cli("verify", table, *looked).exit_code == 0
+    pl.read_parquet(secrets).head(3).write_parquet(secrets)
+    assert cli("verify", table, *looked).exit_code == 5
+
+
+def test_a_bundle_without_a_signature_is_not_ok_in_json_either(cli, folder: Path):
+    people = pl.DataFrame({"id": range(8), "sex": ["f", "m"] * 4})
+    job = MultiJob("id", Relation("people", {"sex": tk.suppress()}), [], k=3)
+    run_multirelational(job, {"people": people}, folder / "out")
+    cli("sign", "--new-key", "steward")
+    result = cli("verify", "out", "--signed-by", "steward.pub", "--json")
+    assert result.exit_code == 5
+    assert json.loads(result.stdout)["ok"] is False

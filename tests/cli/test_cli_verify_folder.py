@@ -10,6 +10,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+import tarnkappe as tk
+
 JOB = """\
 data: {path: visits.csv}
 population: {path: register.csv}
@@ -125,3 +127,22 @@ def test_the_command_in_the_report_leaves_out_what_readers_cannot_check(cli, vis
     words = verify_command(release).split()
     assert words[-1] == "xy-linkability:y=illness,h=0.9,x=age,x=sex"
     assert cli("verify", "other/public/visits.csv", *words[3:]).exit_code == 0
+
+
+def test_a_table_that_its_private_folder_was_not_kept_for(cli, folder: Path):
+    """It was released long ago, so nobody is told that it was not written, or that a disk is damaged."""
+    frame = pl.DataFrame({"age": [30, 31, 32, 50, 51, 52] * 4, "illness": ["flu", "gout", "ache"] * 8})
+    asked = [tk.KAnonymity(3), tk.SecurityRatio("age", epsilon=1)]
+    job = tk.Job(quasi={"age": tk.numeric()}, sensitive=["illness"], criteria=asked, algorithm="mdav")
+    tk.run_job(job, frame, folder / "out", seed=1)
+    assert cli("verify", "out").exit_code == 0
+    table = folder / "out" / "public" / "release.parquet"
+    pl.read_parquet(table)[:-1].write_parquet(table)
+    result = cli("verify", "out")
+    assert result.exit_code == 5
+    assert "E505" in result.stderr
+    assert "NOT written" not in result.stderr
+    (folder / "out" / "do-not-share" / "originals.parquet").write_bytes(b"rubbish")
+    result = cli("verify", "out")
+    assert result.exit_code == 3
+    assert "E401  'originals.parquet' cannot be read" in result.stderr

@@ -85,6 +85,7 @@ def random_release(rng: random.Random, folder: Path) -> Path:
         "file": path.name,
         "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
         "csv": {"delimiter": delimiter, "encoding": "utf-8", "quote": '"', "missing": [missing]},
+        "columns": frame.columns,
         "quasi_identifiers": ["age", "town, or so"],
         "criteria": criteria,
     }
@@ -189,6 +190,58 @@ def test_it_finds_a_release_that_was_changed(tmp_path: Path):
     code, said = said_by(checker)
     assert code == 1
     assert "groups break k-anonymity (k = 4): the worst group reaches 1" in said
+
+
+#: What a forger may write into a manifest, by the names of what is changed.
+FORGERIES: dict[str, dict[str, Any]] = {
+    "nothing promised": {"criteria": []},
+    "promises that are none": {"criteria": ["k-anonymity"]},
+    "an encoding that is none": {"csv": {"encoding": "hex"}},
+    "signs that are none": {"csv": "comma"},
+    "another table of the same name": {"tables": [{"name": "", "file": "manifest.json", "sha256": ""}]},
+    "no table": {"tables": [{"name": "other", "file": "manifest.json", "sha256": ""}]},
+    "a column that is published and not named": {"columns": ["age", "town, or so", "illness"]},
+    "groups that have no numbers": {"reading": {}},
+}
+
+
+@pytest.mark.parametrize("what", FORGERIES)
+def test_forged_manifests_are_never_said_to_be_kept(tmp_path: Path, what: str):
+    random_release(random.Random(1), tmp_path)
+    path = tmp_path / "manifest.json"
+    manifest = json.loads(path.read_text())
+    manifest["criteria"] = [{"name": "k-anonymity", "k": 1}]
+    path.write_text(json.dumps(manifest))
+    assert check_release.main([str(path)]) == 0
+    path.write_text(json.dumps({**manifest, **FORGERIES[what]}))
+    assert check_release.main([str(path)]) == 2
+
+
+def test_manifests_too_deep_and_numbers_too_large_are_not_checked_for_ever(tmp_path: Path):
+    (tmp_path / "manifest.json").write_text("[" * 100_000)
+    assert check_release.main([str(tmp_path)]) == 2
+    assert check_release.number("1e999999999", ".") is None
+    assert check_release.number("-1.5e+30", ".") == -15 * 10**29
+
+
+@pytest.mark.parametrize("rows", ["1,flu,2\n1,gout,0\n", "1,flu,3\n1,gout,-1\n"])
+def test_values_that_nobody_has_do_not_make_a_group_diverse(tmp_path: Path, rows: str):
+    files = {"": "age,group\n30,1\n31,1\n", "secrets": f"group,illness,records\n{rows}"}
+    tables = []
+    for name, text in files.items():
+        (tmp_path / f"t{name}.csv").write_text(text)
+        digest = hashlib.sha256(text.encode()).hexdigest()
+        columns = text.split("\n")[0].split(",")
+        tables.append({"name": name, "file": f"t{name}.csv", "sha256": digest, "columns": columns})
+    manifest = {
+        **tables[0],
+        "tables": tables,
+        "reading": {"number": "group", "secrets": "secrets", "count": "records"},
+        "quasi_identifiers": ["age"],
+        "criteria": [{"name": "l-diversity", "column": "illness", "l": 2}],
+    }
+    (tmp_path / "manifest.json").write_text(json.dumps(manifest))
+    assert check_release.main([str(tmp_path)]) == 2
 
 
 def test_what_it_does_not_know_it_says(tmp_path: Path):

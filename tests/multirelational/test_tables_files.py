@@ -16,6 +16,7 @@ from tarnkappe.errors import JobError, VerificationError
 from tarnkappe.job.files import load_job
 from tarnkappe.multirelational import decide_multirelational, run_multirelational
 from tarnkappe.multirelational.files import load_tables_job
+from tarnkappe.multirelational.model import Relation
 from tarnkappe.multirelational.plan import Labelling
 from tarnkappe.multirelational.published import TablesDraft
 from tarnkappe.publish.labels import Labels
@@ -217,3 +218,56 @@ def test_settings_that_would_be_ignored_are_refused(folder: Path):
         (folder / "job.yaml").write_text("\n".join([x for x in JOB.split("\n") if not x.startswith(key)] + [line]))
         with pytest.raises(JobError):
             load_tables_job(folder / "job.yaml")
+
+
+def test_sensitive_columns_that_point_at_people_need_a_reason(folder: Path):
+    """They are published as they are, in every table, so they are looked at like those of any release."""
+    visits = pl.read_csv(folder / "visits.csv")
+    named = visits.with_columns(diagnosis=pl.format("p{}@mail.example.org", "bill"))
+    named.write_csv(folder / "visits.csv")
+    refused = run(str(folder / "job.yaml"))
+    assert refused.exit_code == 6
+    assert "E604 column 'diagnosis'" in " ".join(refused.output.split())
+    assert not (folder / "out").exists()
+    reason = "made up, reviewed by A. Meyer"
+    text = JOB.replace("diagnosis: {role: sensitive}", f"diagnosis: {{role: sensitive, because: '{reason}'}}")
+    (folder / "job.yaml").write_text(text)
+    done = run(str(folder / "job.yaml"))
+    assert done.exit_code == 0, done.output
+    assert "W609" in done.output
+    for part in ("public", "do-not-share"):
+        assert reason in (folder / "out" / part / "report.html").read_text()
+    again = load_tables_job(folder / "out" / "do-not-share" / "job.yaml").job.satellites[0]
+    assert again.because == {"diagnosis": reason}
+
+
+def test_a_reason_for_a_column_that_is_not_published_is_refused():
+    with pytest.raises(JobError, match="'because' names 'ward'"):
+        Relation("visits", ["month"], because={"ward": "an internal code, reviewed by the board"})
+
+
+def test_of_two_criteria_about_a_column_the_stricter_one_holds(folder: Path):
+    asked = "  - frequency-l-diversity: {column: visits.diagnosis, l: 2}\n"
+    (folder / "job.yaml").write_text(JOB.replace(asked, asked.replace("l: 2", "l: 3") + asked))
+    assert load_tables_job(folder / "job.yaml").job.satellites[0].diversity == {"diagnosis": 3}
+
+
+@pytest.mark.parametrize("file", ["../../people.csv", "/people.csv", ""])
+def test_a_manifest_that_names_files_elsewhere_is_refused(folder: Path, file: str):
+    assert run(str(folder / "job.yaml")).exit_code == 0
+    manifest = folder / "out" / "public" / "manifest.json"
+    told = json.loads(manifest.read_text())
+    told["tables"][1]["file"] = file
+    manifest.write_text(json.dumps(told))
+    done = CliRunner().invoke(app, ["verify", str(folder / "out")])
+    assert done.exit_code == 3
+    assert "E408" in done.output
+
+
+@pytest.mark.parametrize("name", ["../../visits", "a/b", "", "People"])
+def test_tables_are_called_like_files_that_can_lie_beside_each_other(folder: Path, name: str):
+    text = JOB.replace("  visits:", f'  "{name}":').replace("visits.diagnosis, l: 2", f"'{name}.diagnosis', l: 2")
+    (folder / "job.yaml").write_text(text.replace("  - frequency", "  # - frequency"))
+    done = run(str(folder / "job.yaml"))
+    assert done.exit_code == 2, done.output
+    assert not (folder / "out").exists()

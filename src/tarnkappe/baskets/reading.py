@@ -15,7 +15,7 @@ from tarnkappe.fixes import setting
 from tarnkappe.guards import refuse_identifiers
 from tarnkappe.io import Source, open_source
 from tarnkappe.job.items import Items
-from tarnkappe.schema import Column, Schema
+from tarnkappe.schema import Column
 from tarnkappe.taxonomy import Taxonomy, suppress
 
 #: The columns of a frame of sets: the number of a person and one of the person's items.
@@ -131,7 +131,7 @@ def _refuse_people(texts: list[str], items: Items, source: Source) -> None:
         return
     seen = open_source(pl.DataFrame({items.column: texts}), missing=())
     seen.name = source.name
-    refuse_identifiers(seen, Schema([Column(items.column, "quasi", "categorical", items.builder or suppress())]))
+    refuse_identifiers(seen, [Column(items.column, "quasi", "categorical", items.builder or suppress())])
 
 
 def require_joinable(labels: Iterable[str], items: Items) -> None:

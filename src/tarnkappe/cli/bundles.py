@@ -42,9 +42,9 @@ def bundle_wrote_rows(release: Bundle) -> list[tuple[str, str]]:
 
 
 def verify_bundle(
-    path: Path, facts: Mapping[str, str], rows: Iterable[tuple[str, str]], *, as_json: bool
-) -> int | None:
-    """``tarnkappe verify`` for tables that belong together, after what was found beside them; the exit code.
+    path: Path, facts: Mapping[str, str], rows: Iterable[tuple[str, str]], *, signed: bool, as_json: bool
+) -> bool | None:
+    """``tarnkappe verify`` for tables that belong together, after what was found beside them; whether all is well.
 
     None if they are something else.
     """
@@ -57,10 +57,10 @@ def verify_bundle(
     if found is None:
         return None
     if as_json:
-        screen.print_json({**found.as_dict(), **facts})
+        screen.print_json({**found.as_dict(), **facts, "ok": found.ok and signed})
     else:
         screen.rows(screen.stdout(), [*rows, *_audit_rows(found)])
-    return 0 if found.ok else 5
+    return found.ok and signed
 
 
 def _audit_rows(found: BundleAudit) -> list[tuple[str, str]]:

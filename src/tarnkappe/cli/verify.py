@@ -146,9 +146,9 @@ def verify(
     signed = _Signed.of(file, signed_by)
     added = _checker_beside(file) if standalone else []
     if job is None and not quasi and not criterion and k is None and l is None and t is None:
-        code = verify_bundle(file, signed.facts, [*signed.rows, *added], as_json=as_json)
-        if code is not None:
-            raise typer.Exit(code if signed.ok else 5)
+        kept = verify_bundle(file, signed.facts, [*signed.rows, *added], signed=signed.ok, as_json=as_json)
+        if kept is not None:
+            raise typer.Exit(0 if kept else 5)
     with Working("verify") as progress:
         progress("verify")
         names, secret = [], []
@@ -175,6 +175,14 @@ def verify(
     raise typer.Exit(0 if found.ok and signed.ok else 5)
 
 
+#: What is said if a signature does not vouch for what is checked.
+_UNSIGNED = {
+    "absent": "is not signed",
+    "not valid": "was changed, or signed by somebody else",
+    "of other tables": "is signed, but the tables are not those that it describes",
+}
+
+
 @dataclass(frozen=True)
 class _Signed:
     """What is said about the signature of a release, if anybody asked."""
@@ -192,8 +200,7 @@ class _Signed:
         found = signature_of(file, key)
         said = f"✓ manifest.json was signed by the owner of {key.name}"
         if found != "valid":
-            what = "is not signed" if found == "absent" else "was changed, or signed by somebody else"
-            said = f"✗ manifest.json {what}"
+            said = f"✗ manifest.json {_UNSIGNED[found]}"
         return cls(found == "valid", (("Signature", said),), {"signature": found})
 
 

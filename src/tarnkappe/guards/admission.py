@@ -28,7 +28,7 @@ def admitted(job: Job, source: Source) -> Schema:
     _refuse_kept(job, schema)
     # A mechanism publishes no value that only few have, whatever it is; and no record may decide about the release.
     by_name = job.goal.is_mechanism
-    refuse_identifiers(source, schema, coarsened=job.algorithm.publishes.coarsens, by_name=by_name)
+    refuse_identifiers(source, schema.columns, coarsened=job.algorithm.publishes.coarsens, by_name=by_name)
     return schema
 
 

@@ -12,7 +12,7 @@ from tarnkappe.io import Source, is_text
 from tarnkappe.looks import SAMPLE, Finding, Sight, findings
 from tarnkappe.looks.base import FEWEST
 from tarnkappe.looks.identifiers.free_text import FreeText
-from tarnkappe.schema import Column, Schema
+from tarnkappe.schema import Column
 from tarnkappe.taxonomy.builders import Frequency, Suppress
 from tarnkappe.taxonomy.orders import Order
 
@@ -34,7 +34,7 @@ _WHAT = {
 
 
 def refuse_identifiers(
-    source: Source, schema: Schema, *, coarsened: bool = True, labelled: bool = False, by_name: bool = False
+    source: Source, columns: Iterable[Column], *, coarsened: bool = True, labelled: bool = False, by_name: bool = False
 ) -> None:
     """Stop before a column that points at people is published, unless the job says why it may be.
 
@@ -46,8 +46,8 @@ def refuse_identifiers(
     there, which may be as long as free text. Columns that a table does not have are left out. Where one record must not
     decide whether there is a release, columns are judged `by_name` only.
     """
-    columns = [c for c in schema.columns if not c.because and c.name in source.columns]
-    for column, found in _found(source, columns, coarsened=coarsened, by_name=by_name):
+    unexcused = [c for c in columns if not c.because and c.name in source.columns]
+    for column, found in _found(source, unexcused, coarsened=coarsened, by_name=by_name):
         if labelled and column.role == "quasi" and found.kind == FreeText.name:
             continue
         unchanged = "" if column.role == "quasi" and coarsened else " unchanged"
@@ -65,9 +65,9 @@ def refuse_identifiers(
         )
 
 
-def notices_about_reasons(source: Source, schema: Schema, *, coarsened: bool = True) -> tuple[Notice, ...]:
+def notices_about_reasons(source: Source, columns: Iterable[Column], *, coarsened: bool = True) -> tuple[Notice, ...]:
     """Alerts about columns that point at people and are published for a reason that the job states."""
-    columns = [c for c in schema.columns if c.because and c.name in source.columns]
+    excused = [c for c in columns if c.because and c.name in source.columns]
     return tuple(
         Notice(
             "W609",
@@ -75,7 +75,7 @@ def notices_about_reasons(source: Source, schema: Schema, *, coarsened: bool = T
             f"{column.because}",
             hint=str(role(column.name, *_ROLES[found.tells])),
         )
-        for column, found in _found(source, columns, coarsened=coarsened)
+        for column, found in _found(source, excused, coarsened=coarsened)
     )
 
 

@@ -25,7 +25,7 @@ def foreseen(source: Source, schema: Schema, goal: Goal, tally: Tally) -> tuple[
     """What can be said before anything is decided."""
     told = notices_about_people(source, schema, goal) + notices_about_kept(source, schema, goal)
     if not goal.is_mechanism:  # whatever is said may depend on one record
-        told += notices_about_reasons(source, schema) + notices_about_spellings(tally)
+        told += notices_about_reasons(source, schema.columns) + notices_about_spellings(tally)
     return told
 
 
@@ -39,11 +39,11 @@ def said_aloud(
     risky = format_ == "csv" and not job.output.spreadsheet_safe
     if isinstance(plan, DealtPlan):
         told = notices_about_deal(job, plan, schema)
-        told += notices_about_reasons(written, schema, coarsened=plan.form.coarsens)
+        told += notices_about_reasons(written, schema.columns, coarsened=plan.form.coarsens)
         return told + (notices_about_formulas(plan, schema, written) if risky else ())
     told = notices_about_people(source, schema, job.goal, plan)
     if not job.goal.is_mechanism:
-        told += notices_about_reasons(written, schema) + notices_about_spellings(plan.tally, plan)
+        told += notices_about_reasons(written, schema.columns) + notices_about_spellings(plan.tally, plan)
     told += notices_about_plan(job, plan, schema)
     told += notices_about_release(written, schema, job.goal)
     if risky:

@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from tarnkappe.errors import JobError
+from tarnkappe.errors import DataError, JobError
 from tarnkappe.io.dialect import CsvDialect
 
 #: What a release folder holds: one folder to share, and one to keep, whose name nobody publishes by mistake.
@@ -59,7 +59,7 @@ class ReleaseFolder:
     def table(self) -> Path | None:
         """The published table, if the manifest names one."""
         told = read_manifest(self.manifest)
-        return self.path / PUBLIC / str(told["file"]) if told and "file" in told else None
+        return self.path / PUBLIC / str(told["file"]) if told and lies_beside(told.get("file")) else None
 
     @property
     def job(self) -> Path | None:
@@ -81,14 +81,22 @@ class ReleaseFolder:
     def kept(self, name: str) -> pl.DataFrame | None:
         """A table of the folder to keep, if it is there."""
         path = self.private / name
-        return pl.read_parquet(path) if path.is_file() else None
+        try:
+            return pl.read_parquet(path) if path.is_file() else None
+        except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+            raise DataError(
+                "E401",
+                f"'{name}' cannot be read: it is damaged, or no Parquet file",
+                where=str(path),
+                hint="Take the private folder as it was written.",
+            ) from error
 
 
 def read_manifest(path: Path) -> dict[str, Any] | None:
     """A public manifest, if the file is one of ours."""
     try:
         manifest = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
     return manifest if isinstance(manifest, dict) and MANIFEST_KEY in manifest else None
 
@@ -97,6 +105,15 @@ def manifest_of(table: Path) -> dict[str, Any] | None:
     """What the manifest beside a table says about it, if there is one and it is about this table."""
     manifest = read_manifest(table.with_name(MANIFEST))
     return manifest if manifest is not None and manifest.get("file") == table.name else None
+
+
+def lies_beside(file: object) -> bool:
+    """Whether what a manifest, which may be forged, calls a file can be one beside it.
+
+    >>> [lies_beside(name) for name in ("census.csv", "../census.csv", "..", "")]
+    [True, False, False, False]
+    """
+    return isinstance(file, str) and Path(file).name == file not in ("", "..") and file.isprintable()
 
 
 def told_dialect(dialect: CsvDialect, missing: Sequence[str]) -> dict[str, Any]:

@@ -119,8 +119,7 @@ class TablesJob:
 
 def _table_data(relation: Relation, path: str | None, folder: Path | None) -> dict[str, Any]:
     """One entry of ``tables``; a table that was a frame has no path."""
-    columns: dict[str, Any] = {c.name: column_data(c, folder) for c in relation.columns()}
-    columns |= {name: {"role": "sensitive"} for name in relation.sensitive}
+    columns: dict[str, Any] = {c.name: column_data(c, folder) for c in relation.published_columns()}
     columns |= {} if relation.drop == "rest" else {name: {"role": "drop"} for name in relation.drop}
     rest = "drop" if relation.drop == "rest" else None
     rows = relation.rows if relation.rows != "multiset" else None
@@ -201,6 +200,7 @@ def _relation(
         sensitive={c.name: diversity.get((name, c.name)) for c in columns if c.role == "sensitive"},
         drop="rest" if spec.rest == "drop" else [c.name for c in columns if c.role in ("drop", "identifier")],
         rows=spec.rows,  # type: ignore[arg-type]
+        because={c.name: c.because for c in columns if c.because and c.role in ("quasi", "sensitive")},
     )
     path = resolved(spec.path, folder, place(body, "path"))
     assert path is not None
@@ -238,7 +238,7 @@ def _promised(raw: Mapping[str, Any], tables: Mapping[str, Any]) -> tuple[int, d
                     where=where,
                     hint=f"- frequency-l-diversity: {{column: {next(iter(tables))}.COLUMN, l: 3}}",
                 )
-            diversity[table, column] = criterion.l
+            diversity[table, column] = max(criterion.l, diversity.get((table, column), 1))
         else:
             raise JobError(
                 "E111",

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
 from tarnkappe.bundle import Bundle
 from tarnkappe.criteria.k_anonymity import KAnonymity
 from tarnkappe.errors import DataError, JobError, Notice, did_you_mean
 from tarnkappe.goal import Goal
+from tarnkappe.io.folders import lies_beside
 from tarnkappe.job.model import Coarsening, column_of
 from tarnkappe.schema import Column, MissingRule
 
@@ -31,6 +32,8 @@ class Relation:
     `rows` matters for a satellite. With ``"multiset"`` an attacker is assumed to know how many rows of each kind a
     person has, with ``"set"`` only which kinds; then rows of a person that look the same are published once.
 
+    A column that seems to point at people is refused unless `because` says why it may be published.
+
     >>> Relation("visits", quasi=["month"], sensitive={"diagnosis": 3}).published
     ('month', 'diagnosis')
     """
@@ -40,6 +43,7 @@ class Relation:
     sensitive: Mapping[str, float | None]
     drop: tuple[str, ...] | Literal["rest"]
     rows: Rows
+    because: Mapping[str, str]
 
     def __init__(
         self,
@@ -48,6 +52,7 @@ class Relation:
         sensitive: Mapping[str, float | None] | Iterable[str] = (),
         drop: Iterable[str] | Literal["rest"] = (),
         rows: Rows = "multiset",
+        because: Mapping[str, str] | None = None,
     ) -> None:
         """Describe a table by the roles of its columns; the key needs none."""
         values = {
@@ -56,6 +61,7 @@ class Relation:
             "sensitive": dict(sensitive) if isinstance(sensitive, Mapping) else dict.fromkeys(sensitive),
             "drop": "rest" if drop == "rest" else tuple(drop),
             "rows": rows,
+            "because": dict(because or {}),
         }
         for attribute, value in values.items():
             object.__setattr__(self, attribute, value)
@@ -71,6 +77,13 @@ class Relation:
         twice = [c for c in self.published if (c in self.quasi) + (c in self.sensitive) > 1]
         if twice:
             raise JobError("E104", f"column '{twice[0]}' of '{name}' has two roles")
+        unknown = [c for c in self.because if c not in self.published]
+        if unknown:
+            raise JobError(
+                "E110",
+                f"'because' names '{unknown[0]}', which '{name}' does not publish",
+                hint=f'because={{"{next(iter(self.published), "ward")}": "an internal code, reviewed by the board"}}',
+            )
 
     @property
     def diversity(self) -> dict[str, float]:
@@ -84,7 +97,13 @@ class Relation:
 
     def columns(self) -> list[Column]:
         """The quasi-identifiers as columns with their taxonomies."""
-        return [column_of(name, "quasi", how) for name, how in self.quasi.items()]
+        made = [column_of(name, "quasi", how) for name, how in self.quasi.items()]
+        return [replace(column, because=self.because.get(column.name)) for column in made]
+
+    def published_columns(self) -> list[Column]:
+        """All columns that are published beside the key, with the reasons given for them."""
+        secret = [Column(name, "sensitive", because=self.because.get(name)) for name in self.sensitive]
+        return [*self.columns(), *secret]
 
     def in_order(self, present: Sequence[str], key: str) -> list[str]:
         """The published columns in the order of a table, the key among them; every column must have a role."""
@@ -139,7 +158,14 @@ class MultiJob:
         for attribute, value in values.items():
             object.__setattr__(self, attribute, value)
         names = [r.name for r in self.relations]
-        if len(set(names)) < len(names):
+        nameless = [name for name in names if not lies_beside(name)]
+        if nameless:
+            raise JobError(
+                "E110",
+                f"'{nameless[0]}' cannot be the name of a table, nor of its file",
+                hint="Call it such as  visits.",
+            )
+        if len({name.casefold() for name in names}) < len(names):  # some disks do not tell them apart
             raise JobError("E104", "two tables have the same name", hint="Give every table a name of its own.")
         if not any(r.quasi for r in self.relations):
             raise JobError(

@@ -25,7 +25,7 @@ from tarnkappe.multirelational.verify import keys_of_persons, open_table, owners
 from tarnkappe.phases import Phases
 from tarnkappe.publish.boxes import FixedBoxes
 from tarnkappe.publish.labels import Labels
-from tarnkappe.schema import Column, Schema
+from tarnkappe.schema import Column
 from tarnkappe.tally import Domain
 
 
@@ -124,8 +124,7 @@ def decide_levels(job: MultiJob, tables: Mapping[str, Any], clock: Phases | None
         source = sources[relation.name]
         relation.in_order(source.columns, job.key)
         columns = relation.columns()
-        if columns:
-            refuse_identifiers(source, Schema(columns))
+        refuse_identifiers(source, relation.published_columns())
         frame = source.read([job.key, *relation.published])
         owner = owners(frame[job.key], everybody, relation.name).astype(np.int32)
         coded = [

@@ -25,7 +25,8 @@ from tarnkappe.bundling import (
 from tarnkappe.codebook import Entry
 from tarnkappe.columns import ColumnSummary
 from tarnkappe.criteria.base import Card
-from tarnkappe.errors import JobError
+from tarnkappe.errors import JobError, Notice
+from tarnkappe.guards import notices_about_reasons, refuse_identifiers
 from tarnkappe.io import CsvDialect, open_source
 from tarnkappe.multirelational.files import TablesJob
 from tarnkappe.multirelational.model import MultiJob, MultiRelease, Relation
@@ -113,6 +114,8 @@ class TablesDraft(BundleDraft[MultiRelease]):
         job = self.plan.job
         opened = {name: open_source(frame, missing=()) for name, frame in tables.items()}
         found = verify_multirelational(job.person, job.satellites, opened, job.key, job.k)
+        for relation in job.relations:  # once more: in random order any sample shows all of it
+            refuse_identifiers(opened[relation.name], relation.published_columns(), labelled=True)
         wrong = unplanned(found, self.plan.published, self.plan.sizes)
         return Found(found.verdicts, (*wrong, *self._untrue(tables)))
 
@@ -188,7 +191,7 @@ class TablesDraft(BundleDraft[MultiRelease]):
             private_manifest={"seed": self.seed, "input": read, "levels": levels, "loss": loss},
             story=_story(job, published, n_persons, len(plan.sizes), loss),
             columns=tuple(_columns(plan, loss)),
-            notices=job.notices(),
+            notices=(*job.notices(), *_reasons(job, tables)),
             codebook=codebook,
             levels=levels,
             loss=loss,
@@ -196,6 +199,12 @@ class TablesDraft(BundleDraft[MultiRelease]):
             n_suppressed=n_persons - published,
             n_groups=len(plan.sizes),
         )
+
+
+def _reasons(job: MultiJob, tables: Mapping[str, pl.DataFrame]) -> Iterator[Notice]:
+    """Alerts about columns that point at people and are published for a reason that the job states."""
+    for relation in job.relations:
+        yield from notices_about_reasons(open_source(tables[relation.name], missing=()), relation.published_columns())
 
 
 def _counted(frame: pl.DataFrame) -> pl.DataFrame:
