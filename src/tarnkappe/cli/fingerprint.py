@@ -12,7 +12,7 @@ import typer
 
 from tarnkappe.cli import screen
 from tarnkappe.cli.options import AsJson, Debug, JobFile, MaybeData, Overwrite, Settings
-from tarnkappe.errors import JobError, RefusedError
+from tarnkappe.errors import DataError, JobError, RefusedError
 
 if TYPE_CHECKING:
     from tarnkappe.fingerprint.keys import Key
@@ -89,6 +89,8 @@ def plan(
         raise JobError("E108", "--key and --new-key exclude each other", hint="--key FILE")
     secret = Key.new() if new_key is not None else Key.load(key)
     planned = _planned(job, data, settings, secret, recipients, colluders, alpha, kind)
+    if output is not None:
+        _require_same(planned, output)
     if new_key is not None:
         secret.save(new_key)
     scheme = planned.scheme
@@ -139,7 +141,7 @@ def issue(
 ) -> None:
     """Write the copies of recipients, each verified on its file like any release, and enter them in the register.
 
-    [bold]Example:[/bold]  tarnkappe fingerprint issue census.yaml --plan plan --to "Hospital A" -o copies
+    [bold]Example:[/bold]  tarnkappe fingerprint issue census.yaml --plan plan --key census.key --to "St Mary" -o copies
     """
     from tarnkappe.fingerprint.issuing import issue as issue_copy
     from tarnkappe.fingerprint.keys import Key
@@ -194,7 +196,14 @@ def trace(
     from tarnkappe.fingerprint.tracing import trace as trace_leak
 
     scheme, register = Scheme.load(plan_folder), Register.open(plan_folder / _REGISTER)
-    found = trace_leak(leak, scheme, Key.load(key), register, labels=_json(labels), alpha=alpha)
+    found = trace_leak(
+        leak,
+        scheme,
+        Key.load(key),
+        register,
+        labels=_json(labels, '{"sex": {"1": "Male"}}   (column, label of the leak, label of the copies)'),
+        alpha=alpha,
+    )
     if report is not None:
         with _writing(report):
             report.write_text(trace_page(found, scheme, str(leak), register.head), encoding="utf-8")
@@ -255,7 +264,10 @@ def prove(
 
     scheme = Scheme.load(plan_folder)
     if check is not None:
-        key_found = check_proof(_json(check) or {}, commitment or scheme.commitment)
+        key_found = check_proof(
+            _json(check, "tarnkappe fingerprint prove --plan PLAN --key KEYFILE -o proof.json") or {},
+            commitment or scheme.commitment,
+        )
         told = {"ok": True, "dataset": key_found.dataset}
         if as_json:
             screen.print_json(told)
@@ -314,6 +326,30 @@ def attack(
     screen.rows(screen.stdout(), rows)
 
 
+def _require_same(planned: Planned, folder: Path) -> None:
+    """Copies that were issued can only be traced with their plan, so no other one takes its place."""
+    from tarnkappe.fingerprint.scheme import Scheme
+
+    if not (folder / _REGISTER).exists():
+        return
+    try:
+        kept = Scheme.load(folder)
+    except DataError:  # it was lost: the same plan is wanted again
+        return
+    refused = RefusedError(
+        "E601",
+        "copies of another plan were issued from this folder, and could not be traced without it",
+        where=str(folder),
+        hint="Choose another folder.",
+    )
+    try:
+        planned.as_kept(kept)
+    except JobError:
+        raise refused from None
+    if planned.scheme.commitment != kept.commitment:  # another key
+        raise refused
+
+
 @contextmanager
 def _writing(path: Path) -> Iterator[None]:
     """What goes wrong when a file is written, in our words."""
@@ -370,16 +406,16 @@ def _planned(
         )
 
 
-def _json(path: Path | None) -> dict[str, dict[str, str]] | None:
+def _json(path: Path | None, hint: str) -> dict[str, dict[str, str]] | None:
     if path is None:
         return None
     try:
         read = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        raise JobError(
-            "E107", "the file is not JSON, or cannot be read", where=str(path), hint='{"sex": {"1": "Male"}}'
-        ) from None
-    return dict(read)
+        read = None
+    if not isinstance(read, dict):
+        raise JobError("E107", "the file is not a JSON object, or cannot be read", where=str(path), hint=hint)
+    return read
 
 
 def _folder_name(recipient: str) -> str:

@@ -62,7 +62,8 @@ def sign(
         (
             "",
             "openssl pkeyutl -verify -pubin -rawin -inkey "
-            f"{shlex.quote(public.name)} -sigfile {written.name} -in manifest.json",
+            f"{shlex.quote(str(public))} -sigfile {shlex.quote(str(written))} "
+            f"-in {shlex.quote(str(written.with_name('manifest.json')))}",
         ),
     ]
     screen.rows(screen.stdout(), rows)

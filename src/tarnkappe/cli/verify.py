@@ -146,9 +146,9 @@ def verify(
     signed = _Signed.of(file, signed_by)
     added = _checker_beside(file) if standalone else []
     if job is None and not quasi and not criterion and k is None and l is None and t is None:
-        code = verify_bundle(file, signed.facts, [*signed.rows, *added], as_json=as_json)
+        code = verify_bundle(file, signed.facts, [*signed.rows, *added], signed=signed.ok, as_json=as_json)
         if code is not None:
-            raise typer.Exit(code if signed.ok else 5)
+            raise typer.Exit(code)
     with Working("verify") as progress:
         progress("verify")
         names, secret = [], []
@@ -171,7 +171,7 @@ def verify(
         listed = {"violations": violations} if show is not None else {}
         screen.print_json({**found.as_dict(), **signed.facts, **listed, "ok": found.ok and signed.ok})
     else:
-        screen.rows(screen.stdout(), [*signed.rows, *added, *_rows(found, show)])
+        screen.rows(screen.stdout(), [*signed.rows, *added, *_rows(found, show, signed.ok)])
     raise typer.Exit(0 if found.ok and signed.ok else 5)
 
 
@@ -227,7 +227,9 @@ def _criteria(
     return out + [criterion_from(text) for text in others]
 
 
-def _rows(found: Audit, show: int | None) -> list[tuple[str, str]]:
+def _rows(found: Audit, show: int | None, signed: bool) -> list[tuple[str, str]]:
+    from tarnkappe.cli.bundles import kept_and_signed
+
     counted = found.found
     rows = [
         ("File", found.description),
@@ -251,7 +253,7 @@ def _rows(found: Audit, show: int | None) -> list[tuple[str, str]]:
         changed = "" if found.same_as_manifest else ": the file was changed"
         rows.append(("SHA-256", f"{says} manifest.json{changed}"))
     unclear = "? the promise is only checked in part: check the release folder, with its private folder"
-    verdict = "✓ the file keeps the promise" if found.ok else "✗ the file does NOT keep the promise"
+    verdict = kept_and_signed(signed) if found.ok else "✗ the file does NOT keep the promise"
     return [*rows, ("Verdict", verdict if found.ok or found.is_broken else unclear)]
 
 

@@ -117,8 +117,8 @@ def _front(comparison: Comparison) -> Html:
         "What nobody beats",
         el("p", "For every other point, one of these has neither more risk nor more loss."),
         table("The front, by rising risk", head, rows, numeric={0, 3, 4, 5, 6}),
-        el("p", "To go on with one of them:", class_="small"),
-        el("pre", el("code", "tarnkappe compare JOB.yaml --choose POINT"), class_="wrap", tabindex="0"),
+        el("p", "To go on with one of them, with the options that this was compared with:", class_="small"),
+        el("pre", el("code", "tarnkappe compare JOB.yaml … --choose POINT"), class_="wrap", tabindex="0"),
     )
 
 
