@@ -103,7 +103,12 @@ def job_from_data(raw: Mapping[str, Any], folder: Path) -> Job:
     for key, what in (("items", "sets of items, not records"), ("tables", "several tables, not one")):
         if key in raw:
             words = f"this job file is about {what}"
-            raise JobError("E102", words, where=place(raw, key), hint="tarnkappe run JOB.yaml")
+            raise JobError(
+                "E102",
+                words,
+                where=place(raw, key),
+                hint="tarnkappe check, run and verify take it:  tarnkappe run JOB.yaml",
+            )
     top = bind(_Top, raw, "the job file")
     data = bind(DataSection, section_of(raw, "data"), "'data'")
     output = bind(RecordsOutputSection, section_of(raw, "output"), "'output'")
