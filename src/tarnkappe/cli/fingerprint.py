@@ -12,7 +12,7 @@ import typer
 
 from tarnkappe.cli import screen
 from tarnkappe.cli.options import AsJson, Debug, JobFile, MaybeData, Overwrite, Settings
-from tarnkappe.errors import DataError, JobError, RefusedError
+from tarnkappe.errors import JobError, RefusedError
 
 if TYPE_CHECKING:
     from tarnkappe.fingerprint.keys import Key
@@ -83,6 +83,7 @@ def plan(
 
     [bold]Example:[/bold]  tarnkappe fingerprint plan census.yaml --recipients 5 --new-key census.key -o plan
     """
+    from tarnkappe.fingerprint.issuing import require_same_plan
     from tarnkappe.fingerprint.keys import Key
 
     if new_key is not None and key is not None:
@@ -90,7 +91,7 @@ def plan(
     secret = Key.new() if new_key is not None else Key.load(key)
     planned = _planned(job, data, settings, secret, recipients, colluders, alpha, kind)
     if output is not None:
-        _require_same(planned, output)
+        require_same_plan(planned, output, output / _REGISTER)
     if new_key is not None:
         secret.save(new_key)
     scheme = planned.scheme
@@ -324,30 +325,6 @@ def attack(
         for o in outcomes
     ]
     screen.rows(screen.stdout(), rows)
-
-
-def _require_same(planned: Planned, folder: Path) -> None:
-    """Copies that were issued can only be traced with their plan, so no other one takes its place."""
-    from tarnkappe.fingerprint.scheme import Scheme
-
-    if not (folder / _REGISTER).exists():
-        return
-    try:
-        kept = Scheme.load(folder)
-    except DataError:  # it was lost: the same plan is wanted again
-        return
-    refused = RefusedError(
-        "E601",
-        "copies of another plan were issued from this folder, and could not be traced without it",
-        where=str(folder),
-        hint="Choose another folder.",
-    )
-    try:
-        planned.as_kept(kept)
-    except JobError:
-        raise refused from None
-    if planned.scheme.commitment != kept.commitment:  # another key
-        raise refused
 
 
 @contextmanager
