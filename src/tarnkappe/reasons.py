@@ -124,18 +124,17 @@ def _reason(plan: Plan, group: int, j: int, name: str, label: str | None, part: 
     if spread:
         tried, possible, broken = _cuts(part, leaf)
         ways = f"{plural(tried, 'place')} where it could be cut in two"
-        begin = f"'{name}' says {shown}. Of the {ways}"
-        kept = f"{count(possible)} would satisfy everything" if possible else "none leaves two parts that satisfy it"
+        begin = f"'{name}' says {shown}. Of {ways},"
+        kept = f"{count(possible)} would satisfy everything" if possible else "none leaves two parts that satisfy all"
     else:
         tried, possible, broken = _children(part, leaf, domain.taxonomy, node)
         if tried == 0:
             return Reason(name, label, 0, 0, {}, f"'{name}' says {shown}: the lowest level that may be published.")
-        begin = f"'{name}' says {shown}. One level below, the group would be {plural(tried, 'part')}"
-        kept = (
-            "all of them satisfy everything" if possible == tried else f"{count(possible)} of them satisfy everything"
-        )
+        begin = f"'{name}' says {shown}. One level below, the group would be {plural(tried, 'part')},"
+        few = "none satisfies" if not possible else "1 satisfies" if possible == 1 else f"{count(possible)} satisfy"
+        kept = f"of which {'all satisfy' if possible == tried > 1 else few} everything"
     words = [f"{what} breaks at {count(n)}" for what, n in broken.items() if n]
-    sentence = f"{begin}; {kept}" + (f": {', '.join(words)}." if words else ".")
+    sentence = f"{begin} {kept}" + (f"; {', '.join(words)}." if words else ".")
     if (spread and possible) or (not spread and possible == tried):
         sentence += f" {_elsewhere(plan, j, job)}"
     return Reason(name, label, tried, possible, broken, sentence)
@@ -184,7 +183,7 @@ def _elsewhere(plan: Plan, j: int, job: Job) -> str:
         )
     return (
         f"Level {node[j]} of this column would satisfy everything too, with {plural(found.suppressed, 'record')} "
-        f"suppressed instead of {count(plan.suppressed)}; {job.algorithm.title} found that other levels lose less."
+        f"suppressed instead of {count(plan.suppressed)}; {job.algorithm.title} chose other levels."
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from itertools import pairwise
 
 import pytest
 
@@ -41,6 +42,15 @@ def test_every_command_has_an_example(cli, words: tuple[str, ...]) -> None:
     result = cli(*words, "--help")
     assert result.exit_code == 0
     assert f"Example:  tarnkappe {' '.join(words)}" in result.stdout
+
+
+def test_paragraphs_of_the_help_fill_the_screen(cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = [line.strip() for line in cli("verify", "--help").stdout.splitlines()]
+    start = next(i for i, line in enumerate(lines) if line.startswith("Criteria come from"))
+    paragraph = lines[start : lines.index("", start)]
+    for line, after in pairwise(paragraph):
+        assert len(line) + 1 + len(after.split()[0]) > 76, line
 
 
 def test_version(cli) -> None:

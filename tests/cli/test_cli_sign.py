@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import stat
 from pathlib import Path
 
@@ -37,6 +38,31 @@ def test_a_signed_release_is_known_by_its_public_key(cli, release: Path, keys: P
     assert json.loads(shown.stdout)["signature"] == "valid"
 
 
+def test_the_commands_that_are_told_after_signing_work_when_pasted(cli, release: Path, keys: Path):
+    said = cli("sign", "out", "--key", keys).stdout
+    for line in said.splitlines():
+        words = shlex.split(line.removeprefix("  Check").strip())
+        if words[:1] == ["tarnkappe"]:
+            assert cli(*words[1:]).exit_code == 0
+        elif words[:1] == ["openssl"]:
+            assert all(Path(words[words.index(name) + 1]).is_file() for name in ("-inkey", "-sigfile", "-in"))
+    assert said.count("openssl") == said.count("tarnkappe verify") == 1
+
+
+def test_tables_that_belong_together_are_not_ok_without_their_signature(cli, keys: Path):
+    baskets = [["bread", "milk"], ["bread", "milk"], ["bread"], ["bread"]]
+    text = "".join(f"{i},{item}\n" for i, basket in enumerate(baskets) for item in basket)
+    Path("shop.csv").write_text("basket,item\n" + text)
+    items = "{key: basket, column: item, k: 2, m: 2}"
+    Path("shop.yaml").write_text(f"data: {{path: shop.csv}}\nitems: {items}\noutput: {{folder: shop}}\n")
+    assert cli("run", "shop.yaml").exit_code == 0
+    unsigned = cli("verify", "shop", "--signed-by", "steward.pub", "--json")
+    assert unsigned.exit_code == 5
+    assert json.loads(unsigned.stdout)["ok"] is False
+    assert cli("sign", "shop", "--key", keys).exit_code == 0
+    assert json.loads(cli("verify", "shop", "--signed-by", "steward.pub", "--json").stdout)["ok"] is True
+
+
 def test_only_its_owner_can_read_the_private_key(keys: Path):
     assert stat.S_IMODE(keys.stat().st_mode) == 0o600
     assert "PRIVATE" not in keys.with_suffix(".pub").read_text()
@@ -46,6 +72,7 @@ def test_a_changed_manifest_another_key_and_no_signature_are_found(cli, release:
     absent = cli("verify", "out", "--signed-by", "steward.pub")
     assert absent.exit_code == 5
     assert "✗ manifest.json is not signed" in absent.stdout
+    assert "✗ the file keeps the promise, but not the signature" in absent.stdout
     cli("sign", "out", "--key", keys)
     cli("sign", "--new-key", "other")
     assert cli("verify", "out", "--signed-by", "other.pub").exit_code == 5

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -202,6 +203,23 @@ def test_the_command_and_the_job_of_a_chosen_point(folder: Path):
     assert run(job, "--processes", "1", "--choose", "77").exit_code == 2
     nothing = next(p["point"] for p in told["points"] if p["no release because"])
     assert run(job, "--processes", "1", "--choose", str(nothing)).exit_code == 2
+
+
+def test_the_command_that_is_told_to_choose_a_point_works_when_pasted(folder: Path):
+    job = folder / "plain.yaml"
+    job.write_text((folder / "job.yaml").read_text().split("compare:")[0])
+    options = ["--algorithms", "mondrian,flash", "--vary", "criteria.k=2,4", "--seeds", "1", "--set", "seed=3"]
+    done = run(str(job), *options, "--processes", "1", "--output", str(folder / "a map"))
+    assert done.exit_code == 0, done.output
+    (told,) = [line for line in done.stdout.splitlines() if "--choose" in line]
+    command = shlex.split(told.partition("tarnkappe compare ")[2])
+    done = run(*command, "--processes", "1")
+    assert done.exit_code == 0, done.output
+    assert "known from before" in done.stdout
+    assert (folder / f"plain-point-{command[-1]}.yaml").exists()
+    lost = run(str(job), "--processes", "1", "--choose", "77")
+    assert lost.exit_code == 2
+    assert "--vary" in str(lost.exception) + getattr(lost.exception, "hint", "") + lost.output
 
 
 def test_a_grid_in_a_file_of_its_own_or_on_the_command_line(folder: Path):

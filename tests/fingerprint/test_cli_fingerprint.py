@@ -131,3 +131,22 @@ def test_other_data_and_other_keys_are_refused(folder: Path):
         CliRunner().invoke(app, ["fingerprint", "trace", "people.csv", "--plan", "absent", "--key", "key"]).exit_code
         == 3
     )
+
+
+def test_no_other_plan_takes_the_place_of_one_with_copies(folder: Path, monkeypatch):
+    monkeypatch.chdir(folder)
+    before = (folder / "plan" / "scheme.json").read_bytes()
+    other = ["plan", "job.yaml", "--recipients", "5", "-o", "plan"]
+    assert "E601" in run(*other, "--key", "key", "--set", "criteria.k=40", code=6)
+    assert "E601" in run(*other, "--new-key", "another", code=6)
+    assert not (folder / "another").exists()
+    assert (folder / "plan" / "scheme.json").read_bytes() == before
+    run(*other, "--key", "key")  # the same plan
+
+
+def test_a_file_that_is_no_proof_is_told_with_how_to_make_one(folder: Path, monkeypatch):
+    monkeypatch.chdir(folder)
+    for name in ("people.csv", "absent.json"):
+        said = run("prove", "--plan", "plan", "--check", name, code=2)
+        assert "E107" in said
+        assert "tarnkappe fingerprint prove" in said

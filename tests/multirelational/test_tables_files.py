@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -116,6 +118,30 @@ def test_what_is_wrong_is_said(folder: Path, old: str, new: str, what: str):
 def test_other_commands_say_what_it_is(folder: Path):
     with pytest.raises(JobError, match="E102 this job file is about several tables"):
         load_job(folder / "job.yaml")
+
+
+@pytest.mark.parametrize(
+    "words", [("risk", "OUT"), ("attack", "all", "OUT"), ("query", "OUT", "count"), ("utility", "PEOPLE", "OUT")]
+)
+def test_commands_about_records_do_not_take_the_first_table_for_the_release(folder: Path, words: tuple[str, ...]):
+    assert run(str(folder / "job.yaml")).exit_code == 0
+    places = {"OUT": str(folder / "out"), "PEOPLE": str(folder / "people.csv")}
+    done = CliRunner().invoke(app, [places.get(word, word) for word in words])
+    assert done.exit_code == 6, done.output
+    assert "E609" in done.output
+    assert "tarnkappe verify" in done.output
+
+
+def test_the_checker_without_tarnkappe_says_what_it_does_not_know(folder: Path):
+    assert run(str(folder / "job.yaml")).exit_code == 0
+    assert verify(str(folder / "out"), "--standalone").exit_code == 0
+    checker = folder / "out" / "public" / "check_release.py"
+    done = subprocess.run([sys.executable, checker], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "does not know them" in done.stdout
+    assert "Error" not in done.stdout
+    (folder / "out" / "public" / "visits.csv").write_text("patient\n1\n")
+    assert subprocess.run([sys.executable, checker], capture_output=True, check=False).returncode == 1
 
 
 def verify(*arguments: str):

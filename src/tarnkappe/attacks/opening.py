@@ -11,7 +11,7 @@ import polars as pl
 from tarnkappe.attacks.scene import Table, is_numeric
 from tarnkappe.errors import JobError
 from tarnkappe.io import CsvDialect, Source, open_source
-from tarnkappe.io.folders import MANIFEST, ReleaseFolder, dialect_told, manifest_of
+from tarnkappe.io.folders import MANIFEST, ReleaseFolder, dialect_told, manifest_of, require_records
 from tarnkappe.publish.sheets import MAIN, Reading
 
 
@@ -23,6 +23,7 @@ def open_published(
     folder = ReleaseFolder(path) if path.is_dir() and not any(path.glob("part-*")) else None
     file = path if folder is None or folder.table is None else folder.table
     manifest = manifest_of(file)
+    require_records(manifest, path)
     told, missing = dialect_told(manifest, dialect)
     sheets = _sheets(manifest, file)
     quasi = list(map(str, (manifest or {}).get("quasi_identifiers", ())))

@@ -36,7 +36,7 @@ class Recoded(Protected):
 
     abouts: ClassVar = {MAIN: "The items of a person, in one row or, under a number drawn by lot, in several."}
     caution: ClassVar = "An item may stand for others too, and a person may have had items that were removed."
-    done: ClassVar = "items that few persons have were coarsened or removed, alike for everybody"
+    done: ClassVar = "items that too few persons have are coarsened or removed, alike for everybody"
 
     @classmethod
     def of(cls, sets: Sets, items: Items, source: Source, rng: np.random.Generator) -> Recoded:

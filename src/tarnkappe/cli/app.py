@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import cleandoc
 from typing import Annotated
 
 import typer
@@ -77,3 +78,16 @@ app.command(rich_help_panel=TRUST)(query)
 app.command(rich_help_panel=TRUST)(why)
 app.command(rich_help_panel=TRUST)(explain)
 app.command(rich_help_panel=TOOLS)(schema)
+
+
+def _flowing(text: str) -> str:
+    r"""A docstring without its line ends, which are not those of the reader's screen; paragraphs stay.
+
+    >>> _flowing("One.\n\n    Two\n    lines.")
+    'One.\n\nTwo lines.'
+    """
+    return "\n\n".join(" ".join(p.split("\n")) for p in cleandoc(text).split("\n\n"))
+
+
+for _command in (c for a in (app, taxonomy.app, fingerprint.app) for c in a.registered_commands):
+    _command.help = _flowing((_command.callback and _command.callback.__doc__) or "")

@@ -46,7 +46,7 @@ def verify_bundle(
 ) -> bool | None:
     """``tarnkappe verify`` for tables that belong together, after what was found beside them; whether all is well.
 
-    None if they are something else.
+    `signed` says whether the signature is valid, if one was asked for. None if they are something else.
     """
     from tarnkappe.bundles import audit_bundle
     from tarnkappe.cli.progress import Working
@@ -59,11 +59,16 @@ def verify_bundle(
     if as_json:
         screen.print_json({**found.as_dict(), **facts, "ok": found.ok and signed})
     else:
-        screen.rows(screen.stdout(), [*rows, *_audit_rows(found)])
+        screen.rows(screen.stdout(), [*rows, *_audit_rows(found, signed)])
     return found.ok and signed
 
 
-def _audit_rows(found: BundleAudit) -> list[tuple[str, str]]:
+def kept_and_signed(signed: bool) -> str:
+    """The verdict about a release that keeps its promise."""
+    return "✓ the file keeps the promise" if signed else "✗ the file keeps the promise, but not the signature"
+
+
+def _audit_rows(found: BundleAudit, signed: bool) -> list[tuple[str, str]]:
     rows = [("File", found.description), ("Criteria", "from manifest.json")]
     for v in found.found.verdicts:
         violating = screen.plural(v.violating_groups, f"{found.unit} violates", f"{found.unit}s violate")
@@ -75,5 +80,5 @@ def _audit_rows(found: BundleAudit) -> list[tuple[str, str]]:
     rows.append(
         ("SHA-256", "✓ is that of manifest.json" if same else "✗ is not that of manifest.json: a file was changed")
     )
-    rows.append(("Verdict", "✓ the file keeps the promise" if found.ok else "✗ the file does NOT keep the promise"))
+    rows.append(("Verdict", kept_and_signed(signed) if found.ok else "✗ the file does NOT keep the promise"))
     return rows

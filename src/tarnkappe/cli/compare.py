@@ -47,7 +47,10 @@ def compare(
     choose: Annotated[
         str | None,
         typer.Option(
-            "--choose", metavar="POINT", help="Write the job file of a point, by its number.", show_default=False
+            "--choose",
+            metavar="POINT",
+            help="Write the job file of a point, by its number; with the options of the comparison.",
+            show_default=False,
         ),
     ] = None,
     settings: Settings = None,
@@ -91,7 +94,8 @@ def compare(
         told = {"folder": str(folder), "resumed": found.resumed, "points": rows}
         screen.print_json({**told, "front": [s.number for s in found.front], "job": chosen and str(chosen)})
     elif not quiet:
-        screen.rows(screen.stdout(), _rows(found, folder, chosen, job))
+        again = _again(job, data, {"--algorithms": algorithms, "--seeds": seeds, "--output": output}, vary, settings)
+        screen.rows(screen.stdout(), _rows(found, folder, chosen, again))
 
 
 def _varied(text: str) -> tuple[str, list[Any]]:
@@ -115,7 +119,20 @@ def _choose(found: Comparison, point: str, job: Path, overwrite: bool) -> Path:
     return target
 
 
-def _rows(found: Comparison, folder: Path, chosen: Path | None, job: Path) -> list[tuple[str, str]]:
+def _again(
+    job: Path, data: str | None, options: dict[str, Any], vary: list[str] | None, settings: list[str] | None
+) -> str:
+    """The command that makes the same comparison again: points are numbered by what is compared."""
+    words = ["tarnkappe", "compare", str(job), *([data] if data is not None else [])]
+    for name, value in options.items():
+        words += [name, str(value)] if value is not None else []
+    for name, values in (("--vary", vary), ("--set", settings)):
+        for value in values or ():
+            words += [name, value]
+    return shlex.join(words)
+
+
+def _rows(found: Comparison, folder: Path, chosen: Path | None, again: str) -> list[tuple[str, str]]:
     from tarnkappe.comparison.comparing import PAGE
 
     n = sum(len(s.points) for s in found.setups)
@@ -130,7 +147,7 @@ def _rows(found: Comparison, folder: Path, chosen: Path | None, job: Path) -> li
     best = next(iter(found.front), None)
     if best is None:
         return rows
-    return [*rows, ("Next", f"{shlex.join(['tarnkappe', 'compare', str(job)])} --choose {best.number}")]
+    return [*rows, ("Next", f"{again} --choose {best.number}")]
 
 
 def _line(s: Setup, on_front: bool) -> str:

@@ -77,6 +77,8 @@ def _try(folder: Path, release: Release) -> list[tuple[str, str]]:
         ("", f"{public}/{REPORT}    the report, in a browser"),
         ("Try", f"tarnkappe verify {public}/{release.public_manifest['file']}"),
         ("", f"tarnkappe run {shown}/job.yaml --set criteria.k=50 -o {shown}/k50"),
+        ("", f"tarnkappe advise {shown}/job.yaml"),
+        ("", f"tarnkappe attack all {screen.shown_path(release.folder)} --known {shown}/census.csv"),
     ]
 
 

@@ -83,12 +83,15 @@ def plan(
 
     [bold]Example:[/bold]  tarnkappe fingerprint plan census.yaml --recipients 5 --new-key census.key -o plan
     """
+    from tarnkappe.fingerprint.issuing import require_same_plan
     from tarnkappe.fingerprint.keys import Key
 
     if new_key is not None and key is not None:
         raise JobError("E108", "--key and --new-key exclude each other", hint="--key FILE")
     secret = Key.new() if new_key is not None else Key.load(key)
     planned = _planned(job, data, settings, secret, recipients, colluders, alpha, kind)
+    if output is not None:
+        require_same_plan(planned, output, output / _REGISTER)
     if new_key is not None:
         secret.save(new_key)
     scheme = planned.scheme
@@ -139,7 +142,7 @@ def issue(
 ) -> None:
     """Write the copies of recipients, each verified on its file like any release, and enter them in the register.
 
-    [bold]Example:[/bold]  tarnkappe fingerprint issue census.yaml --plan plan --to "Hospital A" -o copies
+    [bold]Example:[/bold]  tarnkappe fingerprint issue census.yaml --plan plan --key census.key --to "St Mary" -o copies
     """
     from tarnkappe.fingerprint.issuing import issue as issue_copy
     from tarnkappe.fingerprint.keys import Key
@@ -194,7 +197,14 @@ def trace(
     from tarnkappe.fingerprint.tracing import trace as trace_leak
 
     scheme, register = Scheme.load(plan_folder), Register.open(plan_folder / _REGISTER)
-    found = trace_leak(leak, scheme, Key.load(key), register, labels=_json(labels), alpha=alpha)
+    found = trace_leak(
+        leak,
+        scheme,
+        Key.load(key),
+        register,
+        labels=_json(labels, '{"sex": {"1": "Male"}}   (column, label of the leak, label of the copies)'),
+        alpha=alpha,
+    )
     if report is not None:
         with _writing(report):
             report.write_text(trace_page(found, scheme, str(leak), register.head), encoding="utf-8")
@@ -255,7 +265,10 @@ def prove(
 
     scheme = Scheme.load(plan_folder)
     if check is not None:
-        key_found = check_proof(_json(check) or {}, commitment or scheme.commitment)
+        key_found = check_proof(
+            _json(check, "tarnkappe fingerprint prove --plan PLAN --key KEYFILE -o proof.json") or {},
+            commitment or scheme.commitment,
+        )
         told = {"ok": True, "dataset": key_found.dataset}
         if as_json:
             screen.print_json(told)
@@ -370,16 +383,16 @@ def _planned(
         )
 
 
-def _json(path: Path | None) -> dict[str, dict[str, str]] | None:
+def _json(path: Path | None, hint: str) -> dict[str, dict[str, str]] | None:
     if path is None:
         return None
     try:
         read = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        raise JobError(
-            "E107", "the file is not JSON, or cannot be read", where=str(path), hint='{"sex": {"1": "Male"}}'
-        ) from None
-    return dict(read)
+        read = None
+    if not isinstance(read, dict):
+        raise JobError("E107", "the file is not a JSON object, or cannot be read", where=str(path), hint=hint)
+    return read
 
 
 def _folder_name(recipient: str) -> str:

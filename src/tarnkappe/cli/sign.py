@@ -37,6 +37,7 @@ def sign(
     """
     from tarnkappe.certificate import fingerprint, make_keys
     from tarnkappe.certificate import sign as signed
+    from tarnkappe.io.folders import MANIFEST
 
     if (folder is None) == (new_key is None):
         raise JobError("E108", "give the folder of a release, or --new-key", hint="tarnkappe sign --new-key steward")
@@ -62,7 +63,8 @@ def sign(
         (
             "",
             "openssl pkeyutl -verify -pubin -rawin -inkey "
-            f"{shlex.quote(public.name)} -sigfile {written.name} -in manifest.json",
+            f"{shlex.quote(str(public))} -sigfile {shlex.quote(str(written))} "
+            f"-in {shlex.quote(str(written.with_name(MANIFEST)))}",
         ),
     ]
     screen.rows(screen.stdout(), rows)

@@ -111,12 +111,13 @@ def _metrics(console: Console, found: Utility) -> None:
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold cyan")
-    table.add_column("  metric", overflow="fold")
+    table.add_column("", width=0)  # the margin, also of titles that take two lines
+    table.add_column("metric", overflow="fold")
     table.add_column("value", justify="right", no_wrap=True)
     table.add_column("definition")
     for f in found.figures:
         words = f"{f.definition} · {f.remark}" if f.remark else f.definition
-        table.add_row(f"  {f.title}", _figure(f.value), words + (" (larger is better)" if f.better == "larger" else ""))
+        table.add_row("", f.title, _figure(f.value), words + (" (larger is better)" if f.better == "larger" else ""))
     console.print()
     console.print(table)
 

@@ -171,7 +171,7 @@ def verify(
         listed = {"violations": violations} if show is not None else {}
         screen.print_json({**found.as_dict(), **signed.facts, **listed, "ok": found.ok and signed.ok})
     else:
-        screen.rows(screen.stdout(), [*signed.rows, *added, *_rows(found, show)])
+        screen.rows(screen.stdout(), [*signed.rows, *added, *_rows(found, show, signed.ok)])
     raise typer.Exit(0 if found.ok and signed.ok else 5)
 
 
@@ -234,7 +234,9 @@ def _criteria(
     return out + [criterion_from(text) for text in others]
 
 
-def _rows(found: Audit, show: int | None) -> list[tuple[str, str]]:
+def _rows(found: Audit, show: int | None, signed: bool) -> list[tuple[str, str]]:
+    from tarnkappe.cli.bundles import kept_and_signed
+
     counted = found.found
     rows = [
         ("File", found.description),
@@ -258,7 +260,7 @@ def _rows(found: Audit, show: int | None) -> list[tuple[str, str]]:
         changed = "" if found.same_as_manifest else ": the file was changed"
         rows.append(("SHA-256", f"{says} manifest.json{changed}"))
     unclear = "? the promise is only checked in part: check the release folder, with its private folder"
-    verdict = "✓ the file keeps the promise" if found.ok else "✗ the file does NOT keep the promise"
+    verdict = kept_and_signed(signed) if found.ok else "✗ the file does NOT keep the promise"
     return [*rows, ("Verdict", verdict if found.ok or found.is_broken else unclear)]
 
 

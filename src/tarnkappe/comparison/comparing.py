@@ -130,7 +130,8 @@ class Comparison:
             raise JobError(
                 "E108",
                 f"there is no point {number}{did_you_mean(str(number), known)}",
-                hint=f"Points are numbered from 1 to {len(known)}.",
+                hint=f"Points of what is compared are numbered from 1 to {len(known)}. Repeat --algorithms, --vary and "
+                "--seeds if the comparison was made with them.",
             )
         setup = known[str(number)]
         if setup.error is not None:

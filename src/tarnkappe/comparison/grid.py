@@ -120,7 +120,7 @@ class Grid:
         if algorithm is not None:
             raw["algorithm"] = algorithm
             raw.places["algorithm"] = f"{KEY}: algorithms"
-        apply_settings(raw, (f"{key}={_text(value)}" for key, value in varied.items()))
+        apply_settings(raw, (f"{key}={_text(value)}" for key, value in varied.items()), f"{KEY}: vary")
         return job_from_data(raw, self.folder)
 
 

@@ -62,7 +62,7 @@ def render_map(comparison: Comparison) -> Html:
     for name in dict.fromkeys(s.algorithm for s in shown):
         marks = [_mark(s, s.number in front) for s in shown if s.algorithm == name]
         lines.append(Line(name, sorted(marks, key=lambda m: (m.x.mean, m.y.mean))))
-    x = Axis(f"risk of being found, {comparison.risk}", log=True, percent=True)
+    x = Axis(f"risk of being found, {comparison.risk} (logarithmic)", log=True, percent=True)
     y = Axis(f"loss ({metric_named(comparison.loss).title})", from_zero=True)
     steps = [(s.risk.mean, s.loss.mean) for s in comparison.front if s.risk is not None and s.loss is not None]
     rows = (
@@ -117,8 +117,8 @@ def _front(comparison: Comparison) -> Html:
         "What nobody beats",
         el("p", "For every other point, one of these has neither more risk nor more loss."),
         table("The front, by rising risk", head, rows, numeric={0, 3, 4, 5, 6}),
-        el("p", "To go on with one of them:", class_="small"),
-        el("pre", el("code", "tarnkappe compare JOB.yaml --choose POINT"), class_="wrap", tabindex="0"),
+        el("p", "To go on with one of them, with the options that this was compared with:", class_="small"),
+        el("pre", el("code", "tarnkappe compare JOB.yaml … --choose POINT"), class_="wrap", tabindex="0"),
     )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from tarnkappe.algorithms.fulldomain.mingen import MinGen
 from tarnkappe.boxes import Boxes
-from tarnkappe.errors import JobError, VerificationError
+from tarnkappe.errors import DataError, JobError, RefusedError, VerificationError
 from tarnkappe.fingerprint.keys import DatasetKey, Key, derived
 from tarnkappe.fingerprint.planning import Planned
 from tarnkappe.fingerprint.register import Register
@@ -100,3 +100,25 @@ def issue(
     if register is not None:
         register = register.appended(recipient, scheme.dataset, digest, tuple(int(x) for x in np.array(pattern)))
     return Copy(recipient, release), register
+
+
+def require_same_plan(planned: Planned, folder: Path, register: Path) -> None:
+    """Copies that were issued can only be traced with their plan and key, so no other plan takes its place."""
+    if not register.exists():
+        return
+    try:
+        kept = Scheme.load(folder)
+    except DataError:  # it was lost: the same plan is wanted again
+        return
+    refused = RefusedError(
+        "E601",
+        "copies of another plan were issued from this folder, and could not be traced without it",
+        where=str(folder),
+        hint="Choose another folder.",
+    )
+    try:
+        planned.as_kept(kept)
+    except JobError:
+        raise refused from None
+    if planned.scheme.commitment != kept.commitment:  # another key
+        raise refused

@@ -26,12 +26,16 @@ _MOST_LISTED = 40
 def chance(p: float) -> str:
     """A probability as people write it.
 
-    >>> chance(3.2e-17), chance(0.04), chance(1.0)
-    ('less than 1 in 10^16', '4.0 %', 'up to 100 %')
+    Less than a per cent is told with three decimal places, so that it can be compared with the risk that was allowed.
+
+    >>> chance(3.2e-17), chance(0.00104), chance(0.04), chance(1.0)
+    ('less than 1 in 10^16', '0.104 %', '4.0 %', 'up to 100 %')
     """
     if p >= 1:
         return "up to 100 %"
-    return percent(p) if p >= 1e-3 else f"less than 1 in 10^{int(np.floor(-np.log10(max(p, 1e-300))))}"
+    if 1e-3 <= p < 1e-2:
+        return f"{100 * p:.3f} %"
+    return percent(p) if p >= 1e-2 else f"less than 1 in 10^{int(np.floor(-np.log10(max(p, 1e-300))))}"
 
 
 def trace_page(found: Trace, scheme: Scheme, leak: str, head: str) -> str:

@@ -197,11 +197,17 @@ def plan_copies(
     names the data set in keys and in the register; by default it is the digest of the data.
     """
     if recipients < 1 or colluders < 1:
-        raise JobError("E110", "there is at least 1 recipient and 1 colluder", hint="recipients=5, colluders=2")
+        raise JobError(
+            "E110",
+            "there is at least 1 recipient and 1 colluder",
+            hint="recipients: 5, colluders: 2   (--recipients 5 --colluders 2)",
+        )
     if not 0 < alpha < 1:
-        raise JobError("E110", f"'alpha' must lie between 0 and 1, got {alpha!r}", hint="alpha=0.001")
+        raise JobError(
+            "E110", f"'alpha' must lie between 0 and 1, got {alpha!r}", hint="alpha: 0.001   (--alpha 0.001)"
+        )
     if kind not in ("marks", "patterns", "both"):
-        raise JobError("E110", f"there is no scheme '{kind}'", hint='kind="marks"   or  "patterns"  or  "both"')
+        raise JobError("E110", f"there is no scheme '{kind}'", hint="marks, patterns or both   (--scheme marks)")
     _require_monotone(job.goal)
     seed = int.from_bytes(derived(key.raw, "seed")[:16], "big")
     chosen: list[tuple[Node, tuple[tuple[int, ...], ...]]] = []

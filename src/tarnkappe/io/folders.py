@@ -6,11 +6,12 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import polars as pl
 
-from tarnkappe.errors import DataError, JobError
+from tarnkappe.errors import DataError, JobError, RefusedError
 from tarnkappe.io.dialect import CsvDialect
 
 #: What a release folder holds: one folder to share, and one to keep, whose name nobody publishes by mistake.
@@ -114,6 +115,22 @@ def lies_beside(file: object) -> bool:
     [True, False, False, False]
     """
     return isinstance(file, str) and Path(file).name == file not in ("", "..") and file.isprintable()
+
+
+#: What only the manifests of other releases than of records have, and what these are about.
+_OF_NO_RECORDS = {"joined": "several tables about the same people", "items": "sets of items"}
+
+
+def require_records(manifest: Mapping[str, Any] | None, where: Path) -> None:
+    """Refuse a release that is not of records: one of its tables alone says nothing true about its people."""
+    for key, what in _OF_NO_RECORDS.items():
+        if manifest is not None and key in manifest:
+            raise RefusedError(
+                "E609",
+                f"the release has {what}; this can only be told of a table of records",
+                where=str(where),
+                hint=f"tarnkappe verify {quote(str(where))}   (whether it keeps its promise)",
+            )
 
 
 def told_dialect(dialect: CsvDialect, missing: Sequence[str]) -> dict[str, Any]:

@@ -100,10 +100,12 @@ def job_from_text(text: str, name: str = "job", folder: str | Path = ".") -> Job
 
 def job_from_data(raw: Mapping[str, Any], folder: Path) -> Job:
     """A job from the plain data of a job file; paths are relative to `folder`."""
-    for key, what in (("items", "sets of items, not records"), ("tables", "several tables, not one")):
+    for key, what, hint in (
+        ("items", "sets of items, not records", "tarnkappe run JOB.yaml   (only check and run take it)"),
+        ("tables", "several tables, not one", "tarnkappe run JOB.yaml   (only run takes it; --dry-run writes nothing)"),
+    ):
         if key in raw:
-            words = f"this job file is about {what}"
-            raise JobError("E102", words, where=place(raw, key), hint="tarnkappe run JOB.yaml")
+            raise JobError("E102", f"this job file is about {what}", where=place(raw, key), hint=hint)
     top = bind(_Top, raw, "the job file")
     data = bind(DataSection, section_of(raw, "data"), "'data'")
     output = bind(RecordsOutputSection, section_of(raw, "output"), "'output'")

@@ -147,8 +147,8 @@ def declared_from(text: str, find: Callable[[str, str], type[D]], kind: str, whe
     return bind(cls, given, f"{kind} '{name}'")
 
 
-def apply_settings(data: PlacedDict, settings: Iterable[str]) -> None:
-    """Change a job by ``key=value`` settings with dotted keys, as given by ``--set``.
+def apply_settings(data: PlacedDict, settings: Iterable[str], where: str = "--set") -> None:
+    """Change a job by ``key=value`` settings with dotted keys, as given by ``--set``; `where` is what errors name.
 
     Inside the list of criteria a key may name a criterion (``criteria.k-anonymity.k=10``) or directly a parameter,
     which is then set in every criterion that has it (``criteria.k=10``).
@@ -158,42 +158,42 @@ def apply_settings(data: PlacedDict, settings: Iterable[str]) -> None:
         keys = path.strip().split(".")
         if not equals or not all(keys):
             raise JobError(
-                "E108", f"'{setting}' is not of the form key=value", where="--set", hint="Like  --set criteria.k=10."
+                "E108", f"'{setting}' is not of the form key=value", where=where, hint="Like  --set criteria.k=10."
             )
-        node = parse_yaml(text, f"--set {path}", _complain)
+        node = parse_yaml(text, f"{where} {path}", _complain)
         value = _plain(node, as_text=keys[-1] in _TEXT_KEYS, depth=0)
-        if not _assign(data, keys, value):
+        if not _assign(data, keys, value, where):
             known = _settable(data.get(keys[0]), keys[0])
             raise JobError(
                 "E108",
                 f"the job has no '{path}'{did_you_mean(path, known)}",
-                where="--set",
+                where=where,
                 hint=f"There is: {', '.join(known)}.",
             )
 
 
-def _assign(target: Any, keys: list[str], value: Any) -> bool:
+def _assign(target: Any, keys: list[str], value: Any, where: str) -> bool:
     """Set a value below a mapping or a list of one-key mappings; False if the way there does not exist."""
     head, rest = keys[0], keys[1:]
     if isinstance(target, list):
         named = [item[head] for item in target if isinstance(item, dict) and head in item]
         if rest:
-            return bool([_assign(t, rest, value) for t in named]) and bool(named)
+            return bool([_assign(t, rest, value, where) for t in named]) and bool(named)
         bodies = [body for item in target if isinstance(item, dict) for body in item.values()]
         having = [body for body in bodies if isinstance(body, dict) and head in body]
         for body in having:
-            _assign(body, [head], value)
+            _assign(body, [head], value, where)
         return bool(having)
     if not isinstance(target, dict):
         return False
     if not rest:
         target[head] = value
         if isinstance(target, PlacedDict):
-            target.places[head] = "--set"
+            target.places[head] = where
         return True
     if head not in target or target[head] is None:
-        _assign(target, [head], PlacedDict("--set"))
-    return _assign(target[head], rest, value)
+        _assign(target, [head], PlacedDict(where), where)
+    return _assign(target[head], rest, value, where)
 
 
 def _settable(section: Any, name: str) -> list[str]:

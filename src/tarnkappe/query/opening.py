@@ -11,7 +11,7 @@ import polars as pl
 
 from tarnkappe.errors import DataError, JobError
 from tarnkappe.io import CsvDialect, Source, open_source
-from tarnkappe.io.folders import CODEBOOK, MANIFEST, PUBLIC, ReleaseFolder, dialect_told, manifest_of
+from tarnkappe.io.folders import CODEBOOK, MANIFEST, PUBLIC, ReleaseFolder, dialect_told, manifest_of, require_records
 from tarnkappe.job.files import load_job
 from tarnkappe.publish.boxes import BoxForm
 from tarnkappe.publish.centres import Centres
@@ -68,6 +68,7 @@ def _found(path: Path) -> tuple[Path, dict[str, Any], tuple[Column, ...]]:
         code = "E107" if not path.exists() else "E108"
         says = f"'{path}' does not exist" if not path.exists() else f"'{path}' is no release: it has {what}"
         raise JobError(code, says, hint='tarnkappe query FOLDER "count"   (the folder that  tarnkappe run  wrote)')
+    require_records(manifest, path)
     around = folder or ReleaseFolder.around(table)
     job = None if around is None else around.job
     return table, manifest, () if job is None else load_job(job).columns

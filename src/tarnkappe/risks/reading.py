@@ -14,7 +14,7 @@ from tarnkappe.algorithms import all_algorithms
 from tarnkappe.arrays import Codes
 from tarnkappe.errors import JobError, RefusedError, did_you_mean
 from tarnkappe.io import Source, open_source
-from tarnkappe.io.folders import ReleaseFolder, dialect_told, manifest_of
+from tarnkappe.io.folders import ReleaseFolder, dialect_told, manifest_of, require_records
 from tarnkappe.job import Job
 from tarnkappe.job.files import load_job
 from tarnkappe.job.model import Coarsening, column_of
@@ -44,6 +44,8 @@ def asked(
     """Open what is asked about; the quasi-identifiers are those given, of the job, of the manifest, or suggested."""
     path = None if isinstance(data, Source) or not isinstance(data, (str, Path)) else table_of(Path(data))
     manifest = None if path is None else manifest_of(path)
+    if path is not None and not quasi and job is None:
+        require_records(manifest, Path(data))
     told = None if isinstance(job, Job) or job is None else load_job(job)
     plan = job if isinstance(job, Job) else told
     if isinstance(data, Source):

@@ -58,7 +58,7 @@ class _View:
 
 _DEFINITIONS = {
     "aecs": "records of the original / groups; suppressed records are one more group",
-    "aes": "published records / groups (the poster's AES; no suppressed records)",
+    "aes": "published records / groups (no suppressed records)",
     "average-group-size": "published records / groups / k, with the k of the job (1 without one)",
     "classification": "(suppressed + records not of their group's commonest class) / all",
     "discernibility": "Σ |G|² over groups + n per suppressed record",
@@ -69,7 +69,7 @@ _DEFINITIONS = {
     "minimal-distortion": "steps up the taxonomies, over all cells; suppressed: the way to the root",
     "nonuniform-entropy": "Σ −log₂(records with the value / records with the label) over cells",
     "precision": "1 − mean of steps/possible steps over cells; suppressed: 0 is left",
-    "level-share": "mean of level/height over published cells (the poster's “precision”; no suppressed records)",
+    "level-share": "mean of level/height over published cells (called precision by some; no suppressed records)",
     "sse": "100 · Σ‖x − published‖² / Σ‖x − mean‖², every quasi-identifier with variance 1",
     "suppressed-share": "records that the release lacks / all",
 }

@@ -17,7 +17,7 @@ from tarnkappe.engines.cells import tally_of_cells
 from tarnkappe.engines.encode import encode_again, read_kind
 from tarnkappe.errors import JobError, RefusedError, did_you_mean
 from tarnkappe.io import Source, open_source
-from tarnkappe.io.folders import ReleaseFolder, dialect_told, manifest_of
+from tarnkappe.io.folders import ReleaseFolder, dialect_told, manifest_of, read_manifest, require_records
 from tarnkappe.job import Job
 from tarnkappe.job.files import load_job
 from tarnkappe.job.model import Coarsening, column_of
@@ -192,6 +192,7 @@ def _kept_job(release: Any) -> Job | None:
     if not isinstance(release, (str, Path)) or not Path(release).is_dir():
         return None
     kept = ReleaseFolder(Path(release)).job
+    require_records(read_manifest(ReleaseFolder(Path(release)).manifest), Path(release))
     return None if kept is None else load_job(kept)
 
 
