@@ -280,3 +280,12 @@ def test_frames_of_the_same_kind_come_back():
     pandas = pytest.importorskip("pandas")
     release = tk.anonymize_items(pandas.DataFrame({"x": ["a", "a", "b", "b"]}), "x", k=2)
     assert isinstance(release.table, pandas.DataFrame)
+
+
+def test_items_that_point_at_people_need_a_reason_that_is_one():
+    baskets = pl.DataFrame({"items": [f"p{i % 4}@mail.example.org;p{(i + 1) % 4}@mail.example.org" for i in range(24)]})
+    with pytest.raises(TarnkappeError, match="E604"):
+        tk.anonymize_items(baskets, "items", k=3, m=1)
+    with pytest.raises(JobError, match="too short to be a reason"):
+        tk.anonymize_items(baskets, "items", k=3, m=1, because="x")
+    tk.anonymize_items(baskets, "items", k=3, m=1, because="made up, reviewed by A. Meyer")

@@ -126,12 +126,11 @@ def encoded(sets: Sets, items: Items, source: Source) -> tuple[Baskets, Taxonomy
 
 
 def _refuse_people(texts: list[str], items: Items, source: Source) -> None:
-    """Stop if the items are names of people."""
-    if items.because is not None:
-        return
+    """Stop if the items are names of people and nobody has said why they may be published."""
     seen = open_source(pl.DataFrame({items.column: texts}), missing=())
     seen.name = source.name
-    refuse_identifiers(seen, [Column(items.column, "quasi", "categorical", items.builder or suppress())])
+    column = Column(items.column, "quasi", "categorical", items.builder or suppress(), because=items.because)
+    refuse_identifiers(seen, [column])
 
 
 def require_joinable(labels: Iterable[str], items: Items) -> None:
