@@ -37,7 +37,7 @@ def ours(table: pl.DataFrame, quasi: list[str], secret: str) -> dict[str, float]
         "l": tk.LDiversity(secret, 1),
         "t": tk.TCloseness(secret, 1.0),
         "alpha": AlphaKAnonymity(secret, alpha=1.0, k=1),
-        "beta": BetaLikeness(secret, beta=1e9),
+        "beta": BetaLikeness(secret, beta=1e9, form="basic"),
     }
     found = tk.verify(table, list(asked.values()), quasi, [secret])
     return {name: v.reached for name, v in zip(asked, found.verdicts, strict=True)}
