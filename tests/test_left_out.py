@@ -48,3 +48,15 @@ def test_sizes_before_count_everybody():
     release = released(people(300, 3), algorithm="mondrian")
     assert sum(size * n for size, n in release.sizes_before) == release.n_input
     assert dict(release.sizes_before).get(1, 0) == release.unique_before
+
+
+def test_columns_of_one_value_and_gaps_alone_have_parts():
+    """A gap that nobody else shares a quarter with left a part without values, and a crash."""
+    frame = pl.DataFrame({"age": [None] * 12 + [30] * 12 + [99], "town": ["Köln"] * 24 + ["Gera"]})
+    frame = frame.with_columns(illness=pl.Series(["flu", "gout"] * 12 + ["flu"]))
+    for rule in ("own-value", "wildcard"):
+        release = released(frame, max_suppressed=0.1, missing_rule=rule)
+        assert sum(bias.records for bias in release.left_out) <= 2 * release.n_suppressed
+    alone = tk.Job(quasi={"town": tk.suppress()}, criteria=[tk.KAnonymity(5)], max_suppressed=0.9)
+    few = pl.DataFrame({"town": ["Köln"] * 10 + [None] * 2, "illness": ["flu"] * 12}).drop("illness")
+    assert tk.Job.anonymize(alone, few.drop_nulls(), seed=1).left_out == ()

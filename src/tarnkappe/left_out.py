@@ -83,6 +83,7 @@ def _parts(domain: Domain, records: Counts) -> tuple[Codes, list[str]]:
     else:  # the branches below the root, or the values themselves where there are none
         top = np.flatnonzero(tree.parent == 0)
         part = (np.searchsorted(tree.lo[top], np.arange(domain.size), side="right") - 1).astype(np.int32)
+    part = np.unique(part, return_inverse=True)[1].astype(np.int32)  # no number without a code
     names = []
     for p in range(int(part.max(initial=-1)) + 1):
         codes = np.flatnonzero(part == p)
