@@ -6,7 +6,10 @@ import numpy as np
 import polars as pl
 
 import tarnkappe as tk
+from tarnkappe.left_out import _parts
 from tarnkappe.report import render_report
+from tarnkappe.tally import Domain
+from tarnkappe.taxonomy import Taxonomy
 
 
 def released(frame: pl.DataFrame, **settings: object) -> tk.Release:
@@ -50,13 +53,9 @@ def test_sizes_before_count_everybody():
     assert dict(release.sizes_before).get(1, 0) == release.unique_before
 
 
-def test_columns_of_one_value_and_gaps_alone_have_parts():
-    """A gap that nobody else shares a quarter with left a part without values, and a crash."""
-    frame = pl.DataFrame({"age": [None] * 12 + [30] * 12 + [99], "town": ["Köln"] * 24 + ["Gera"]})
-    frame = frame.with_columns(illness=pl.Series(["flu", "gout"] * 12 + ["flu"]))
-    for rule in ("own-value", "wildcard"):
-        release = released(frame, max_suppressed=0.1, missing_rule=rule)
-        assert sum(bias.records for bias in release.left_out) <= 2 * release.n_suppressed
-    alone = tk.Job(quasi={"town": tk.suppress()}, criteria=[tk.KAnonymity(5)], max_suppressed=0.9)
-    few = pl.DataFrame({"town": ["Köln"] * 10 + [None] * 2, "illness": ["flu"] * 12}).drop("illness")
-    assert tk.Job.anonymize(alone, few.drop_nulls(), seed=1).left_out == ()
+def test_a_gap_that_stands_alone_is_a_part_of_its_own():
+    """A quarter of the scale with nothing but the gap left a part without values, and a crash."""
+    scale = Taxonomy.scale(["30"]).with_missing("(missing)")
+    part, names = _parts(Domain("age", scale, np.array([30.0, np.nan]), missing=1), np.array([40, 40]))
+    assert part.tolist() == [0, 1]
+    assert names == ["30", "(missing)"]
