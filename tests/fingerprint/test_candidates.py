@@ -12,7 +12,7 @@ from adult_cells import NINE, adult_tally
 
 from tarnkappe.criteria.k_anonymity import KAnonymity
 from tarnkappe.errors import InfeasibleError, JobError, LimitError
-from tarnkappe.fingerprint.candidates import Candidates, clusters, stream_patterns
+from tarnkappe.fingerprint.candidates import Candidates, clusters, satisfying
 from tarnkappe.goal import Goal
 from tarnkappe.tally import Domain, Tally, count_cells
 from tarnkappe.taxonomy.tree import Taxonomy
@@ -42,7 +42,7 @@ def test_patterns_are_those_that_brute_force_finds():
         lost = tally.n_records - sum(kept)
         if kept and lost <= limit * tally.n_records:
             expected[levels] = (min(kept), lost, len(kept))
-    found = {p.levels: (p.max_k, p.suppressed, p.groups) for p in stream_patterns(tally, Goal([KAnonymity(k)], limit))}
+    found = {p.levels: (p.smallest, p.suppressed, p.groups) for p in satisfying(tally, Goal([KAnonymity(k)], limit))}
     assert found == expected
     assert 1 < len(found) < 9
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tarnkappe.algorithms.fulldomain.lattice import Classes, Node
-from tarnkappe.algorithms.fulldomain.search import Scoring, Search
-from tarnkappe.arrays import Codes, Counts, Flags, Floats
+from tarnkappe.algorithms.fulldomain.lattice import Node
+from tarnkappe.algorithms.fulldomain.solutions import Solution, Solutions
+from tarnkappe.arrays import Counts, Floats
 from tarnkappe.errors import InfeasibleError, JobError, LimitError
 from tarnkappe.goal import Goal
 from tarnkappe.metrics import metric_named
@@ -29,62 +28,16 @@ _METRICS = ("loss", "lm", "precision", "aecs")
 _MOST_ROUNDS = 100
 
 
-@dataclass(frozen=True)
-class Pattern:
-    """One generalisation pattern: the level of every column, and what it costs.
-
-    `max_k` is the size of its smallest group once `suppressed` records are left out.
-    """
-
-    levels: Node
-    max_k: int
-    suppressed: int
-    groups: int
-    loss: float
-    lm: float
-    precision: float
-    aecs: float
-
-
-class _Recorder(Scoring):
-    """Keeps everything about the node that was scored last, not only one figure."""
-
-    def __init__(self, tally: Tally, goal: Goal) -> None:
-        super().__init__(tally, goal, metric_named(_METRICS[0]), 0.5)
-        self.others = [Scoring(tally, goal, metric_named(name), 0.5) for name in _METRICS[1:]]
-        self.per_class &= all(other.per_class for other in self.others)
-        self.last: Pattern | None = None
-
-    def score(self, classes: Classes, ok: Flags, suppressed: int, quasi: Codes) -> float:
-        """The score by the first metric; the others are kept beside it."""
-        first = super().score(classes, ok, suppressed, quasi)
-        scores = [first, *(s.sign * s.score(classes, ok, suppressed, quasi) for s in self.others)]
-        sizes = classes.size[ok & (classes.size > 0)]
-        self.last = Pattern(classes.node, int(sizes.min()), suppressed, len(sizes), *scores)
-        return first
-
-
-def stream_patterns(tally: Tally, goal: Goal) -> Iterator[Pattern]:
-    """Every pattern that satisfies the goal within its suppression limit, finer ones before coarser ones.
-
-    Patterns are checked one by one and nothing is remembered about the lattice. O(nodes · groups).
-    """
-    search = Search(tally, goal, metric_named(_METRICS[0]))
-    lattice = search.lattice
-    if lattice.n_nodes > _MOST_NODES:
+def satisfying(tally: Tally, goal: Goal) -> list[Solution]:
+    """Every pattern that satisfies the goal within its suppression limit, in the order of its levels."""
+    space = Solutions(tally, goal, [metric_named(name) for name in _METRICS])
+    if space.lattice.n_nodes > _MOST_NODES:
         raise LimitError(
             "E704",
-            f"{plural(lattice.n_nodes, 'pattern')} are too many to list",
+            f"{plural(space.lattice.n_nodes, 'pattern')} are too many to list",
             hint="Declare fewer quasi-identifiers, or limit their levels:  --set columns.COLUMN.max_level=2",
         )
-    recorder = _Recorder(tally, goal)
-    search.scoring = recorder
-    search.tables.from_tuples = not recorder.per_class
-    for node in product(*(range(low, high + 1) for low, high in zip(lattice.low, lattice.high, strict=True))):
-        if search.probe(node).ok:
-            assert recorder.last is not None
-            yield replace(recorder.last, levels=search.levels(node))
-        search.checked.clear()
+    return sorted(space.satisfying(), key=lambda found: found.levels)
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +64,7 @@ class Candidates:
     @classmethod
     def of(cls, tally: Tally, goal: Goal) -> Candidates:
         """All patterns that satisfy the goal within its suppression limit."""
-        found = list(stream_patterns(tally, goal))
+        found = satisfying(tally, goal)
         if not found:
             raise InfeasibleError(
                 "E301",
@@ -119,9 +72,11 @@ class Candidates:
                 hint="limits: {suppressed_rows: 5%}   or a weaker criterion",
             )
         figures: dict[str, Any] = {
-            name: np.array([getattr(p, name) for p in found], np.int64) for name in ("max_k", "suppressed", "groups")
+            "max_k": np.array([p.smallest for p in found], np.int64),
+            "suppressed": np.array([p.suppressed for p in found], np.int64),
+            "groups": np.array([p.groups for p in found], np.int64),
         }
-        scores: dict[str, Any] = {name: np.array([getattr(p, name) for p in found]) for name in _METRICS}
+        scores: dict[str, Any] = {name: np.array([p.scores[name] for p in found]) for name in _METRICS}
         domains = tally.quasi_domains
         return cls(
             columns=tuple(d.name for d in domains),
