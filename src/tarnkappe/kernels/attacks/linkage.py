@@ -1,25 +1,29 @@
-"""Who could be behind which rows: points in boxes, by brute force, given up at the first side that does not fit."""
+"""Who could be behind which rows: points in boxes, by brute force."""
 
 from __future__ import annotations
 
 from tarnkappe.arrays import Codes, Counts
-from tarnkappe.kernels import kernel
+from tarnkappe.kernels import helper, kernel
+
+
+@helper
+def _covers(lo: Codes, hi: Codes, box: int, codes: Codes, point: int) -> bool:
+    """Whether a point lies in a box; given up at the first side that does not fit."""
+    for j in range(lo.shape[1]):
+        c = codes[point, j]
+        if c < lo[box, j] or c > hi[box, j]:
+            return False
+    return True
 
 
 @kernel
 def count_covering(lo: Codes, hi: Codes, weight: Counts, codes: Codes, begin: int, end: int, out: Counts) -> None:
     """For the points ``begin .. end``, the weight of all boxes that they lie in."""
-    n_boxes, n_columns = lo.shape
+    n_boxes = lo.shape[0]
     for i in range(begin, end):
         total = 0
         for b in range(n_boxes):
-            inside = True
-            for j in range(n_columns):
-                c = codes[i, j]
-                if c < lo[b, j] or c > hi[b, j]:
-                    inside = False
-                    break
-            if inside:
+            if _covers(lo, hi, b, codes, i):
                 total += weight[b]
         out[i] = total
 
@@ -27,17 +31,11 @@ def count_covering(lo: Codes, hi: Codes, weight: Counts, codes: Codes, begin: in
 @kernel
 def list_covering(lo: Codes, hi: Codes, codes: Codes, begin: int, end: int, start: Counts, out: Counts) -> None:
     """For the points ``begin .. end``, the boxes that they lie in: those of point i from ``out[start[i]]`` on."""
-    n_boxes, n_columns = lo.shape
+    n_boxes = lo.shape[0]
     for i in range(begin, end):
         at = start[i]
         for b in range(n_boxes):
-            inside = True
-            for j in range(n_columns):
-                c = codes[i, j]
-                if c < lo[b, j] or c > hi[b, j]:
-                    inside = False
-                    break
-            if inside:
+            if _covers(lo, hi, b, codes, i):
                 out[at] = b
                 at += 1
 
@@ -45,17 +43,11 @@ def list_covering(lo: Codes, hi: Codes, codes: Codes, begin: int, end: int, star
 @kernel
 def count_inside(lo: Codes, hi: Codes, codes: Codes, weight: Counts, begin: int, end: int, out: Counts) -> None:
     """For the boxes ``begin .. end``, the weight of all points that lie in them."""
-    n_points, n_columns = codes.shape
+    n_points = codes.shape[0]
     for b in range(begin, end):
         total = 0
         for i in range(n_points):
-            inside = True
-            for j in range(n_columns):
-                c = codes[i, j]
-                if c < lo[b, j] or c > hi[b, j]:
-                    inside = False
-                    break
-            if inside:
+            if _covers(lo, hi, b, codes, i):
                 total += weight[i]
         out[b] = total
 
