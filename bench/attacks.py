@@ -1,15 +1,14 @@
 """How long attacks take on Adult (30 162 records), in seconds of processor time and by the clock.
 
-python bench/attacks.py            # TARNKAPPE_DATA must point at the folder that holds adult/
+python bench/attacks.py
 """
 
 from __future__ import annotations
 
-import os
 import time
-from pathlib import Path
 
 import polars as pl
+from measure import DATA
 
 import tarnkappe as tk
 
@@ -18,7 +17,7 @@ QUASI = ["age", "sex", "race", "marital-status", "education", "native-country", 
 
 def main() -> None:
     """Attack the raw data, and a 5-anonymous release of them, in every way that needs no other table."""
-    folder = Path(os.environ["TARNKAPPE_DATA"]) / "adult"
+    folder = DATA / "adult"
     people = (
         pl.read_csv(folder / "adult.csv", separator=";").with_row_index("id").with_columns(pl.col("id").cast(pl.String))
     )

@@ -2,7 +2,7 @@
 
     python bench/compare_adult.py [--processes 2] [--folder FOLDER] [--solutions]
 
-Adult is looked for in the folder ``TARNKAPPE_DATA``. The grid runs twice, into folders of their own: the first run may
+The grid runs twice, into folders of their own: the first run may
 compile kernels, the second is the one that counts (180 s allowed on two cores). Prints one JSON line. The page of the
 second run stays in ``FOLDER``, to be looked at. With ``--solutions`` the solution space of nine quasi-identifiers
 (12 960 nodes, 9 703 of them 3-anonymous with a tenth suppressed) is measured too.
@@ -12,10 +12,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
+
+from measure import DATA, SCRATCH
 
 import tarnkappe as tk
 
@@ -26,7 +27,7 @@ VALUES, SEEDS, ALLOWED = [2, 5, 10, 25, 50], 3, 180.0
 
 def adult_job(quasi: tuple[str, ...], k: int, limit: float) -> tk.Job:
     """Adult with the taxonomies of its hierarchy files."""
-    folder = Path(os.environ.get("TARNKAPPE_DATA", Path(__file__).parents[2] / "shared")) / "data" / "adult"
+    folder = DATA / "adult"
     return tk.Job(
         quasi={name: tk.from_file(folder / f"adult_hierarchy_{name}.csv") for name in quasi},
         sensitive=["occupation"] if "occupation" not in quasi else [],
@@ -55,13 +56,13 @@ def main() -> int:
     """Run the grid cold and warm."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--processes", type=int, default=2)
-    parser.add_argument("--folder", type=Path, default=Path("adult-comparison"))
+    parser.add_argument("--folder", type=Path, default=SCRATCH / "adult-comparison")
     parser.add_argument("--solutions", action="store_true")
     given = parser.parse_args()
     with TemporaryDirectory() as name:
         first = compared(Path(name) / "cold", given.processes)
         second = compared(Path(name) / "warm", given.processes)
-        given.folder.mkdir(exist_ok=True)
+        given.folder.mkdir(parents=True, exist_ok=True)
         for file in (Path(name) / "warm").iterdir():
             (given.folder / file.name).write_bytes(file.read_bytes())
     points = len(ALGORITHMS) * len(VALUES) * SEEDS

@@ -1,6 +1,6 @@
 """Seconds of `tarnkappe risk` and `tarnkappe utility` on Adult and on a census, warm.
 
-    TARNKAPPE_DATA=/path python bench/risk_and_utility.py [--rows 1000000]
+    python bench/risk_and_utility.py [--rows 1000000]
 
 Prints one JSON line per measurement: what, records, wall and CPU seconds, the second of two runs in one process.
 """
@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
+from measure import DATA
 
 import tarnkappe as tk
 
@@ -63,7 +63,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=1_000_000)
     given = parser.parse_args()
-    folder = Path(os.environ.get("TARNKAPPE_DATA", "shared")) / "data" / "adult"
+    folder = DATA / "adult"
     if folder.is_dir():
         adult(folder)
     census(given.rows)
