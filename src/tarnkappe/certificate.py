@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import os
+import shlex
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -69,7 +70,7 @@ def sign(folder: str | Path, key: str | Path) -> Path:
             "E607",
             "only a release that keeps its promise is signed, and this one does not, or cannot be checked",
             where=str(folder),
-            hint=f"tarnkappe verify {folder}   says what is wrong.",
+            hint=f"tarnkappe verify {shlex.quote(str(folder))}   says what is wrong.",
         )
     return _placed(manifest.with_name(SIGNATURE), signer.sign(read_small(manifest)))
 

@@ -31,13 +31,12 @@ from tarnkappe.job import Job
 from tarnkappe.job.model import replace_job
 from tarnkappe.publish.sheets import MAIN
 from tarnkappe.release import Release, describe
+from tarnkappe.runs import Run, Table, WriteTo
 from tarnkappe.threads import in_background
 from tarnkappe.verification import Evidence, Verification, unreadable
 
 if TYPE_CHECKING:
     from tarnkappe.engines.spark.staging import RemoteStaging
-
-from tarnkappe.runs import Run, Table, WriteTo
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tarnkappe.cli import screen
-from tarnkappe.cli.options import AsJson, Debug, Quasi, complete_attacks, split_names
+from tarnkappe.cli.options import AsJson, Debug, Quasi, Sensitive, complete_attacks, split_names
 from tarnkappe.errors import JobError
 
 if TYPE_CHECKING:
@@ -37,10 +37,7 @@ def attack(
         ),
     ],
     quasi: Quasi = None,
-    sensitive: Annotated[
-        list[str] | None,
-        typer.Option("--sensitive", metavar="A,B", help="The sensitive columns.", show_default=False),
-    ] = None,
+    sensitive: Sensitive = None,
     known: Annotated[
         Path | None,
         typer.Option(

@@ -100,6 +100,30 @@ Quasi = Annotated[
         show_default=False,
     ),
 ]
+Sensitive = Annotated[
+    list[str] | None,
+    typer.Option("--sensitive", metavar="A,B", help="The sensitive columns.", show_default=False),
+]
+QuasiFromJob = Annotated[
+    Path | None,
+    typer.Option(
+        "--job",
+        metavar="JOB",
+        help="Take the quasi-identifiers and their taxonomies from this job file.",
+        readable=False,
+        show_default=False,
+    ),
+]
+
+
+def names_in(file: Path, given: Iterable[str] | None) -> list[str] | None:
+    """Column names of a file from comma-separated words; None if there are no words."""
+    from tarnkappe.io import open_source
+
+    if not given:
+        return None
+    with open_source(file) as source:
+        return split_names(given, source.columns)
 
 
 def split_names(given: Iterable[str] | None, known: Iterable[str]) -> list[str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tarnkappe.cli import screen
-from tarnkappe.cli.options import AsJson, Debug, Quasi, split_names
+from tarnkappe.cli.options import AsJson, Debug, Quasi, QuasiFromJob, names_in
 from tarnkappe.errors import JobError
 
 if TYPE_CHECKING:
@@ -30,10 +30,7 @@ def risk(
             show_default=False,
         ),
     ],
-    job: Annotated[
-        Path | None,
-        typer.Option("--job", help="Take the quasi-identifiers and their taxonomies from this job file."),
-    ] = None,
+    job: QuasiFromJob = None,
     quasi: Quasi = None,
     population: Annotated[
         str | None,
@@ -94,19 +91,14 @@ def risk(
     [bold]Example:[/bold]  tarnkappe risk survey.csv --quasi age,sex,zip --population 82000000 --special
     """
     from tarnkappe.cli.progress import Working
-    from tarnkappe.io import open_source
     from tarnkappe.risks import risk as assess
     from tarnkappe.risks.reading import table_of
 
     with Working("count") as progress:
         progress(f"counting {file.name}")
-        names = None
-        if quasi:
-            with open_source(table_of(file)) as source:
-                names = split_names(quasi, source.columns)
         found = assess(
             file,
-            names,
+            names_in(table_of(file), quasi),
             job=job,
             population=_population(population),
             weight=weight,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tarnkappe.cli import screen
-from tarnkappe.cli.options import AsJson, Debug, Quasi, split_names
+from tarnkappe.cli.options import AsJson, Debug, Quasi, QuasiFromJob, names_in
 from tarnkappe.errors import JobError
 
 if TYPE_CHECKING:
@@ -33,10 +33,7 @@ def utility(
             show_default=False,
         ),
     ],
-    job: Annotated[
-        Path | None,
-        typer.Option("--job", help="Take the quasi-identifiers and their taxonomies from this job file."),
-    ] = None,
+    job: QuasiFromJob = None,
     quasi: Quasi = None,
     column: Annotated[
         str | None,
@@ -66,21 +63,16 @@ def utility(
     [bold]Example:[/bold]  tarnkappe utility census.csv release --column illness --target illness --learn
     """
     from tarnkappe.cli.progress import Working
-    from tarnkappe.io import open_source
     from tarnkappe.usefulness import utility as assess
 
     if learn and target is None:
         raise JobError("E108", "--learn needs a column to predict", hint="--target illness --learn")
     with Working("compare") as progress:
         progress(f"comparing {release.name} with {original.name}")
-        names = None
-        if quasi:
-            with open_source(original) as source:
-                names = split_names(quasi, source.columns)
         found = assess(
             original,
             release,
-            names,
+            names_in(original, quasi),
             job=job,
             column=column,
             target=target,

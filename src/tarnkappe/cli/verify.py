@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tarnkappe.cli import screen
-from tarnkappe.cli.options import AsJson, Debug, Quasi, Settings, complete_criteria, split_names
+from tarnkappe.cli.options import AsJson, Debug, Quasi, Sensitive, Settings, complete_criteria, split_names
 from tarnkappe.errors import JobError
 
 if TYPE_CHECKING:
@@ -48,10 +48,7 @@ def verify(
         float | None,
         typer.Option("--t", metavar="T", help="Ask for t-closeness of each --sensitive column.", show_default=False),
     ] = None,
-    sensitive: Annotated[
-        list[str] | None,
-        typer.Option("--sensitive", metavar="A,B", help="The sensitive columns.", show_default=False),
-    ] = None,
+    sensitive: Sensitive = None,
     criterion: Annotated[
         list[str] | None,
         typer.Option(
