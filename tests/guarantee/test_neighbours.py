@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pyarrow.parquet as pq
@@ -281,12 +283,27 @@ def test_without_a_sensitive_column(engine: str, tmp_path: Path):
     assert release.verdicts[0].ok
 
 
+def numbers_in(told: Any) -> Iterator[float]:
+    """Every number told, also those within texts; the time of day is no figure about the data."""
+    if isinstance(told, dict):
+        for name, part in told.items():
+            if name != "created":
+                yield from numbers_in(part)
+    elif isinstance(told, list | tuple):
+        for part in told:
+            yield from numbers_in(part)
+    elif isinstance(told, str):
+        yield from map(float, re.findall(r"\d+(?:\.\d+)?", told))
+    elif isinstance(told, int | float):
+        yield told
+
+
 def test_what_is_told_does_not_carry_the_size_of_the_input():
     release = job().anonymize(table(None, 0), seed=1)
     assert release.n_suppressed > 0
-    told = json.dumps(release.as_dict(), default=str)
-    assert str(release.n_input) not in told
-    assert str(release.n_suppressed) not in told
+    numbers = set(numbers_in(release.as_dict()))
+    assert len(numbers) > 5
+    assert numbers.isdisjoint({release.n_input, release.n_suppressed})
     assert "W606" in {n.code for n in release.notices}  # for whoever made it
     assert [asdict(n) for n in release.job.notices()] == release.as_dict()["notices"]
 
