@@ -287,7 +287,7 @@ def numbers_in(told: Any) -> Iterator[float]:
     """Every number told, also those within texts; the time of day is no figure about the data."""
     if isinstance(told, dict):
         for name, part in told.items():
-            if name != "created":
+            if name != "made":
                 yield from numbers_in(part)
     elif isinstance(told, list | tuple):
         for part in told:
