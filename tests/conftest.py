@@ -9,7 +9,7 @@ import pytest
 from hypothesis import settings
 
 # The default run tries the same examples every time; HYPOTHESIS_PROFILE=explore (make test-full) looks for new ones.
-settings.register_profile("repeatable", derandomize=True, deadline=None, database=None, max_examples=30)
+settings.register_profile("repeatable", derandomize=True, deadline=None, database=None, max_examples=20)
 settings.register_profile("explore", deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 

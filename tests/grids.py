@@ -17,7 +17,14 @@ _EXAMPLES_IN = 4
 
 def examples(n: int) -> int:
     """How many random examples a test tries that asks for `n`."""
-    return n if os.environ.get("HYPOTHESIS_PROFILE") == "explore" else max(n // _EXAMPLES_IN, 25)
+    return n if os.environ.get("HYPOTHESIS_PROFILE") == "explore" else max(n // _EXAMPLES_IN, 15)
+
+
+def some(things: Iterable[Any], every: int = EVERY) -> list[Any]:
+    """All things as parameters, one in `every` of them in the usual suite, the others marked `full`."""
+    return [
+        pytest.param(a, id=str(a), marks=[] if i % every == 0 else [pytest.mark.full]) for i, a in enumerate(things)
+    ]
 
 
 def grid(

@@ -68,6 +68,7 @@ def test_check_tells_time_memory_and_the_size_of_the_search(tmp_path: Path):
     assert told["memory"] > 0
 
 
+@pytest.mark.full
 def test_an_estimate_does_not_take_the_overhead_of_a_small_sample_for_growth():
     """Best-first checks as many nodes for 60 cells as for 3000, so one sample says 40 times the truth."""
     draw = np.random.default_rng(1)

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from grids import examples
 from strategies import goals, groupings, tallies
 from tarnkappe.algorithms.fulldomain.datafly import Datafly
 from tarnkappe.criteria.entropy_l_diversity import EntropyLDiversity
@@ -76,7 +77,7 @@ def test_what_a_goal_needs_to_know():
 
 
 @given(tallies(n_sensitive=2).flatmap(lambda t: st.tuples(st.just(t), groupings(t))), goals(know_others=None))
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=examples(50))
 def test_satisfied_means_every_criterion_is(case, goal):
     tally, grouping = case
     stats = goal.stats(tally, grouping)

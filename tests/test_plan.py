@@ -46,7 +46,7 @@ def release(algorithm: Algorithm, tally: Tally, goal: Goal) -> None:
 
 @pytest.mark.parametrize("algorithm", [Mondrian(), Mondrian("relaxed"), Datafly()], ids=str)
 @given(data=st.data())
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 def test_every_release_keeps_its_promise(algorithm: Algorithm, data):
     tally = data.draw(tallies(n_sensitive=2, wildcards=algorithm.handles_wildcards))
     release(algorithm, tally, data.draw(goals(know_others=None)))
@@ -62,7 +62,7 @@ def test_every_release_keeps_its_promise_on_many_tables(algorithm: Algorithm, da
 
 
 @given(tallies(n_sensitive=2).flatmap(lambda t: st.tuples(st.just(t), groupings(t))), goals(know_others=None))
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 def test_any_grouping_becomes_a_release_that_keeps_its_promise_or_none(case, goal):
     """Whatever an algorithm decided, nothing gets past the plan."""
     tally, grouping = case

@@ -23,6 +23,7 @@ from tarnkappe.left_out import Bias, bias_of
 from tarnkappe.metrics import all_metrics, score_plan
 from tarnkappe.plan import AnyPlan
 from tarnkappe.publish.sheets import MAIN
+from tarnkappe.risks.exposing import Exposing, exposing
 from tarnkappe.schema import Schema
 from tarnkappe.wording import plural
 
@@ -81,6 +82,8 @@ class Release:
     left_out: tuple[Bias, ...] = ()
     #: The sizes of groups with the same quasi-identifiers before, and how many had each; for the publisher only.
     sizes_before: tuple[tuple[int, int], ...] = ()
+    #: Which few columns pointed at the most people before; for the publisher only.
+    exposing: tuple[Exposing, ...] = ()
     #: What every label means.
     codebook: tuple[Entry, ...] = ()
     #: What was found in the released table beside its criteria, in words; only what was checked.
@@ -162,6 +165,7 @@ class Release:
             remarks={},
             left_out=(),
             sizes_before=(),
+            exposing=(),
             attacks=(),
             private_manifest={},
         )
@@ -348,6 +352,7 @@ def describe(
         },
         remarks=summarise_remarks(plan),
         left_out=bias_of(plan),
+        exposing=exposing(plan.tally),
         sizes_before=size_distribution(plan.tally.tuple_sizes[plan.tally.tuple_sizes > 0]),
         codebook=codebook(plan, schema, missing_text),
         proved=proved,

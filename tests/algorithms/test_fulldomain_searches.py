@@ -161,7 +161,7 @@ def goals(seed: int) -> Iterator[Goal]:
             yield Goal([KAnonymity(2), criterion], limit)
 
 
-@pytest.mark.parametrize("seed", range(9))
+@pytest.mark.parametrize("seed", range(4))
 def test_exact_searches_agree(seed: int):
     """The same optimum for every criterion, with and without suppression, by one metric after the other."""
     for i, goal in enumerate(goals(seed)):

@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tarnkappe as tk
+from grids import examples
 from tarnkappe.algorithms.subtree.greedy_personalized import GreedyPersonalized, _paths
 from tarnkappe.audit import audit as verify_folder
 from tarnkappe.criteria.personalized_privacy import PersonalizedPrivacy
@@ -66,7 +67,7 @@ def stats_of(labels: list[str], guards: list[str | None], people: list[int]) -> 
     st.booleans(),
     st.integers(1, 3),
 )
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_the_chance_of_a_breach_is_that_of_all_worlds(records, several, n_people):
     labels, guards = [r[0] for r in records], [r[1] for r in records]
     people = [i % n_people for i in range(len(records))]
@@ -150,7 +151,7 @@ guarding = st.lists(st.sampled_from(TREE.labels[1:]), min_size=1, max_size=3, un
 
 
 @given(groups, guarding, st.sampled_from([0.25, 0.4, 0.5, 0.75, 1.0]), st.booleans())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_raised_values_breach_no_node(values, guards, p, several):
     """And where labels that breach none exist, they are found, at no more than one and a half times the least cost."""
     n = len(values)

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from grids import examples
 from strategies import published_rows, tallies
 from tarnkappe.algorithms.subtree.hdtds import HighDimensionalTds
 from tarnkappe.algorithms.subtree.tds import TopDownSpecialization
@@ -46,7 +47,7 @@ def test_other_algorithms_refuse():
         TopDownSpecialization("s").decide(all_combinations(2), Goal([LKCPrivacy(1, 2)]), rng=RNG)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(
     tallies(wildcards=False),
     st.integers(1, 3),

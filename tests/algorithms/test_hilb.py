@@ -144,7 +144,7 @@ def test_groups_of_different_values(tally, least, algorithm):
 
 
 @given(tallies(max_records=150), st.integers(1, 3), st.integers(1, 12))
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 def test_partitions_do_not_mix(tally, least, parts):
     """Cuts and groups stay within ranges of the curve; the seed plays no part."""
     goal = Goal([KAnonymity(2), FrequencyLDiversity("s0", least)])

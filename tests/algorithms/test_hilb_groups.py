@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from grids import examples
 from tarnkappe.algorithms.local.hilb import Hilb
 from tarnkappe.algorithms.multidimensional.mondrian import Mondrian
 from tarnkappe.criteria.entropy_l_diversity import EntropyLDiversity
@@ -57,7 +58,7 @@ variants = st.builds(
 
 
 @given(st.integers(0, 2**32), st.integers(1, 120), st.integers(2, 6), st.integers(2, 9), variants)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_any_table_that_is_eligible(seed: int, n: int, diversity: int, values: int, algorithm: Hilb):
     rng = np.random.default_rng(seed)
     tally = table(rng, n, rng.zipf(1.6, n) % values)
@@ -97,7 +98,7 @@ def test_sorted_by_secret_no_partition_is_eligible():
 
 
 @given(st.integers(0, 2**32), st.integers(2, 12), st.integers(1, 3))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_sizes(seed: int, k: int, partitions: int):
     """Groups of k to 2k - 1 records where all records differ."""
     rng = np.random.default_rng(seed)

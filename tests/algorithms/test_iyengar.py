@@ -8,6 +8,7 @@ from every_recoding import mean_loss, misclassified, recodings, settled
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from grids import examples
 from strategies import goals, tallies
 from tarnkappe.algorithms.subtree.iyengar import Iyengar
 from tarnkappe.algorithms.subtree.refinements import Refinements
@@ -28,7 +29,7 @@ def loss(tally: Tally, goal: Goal, algorithm: Iyengar, seed: int = 0) -> float:
 
 
 @given(tallies(wildcards=False), goals(), st.sampled_from([None, "s0"]), st.integers(0, 99))
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=examples(30))
 def test_valid_and_never_worse_than_the_root(tally, goal, target, seed):
     space = Refinements.of(tally, 100)
     root = suppress_leftovers(tally, space.grouping(tally, np.zeros(len(space), np.bool_)), goal)

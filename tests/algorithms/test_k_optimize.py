@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tarnkappe as tk
+from grids import examples
 from strategies import goals, tallies
 from tarnkappe.algorithms.subtree.k_optimize import KOptimize
 from tarnkappe.algorithms.subtree.l_plus_optimize import LPlusOptimize
@@ -47,7 +48,7 @@ def least(tally: Tally, goal: Goal, target: str | None) -> float | None:
 
 
 @given(tallies(max_records=30, wildcards=False).filter(small), goals(), st.sampled_from([None, "s0"]))
-@settings(deadline=None, max_examples=70)
+@settings(deadline=None, max_examples=examples(70))
 def test_finds_the_optimum(tally, goal, target):
     best = least(tally, goal, target)
     algorithm = KOptimize(target=target, nodes=UNLIMITED)
@@ -67,7 +68,7 @@ def test_finds_the_optimum(tally, goal, target):
 
 
 @given(tallies(max_records=30, wildcards=False).filter(small), goals(), st.integers(1, 6))
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=examples(30))
 def test_the_bound_holds_when_stopped_early(tally, goal, nodes):
     best = least(tally, goal, None)
     try:
@@ -83,7 +84,7 @@ def test_the_bound_holds_when_stopped_early(tally, goal, nodes):
 @given(
     tallies(max_records=30, wildcards=False).filter(small), goals(), st.sampled_from([None, "s0"]), st.integers(1, 2)
 )
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 def test_what_is_said_holds_for_all_cuts_where_only_some_are_tried(tally, goal, target, cuts):
     best = least(tally, goal, target)
     try:

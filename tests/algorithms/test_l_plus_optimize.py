@@ -8,6 +8,7 @@ from every_recoding import mean_loss, recodings, settled
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from grids import examples
 from strategies import goals, tallies
 from tarnkappe.algorithms.subtree.l_plus_optimize import LPlusOptimize
 from tarnkappe.criteria.frequency_l_diversity import FrequencyLDiversity
@@ -34,7 +35,7 @@ def least(tally: Tally, goal: Goal, metric: CellLoss) -> float | None:
 
 
 @given(tallies(max_records=30, wildcards=False).filter(small), goals(), st.sampled_from(["lm", "gcp", "iloss"]))
-@settings(deadline=None, max_examples=70)
+@settings(deadline=None, max_examples=examples(70))
 def test_finds_the_optimum(tally, goal, name):
     metric = metric_named(name)
     assert isinstance(metric, CellLoss)
@@ -51,7 +52,7 @@ def test_finds_the_optimum(tally, goal, name):
 
 
 @given(tallies(max_records=30, wildcards=False).filter(small), goals(), st.integers(1, 2))
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 def test_what_is_said_holds_for_all_cuts_where_only_some_are_tried(tally, goal, cuts):
     metric = metric_named("lm")
     assert isinstance(metric, CellLoss)
@@ -67,7 +68,7 @@ def test_what_is_said_holds_for_all_cuts_where_only_some_are_tried(tally, goal, 
 
 
 @given(tallies(max_records=30, wildcards=False).filter(small), goals(), st.integers(1, 5))
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=examples(30))
 def test_the_bound_holds_when_stopped_early(tally, goal, nodes):
     metric = metric_named("lm")
     assert isinstance(metric, CellLoss)

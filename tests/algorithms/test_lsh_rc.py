@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from grids import examples
 from strategies import goals, tallies
 from tarnkappe.algorithms.local.k_member import KMember
 from tarnkappe.algorithms.local.lsh_rc import LSHRC, MinHashes, similar_parts
@@ -92,7 +93,7 @@ def test_a_small_table_is_one_part():
     assert similar_parts(pool_of(tally, Goal([KAnonymity(2)])), 1000, rng())[1] == 1
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(tallies(), goals(know_others=None), st.integers(1, 20), st.integers(0, 9))
 def test_the_guarantee(tally: Tally, goal: Goal, part_cells: int, seed: int):
     try:

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from grids import examples
 from strategies import goals, tallies
 from tarnkappe.algorithms.subtree.bug import BottomUpGeneralization
 from tarnkappe.algorithms.subtree.mr_bug import MRBUG
@@ -34,7 +35,7 @@ def same(a: Grouping, b: Grouping) -> bool:
     return all(np.array_equal(x, y) for x, y in arrays)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(
     tallies(n_sensitive=2, wildcards=False),
     goals(know_others=None),

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from grids import examples
 from strategies import goals, tallies
 from tarnkappe.algorithms.multidimensional.mondrian import Mondrian
 from tarnkappe.algorithms.multidimensional.mr_mondrian import MRMondrian
@@ -41,7 +42,7 @@ def numbers(n: int, seed: int, size: int = 40) -> Tally:
 
 
 @BOTH
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(tallies(), goals(know_others=None), st.integers(1, 30), st.integers(1, 5))
 def test_the_groups_of_mondrian(cls: type[ShardedMondrian], tally: Tally, goal: Goal, part_records: int, shards: int):
     try:

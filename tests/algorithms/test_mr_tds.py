@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from grids import examples
 from strategies import goals, tallies
 from tarnkappe.algorithms.recoding import Cut, recode
 from tarnkappe.algorithms.subtree import mr_tds
@@ -85,7 +86,7 @@ def test_an_invalid_cut_goes_up():
         generalised(tally, Goal([KAnonymity(7)]), leaves)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(
     tallies(n_sensitive=2, wildcards=False),
     goals(know_others=None),

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tarnkappe as tk
+from grids import examples
 from strategies import goals, published_rows, tallies
 from tarnkappe.algorithms.subtree.mu_argus import MuArgus
 from tarnkappe.audit import audit
@@ -164,7 +165,7 @@ THRESHOLDS = st.sampled_from([(), (1,), (3, 2)])
 
 
 @given(tallies(wildcards=False), goals(), st.integers(1, 4), THRESHOLDS, st.sampled_from([0, 0.3, 1]))
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 def test_always_safe_in_all_columns_together(tally, goal, longest, thresholds, local):
     together = Grouping.of_cells(tally, np.zeros(tally.n_cells, np.int32), 1)
     try:
@@ -183,7 +184,7 @@ def test_always_safe_in_all_columns_together(tally, goal, longest, thresholds, l
     st.sampled_from([0, 0.2]),
     st.sampled_from([0, 0.3, 1]),
 )
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 def test_no_rare_combination_is_published(tally, thresholds, longest, k, limit, local):
     """Whatever is recoded, given up and suppressed: counted in what is published, by hand."""
     algorithm, goal = MuArgus(longest, thresholds, local), Goal([KAnonymity(k)], limit)

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_mr_mondrian import numbers, same_groups
 
+from grids import examples
 from strategies import goals, tallies
 from tarnkappe.algorithms.multidimensional import rothko_s
 from tarnkappe.algorithms.multidimensional.cut_tree import CutTree
@@ -30,7 +31,7 @@ def rng(seed: int = 0) -> np.random.Generator:
     return np.random.default_rng(seed)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(
     tallies(), goals(know_others=None), st.integers(1, 20), st.integers(1, 40), st.floats(0.05, 1), st.integers(0, 9)
 )

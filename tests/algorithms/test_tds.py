@@ -163,7 +163,7 @@ def test_same_as_the_plain_twin(tally: Tally, k: int, siblings: bool):
     assert published_parts(tally, cell_labels(found, tally)) == expected
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(tallies(wildcards=False, max_records=60), st.integers(1, 5), st.sampled_from(["subtree", "sibling", "value"]))
 def test_weights_stay_exact(tally: Tally, k: int, granularity: str):
     """After every step the incremental sums are those of counting anew."""
@@ -183,7 +183,7 @@ def test_weights_stay_exact(tally: Tally, k: int, granularity: str):
         holder.carry_out(step, by_size(holder, step))
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(tallies(wildcards=False), goals(know_others=None), st.sampled_from(["subtree", "sibling"]))
 def test_every_goal_is_kept(tally: Tally, goal: Goal, granularity: str):
     try:
@@ -195,7 +195,7 @@ def test_every_goal_is_kept(tally: Tally, goal: Goal, granularity: str):
     assert all(brute_meets(rows, c, tally) for c in goal.criteria)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(tallies(wildcards=False), st.integers(1, 5))
 def test_nothing_more_is_allowed_in_the_end(tally: Tally, k: int):
     if tally.n_records < k:

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from grids import examples
 from strategies import goals, tallies
 from tarnkappe.algorithms.subtree.clusters import cluster_cells
 from tarnkappe.algorithms.subtree.tds_cluster import TdsForClusters
@@ -63,7 +64,7 @@ def test_the_same_cell_values_are_in_one_cluster():
     assert len(set(cluster)) == 3
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(tallies(wildcards=False), goals())
 def test_every_goal_is_kept(tally: Tally, goal: Goal):
     try:

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tarnkappe as tk
+from grids import examples
 from tarnkappe.attacks import Finding
 from tarnkappe.attacks.analytical import bounds
 from tarnkappe.attacks.minimality import credibility
@@ -347,7 +348,7 @@ def test_interval_and_analytical_attack():
     assert tk.attack(tk.Analytical(within=0.01), ranked, quasi=["a"])[0].rate == 0
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(st.lists(st.integers(0, 60), min_size=6, max_size=30), st.integers(2, 4))
 def test_bounds_of_averages_hold(column: list[int], k: int):
     means = np.array(averaged(column, k))

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tarnkappe as tk
+from grids import examples
 from tarnkappe.attacks.people import Ground, covering, covering_looks, inside, overlap_by_row, overlapping
 from tarnkappe.kernels.attacks.matching import count_patterns, rank_by_distance, rank_by_pattern
 from tarnkappe.schema import Column
@@ -43,7 +44,7 @@ def fits(person: tuple[int, int], row: tuple[str, str]) -> bool:
     return all(x in meant(label) for x, label in zip(person, row, strict=True))
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(values, rows)
 def test_who_could_be_behind_which_row(people_: list[tuple[int, int]], rows_: list[tuple[str, str]]):
     people = pl.DataFrame(people_, schema=["a", "b"], orient="row")
@@ -59,7 +60,7 @@ def test_who_could_be_behind_which_row(people_: list[tuple[int, int]], rows_: li
     assert behind.tolist() == [sum(fits(p, r) for p in people_) for r in rows_]
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(rows, rows)
 def test_which_rows_could_be_about_the_same_person(ours_: list[tuple[str, str]], theirs_: list[tuple[str, str]]):
     ours, theirs = (pl.DataFrame(r, schema=["a", "b"], orient="row") for r in (ours_, theirs_))
@@ -152,7 +153,7 @@ def test_the_case_of_a_governor():
     assert (found.rate, found.beats_baseline) == (0, False)
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(st.integers(1, 10**6))
 def test_ranks_of_records_against_plain_python(seed: int):
     rng = np.random.default_rng(seed)

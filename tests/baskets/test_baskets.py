@@ -16,6 +16,7 @@ from plain import TREE, TREE_FILE, UP, chunks_keep, is_recoding, keeps, read_row
 from typer.testing import CliRunner
 
 import tarnkappe as tk
+from grids import examples
 from tarnkappe.baskets import audit_items, recoded, run_items
 from tarnkappe.baskets.dissected import Dissected
 from tarnkappe.cli.app import app
@@ -62,7 +63,7 @@ def test_the_example_of_the_theory_page():
     assert release.loss == min(losses)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(
     BASKETS,
     st.integers(2, 4),
@@ -91,7 +92,7 @@ def test_written_sets_keep_the_promise(sets, k, m, how):
         assert audit_items(folder / "out").ok
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(BASKETS, st.integers(2, 4), st.integers(1, 3), st.integers(4, 12))
 def test_written_chunks_keep_the_promise(sets, k, m, cluster):
     with TemporaryDirectory() as name:

@@ -109,7 +109,7 @@ def test_apriori_reaches_what_is_asked(sets, m, k, how):
         assert how[0] or node in (REMOVED, TREE.leaf_nodes[leaf])
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(SETS, st.integers(1, 3))
 def test_nothing_is_lost_where_nothing_is_rare(sets, m):
     at = apriori(packed([s for s in sets for _ in range(3)]), TREE, 3, m, generalise=True, remove=False)

@@ -82,7 +82,7 @@ def test_xy_linkability(rows, x, h, value, by_person):
 
 
 @given(releases, parts, st.dictionaries(st.integers(0, 2), shares, max_size=3), shares.filter(lambda h: h < 1))
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples(200))
 def test_templates_of_confidence_bounding(rows, x, bounds, bound):
     named = {ILLNESS.taxonomy.leaves[v]: h for v, h in bounds.items()}
     criterion = ConfidenceBounding("illness", named, bound, tuple(QUASI[j] for j in x))

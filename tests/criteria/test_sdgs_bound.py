@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from grids import examples
 from tarnkappe.criteria.differential_privacy import DifferentialPrivacy
 from tarnkappe.criteria.sdgs_bound import largest_beta, sdgs_delta, smallest_k
 from tarnkappe.errors import JobError
@@ -65,7 +66,7 @@ PARAMETERS = st.tuples(
 )
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(PARAMETERS)
 def test_delta_equals_brute_force(parameters: tuple[float, float, int]):
     epsilon, part, k = parameters

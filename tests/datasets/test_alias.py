@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from grids import examples
 from tarnkappe.datasets.alias import WORD_BITS, AliasTable
 
 weights = hnp.arrays(
@@ -36,7 +37,7 @@ def test_slots_hold_exactly_the_given_shares(rows):
     np.testing.assert_allclose(exact_shares(AliasTable.of(rows), *rows.shape), expected, atol=1e-8)
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(weights, st.integers(0, 2**32))
 def test_an_impossible_outcome_is_never_drawn(rows, seed):
     table = AliasTable.of(rows)

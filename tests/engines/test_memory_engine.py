@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tarnkappe as tk
+from grids import examples
 from tarnkappe.criteria.k_map import KMap
 from tarnkappe.criteria.xy_anonymity import XYAnonymity
 from tarnkappe.errors import TarnkappeError, TaxonomyError
@@ -169,7 +170,7 @@ def test_a_public_table_that_is_not_there():
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(0, 40), st.integers(0, 60))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_adding_people_moves_no_record(seed: int, n: int, others: int):
     rng = np.random.default_rng(seed)
     quasi = [Domain(name, Taxonomy.scale([str(i) for i in range(size)])) for name, size in (("a", 3), ("b", 4))]

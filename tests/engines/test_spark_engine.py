@@ -14,6 +14,7 @@ import pytest
 from spark_setup import require_spark
 
 import tarnkappe as tk
+from grids import grid
 from tarnkappe.algorithms.local.hilb import Hilb
 from tarnkappe.algorithms.microaggregation.mdav import MDAV
 from tarnkappe.criteria.frequency_l_diversity import FrequencyLDiversity
@@ -119,13 +120,15 @@ def counted(frame: pl.DataFrame) -> pl.DataFrame:
 @pytest.mark.parametrize(
     ("file", "changes"),
     [
-        pytest.param("people.csv", {}, id="csv"),
+        pytest.param("people.csv", {}, id="csv", marks=pytest.mark.full),
         pytest.param("people.parquet", {"missing_rule": "wildcard", "max_suppressed": 0.02}, id="parquet"),
         pytest.param("people.csv", KEPT, id="csv-keep", marks=pytest.mark.full),
         pytest.param("people.parquet", KEPT, id="parquet-keep", marks=pytest.mark.full),
         pytest.param("people.csv", {"algorithm": Dividing()}, id="divided", marks=pytest.mark.full),
-        pytest.param("people.csv", {"algorithm": Dividing(), **KEPT}, id="divided-keep"),
-        pytest.param("people.csv", {"algorithm": tk.Datafly(), "max_suppressed": 0.1}, id="global"),
+        pytest.param("people.csv", {"algorithm": Dividing(), **KEPT}, id="divided-keep", marks=pytest.mark.full),
+        pytest.param(
+            "people.csv", {"algorithm": tk.Datafly(), "max_suppressed": 0.1}, id="global", marks=pytest.mark.full
+        ),
         pytest.param("people.csv", HILB, id="hilb", marks=pytest.mark.full),
         pytest.param("people.parquet", {**HILB, **KEPT}, id="hilb-keep", marks=pytest.mark.full),
         pytest.param("people.parquet", {"algorithm": MDAV()}, id="centres", marks=pytest.mark.full),
@@ -237,8 +240,7 @@ def test_shuffles_are_as_many_as_promised(people: Path):
         assert exchanges(frame) == asked
 
 
-@pytest.mark.parametrize("algorithm", [tk.Mondrian(), Dividing()], ids=["whole cells", "divided cells"])
-@pytest.mark.parametrize("lie", ["labels of another", "a group on"])
+@pytest.mark.parametrize(("algorithm", "lie"), grid([tk.Mondrian(), Dividing()], ["labels of another", "a group on"]))
 def test_a_lie_about_records_is_noticed(
     people: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, algorithm: Any, lie: str
 ):

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from grids import examples
 from tarnkappe.algorithms.microaggregation.mdav import MDAV
 from tarnkappe.criteria.k_anonymity import KAnonymity
 from tarnkappe.errors import DataError, JobError
@@ -105,7 +106,7 @@ def test_points_at_the_same_distance_are_counted_together():
 
 
 @given(st.lists(st.integers(0, 30), min_size=2, max_size=12), st.data(), st.sampled_from([1, 2]), st.integers(1, 4))
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 def test_isolated_on_a_line_in_whole_numbers(ages, data, c, t):
     low, high = sorted(data.draw(st.lists(st.sampled_from(ages), min_size=2, max_size=2)))
     off = [abs(2 * age - low - high) for age in ages]
@@ -163,7 +164,7 @@ def brute(points: list[tuple[float, ...]], guesses: list[tuple[float, ...]], c: 
     return sum(isolated) / len(points)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.integers(1, 25), st.integers(0, 10**6), st.sampled_from([1.01, 1.7, 4.3]), st.integers(1, 6))
 def test_equals_brute_force(n: int, seed: int, c: float, t: int):
     rng = np.random.default_rng(seed)

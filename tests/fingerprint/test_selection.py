@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from grids import examples
 from tarnkappe.criteria.k_anonymity import KAnonymity
 from tarnkappe.errors import JobError
 from tarnkappe.fingerprint.candidates import Candidates
@@ -25,7 +26,7 @@ def by_hand(losses: np.ndarray, objective: Objective) -> float:
     return min(objective.of(losses[list(chosen)]) for n in sizes for chosen in combinations(range(len(losses)), n))
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(
     st.lists(st.floats(0, 1).map(lambda x: round(x, 3)), min_size=3, max_size=8),
     st.sampled_from([0.0, 0.1, 1.0, 3.0]),

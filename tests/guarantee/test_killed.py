@@ -183,7 +183,7 @@ def test_killed_at_random_moments(workshop: tuple[Path, Server, set[str], float]
 
 def test_interrupted_by_hand(workshop: tuple[Path, Server, set[str], float]):
     folder, _, hashes, seconds = workshop
-    for phase, delay in moments(random.Random(8), 4, seconds):
+    for phase, delay in moments(random.Random(8), 2, seconds):
         worker = Server(folder)
         try:
             worker.strike(signal.SIGINT, phase, delay, here="here")

@@ -84,7 +84,7 @@ def test_all_that_is_registered_is_tested():
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS, ids=str)
 def test_any_job(algorithm: Algorithm):
-    @examples(12)
+    @examples(8)
     @given(cases(algorithm))
     def check(case: Case) -> None:
         run_and_check(case)

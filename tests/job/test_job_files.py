@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from grids import examples
 from tarnkappe import (
     Datafly,
     EntropyLDiversity,
@@ -116,7 +117,7 @@ def jobs(draw: st.DrawFn) -> Job:
 
 
 @given(jobs())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_a_job_written_and_read_is_the_same_job(job: Job) -> None:
     again = job_from_text(job.to_yaml(), folder=".")
     assert again == job

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from grids import examples
 from tarnkappe.datasets import census
 from tarnkappe.errors import JobError
 from tarnkappe.io import open_source
@@ -185,7 +186,7 @@ names = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=1
     st.lists(names, min_size=1, max_size=5, unique=True),
     st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=10),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_whatever_columns_are_called_the_text_is_valid_and_names_them(columns: list[str], path: str) -> None:
     frame = pl.DataFrame({name: [f"{i % 3}" for i in range(30)] for name in columns})
     source = open_source(frame)

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from grids import examples
 from tarnkappe.errors import JobError
 from tarnkappe.io import open_source
 from tarnkappe.job.suggest import Suggestion, suggest
@@ -62,7 +63,7 @@ def test_a_second_update_changes_nothing(layout: str, found: list[Suggestion]) -
 
 
 @given(st.lists(st.sampled_from(FRAME.columns), unique=True), st.integers(1, 6))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_columns_that_are_there_are_left_alone(present: list[str], indent: int) -> None:
     quoted = ["'" + name.replace("'", "''") + "'" for name in present]
     text = "columns:\n" + "".join(f"{' ' * indent}{name}: drop\n" for name in quoted) + "seed: 3\n"

@@ -71,7 +71,7 @@ def test_a_record_goes_to_the_nearest_group_that_lacks_its_value():
 
 
 @given(tallies(max_records=40), st.integers(1, 9))
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_centres_are_spread_and_the_nearest_is_found(tally, n_centres):
     ruler, rows = ruler_of(tally.quasi_domains), tally.quasi
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from grids import examples
 from strategies import tallies
 from tarnkappe.algorithms.local import line as line_module
 from tarnkappe.algorithms.local.line import _places
@@ -42,7 +43,7 @@ def cheapest(ruler, lo, hi, starts, smallest) -> float:
 
 
 @given(tallies(max_records=11, wildcards=False), st.integers(1, 4))
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 def test_no_cuts_are_cheaper(tally, smallest):
     if tally.n_records < smallest:
         return
@@ -59,7 +60,7 @@ def test_no_cuts_are_cheaper(tally, smallest):
 
 
 @given(tallies(max_records=300, wildcards=False), st.integers(1, 6))
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_the_middle_of_long_runs_need_not_be_tried(tally, smallest):
     if tally.n_records < smallest:
         return
@@ -74,7 +75,7 @@ def test_the_middle_of_long_runs_need_not_be_tried(tally, smallest):
 
 
 @given(tallies(max_records=300), st.integers(1, 40))
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_the_likeliest_places_always_suffice(tally, smallest):
     """Where there is no time for all places, groups are still large enough and not far from twice that."""
     if tally.n_records < smallest:

@@ -15,7 +15,7 @@ from tarnkappe.kernels.histograms import largest_remainder
 
 
 @given(st.integers(0, 2**32 - 1), st.booleans())
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 def test_roll_up(seed: int, exact: bool):
     """Classes are pooled exactly where the chosen rows agree in every column."""
     rng = np.random.default_rng(seed)
@@ -50,7 +50,7 @@ def test_small_classes():
 
 
 @given(st.integers(0, 2**32 - 1))
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 def test_costs_of_suppression(seed: int):
     rng = np.random.default_rng(seed)
     n, d, leaves, levels = int(rng.integers(1, 20)), 2, 4, 3

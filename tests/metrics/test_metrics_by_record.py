@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from grids import examples
 from strategies import groupings, tallies
 from tarnkappe.algorithms.fulldomain.datafly import Datafly
 from tarnkappe.algorithms.microaggregation.centres import centres_of
@@ -191,7 +192,7 @@ def test_scores_are_sums_over_records(case, data):
 
 
 @given(tallies(wildcards=False), st.integers(1, 6))
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=examples(50))
 def test_scores_of_full_domain_releases(tally, k):
     if tally.n_records < k:
         return

@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import tarnkappe as tk
+from grids import examples
 from tarnkappe.audit import audit
 from tarnkappe.errors import InfeasibleError, VerificationError
 from tarnkappe.pipeline import run_job
@@ -104,7 +105,7 @@ records = st.lists(
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 @given(records, st.integers(1, 4), st.sampled_from([0, 0.5, 3, 7.25]), st.sampled_from(["sum", "max"]))
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_written_tables_keep_what_was_promised(
     tmp_path_factory: pytest.TempPathFactory, kind: str, given_rows: list[tuple], k: int, e: float, minimise: str
 ):

@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import tarnkappe as tk
+from grids import examples
 from tarnkappe.audit import audit
 from tarnkappe.errors import VerificationError
 from tarnkappe.pipeline import run_job
@@ -48,7 +49,7 @@ def deviation(values: list[float]) -> float:
 
 
 @given(st.integers(3, 60), st.integers(2, 5), st.integers(0, 1000), st.sampled_from(["csv", "parquet"]))
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(30), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_sizes_are_counts_and_radii_cover(
     tmp_path_factory: pytest.TempPathFactory, n: int, k: int, seed: int, kind: str
 ):

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import tarnkappe as tk
+from grids import grid
 from tarnkappe.datasets import census, census_taxonomies
 
 CHROMIUM = shutil.which("chromium")
@@ -62,8 +63,7 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return out
 
 
-@pytest.mark.parametrize("edition", ["public", "do-not-share"])
-@pytest.mark.parametrize("name", ALGORITHMS)
+@pytest.mark.parametrize(("name", "edition"), grid(ALGORITHMS, ["public", "do-not-share"]))
 def test_a_report_can_be_read_by_everybody(browser: Any, reports: dict[str, Path], name: str, edition: str):
     path = reports[name] / edition / "report.html"
     assert path.stat().st_size < 2_000_000

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from taxonomy_laws import assert_lawful, trees
 
+from grids import examples
 from tarnkappe.errors import RefusedError, TaxonomyError
 from tarnkappe.taxonomy import Taxonomy, from_file, read_taxonomies_xml, read_taxonomy, write_taxonomy
 
@@ -41,7 +42,7 @@ def write(tmp_path):
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".yaml", ".yml"])
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40, deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=examples(40), deadline=None)
 @given(taxonomy=trees())
 def test_round_trip(tmp_path, suffix, taxonomy):
     path = tmp_path / f"taxonomy{suffix}"
@@ -49,7 +50,7 @@ def test_round_trip(tmp_path, suffix, taxonomy):
     assert read_taxonomy(path) == taxonomy
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40, deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=examples(40), deadline=None)
 @given(taxonomy=trees(alphabet="\ufeff\x00\x85\u2028\t\\=!%@`|>{}[]"))
 def test_round_trip_of_characters_that_mean_something_to_a_parser(tmp_path, taxonomy):
     write_taxonomy(taxonomy, tmp_path / "t.csv")

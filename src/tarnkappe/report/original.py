@@ -23,13 +23,56 @@ def original_data(release: Release) -> Html:
             f"({percent(share)}) were unique on the quasi-identifiers: whoever knew these values could have found "
             "the person.",
         ),
+        *exposing(release),
         *left_out(release),
+        *attacks(release),
         *_search(release),
+        *alternatives(),
         *sign_off(),
         el("h3", "Private manifest"),
         el("p", "It is needed to reproduce the release exactly. The seed must not be published."),
         el("pre", el("code", manifest_text(release.private_manifest)), tabindex="0"),
     )
+
+
+def exposing(release: Release) -> list[Html]:
+    """Which columns made people easy to find."""
+    if not release.exposing:
+        return []
+    rows = ((value(" + ".join(e.columns)), count(e.unique), percent(e.share)) for e in release.exposing)
+    return [
+        el("h3", "Riskiest combinations"),
+        el("p", "Whoever knows only these columns of a person would have found so many records for certain:"),
+        table("Columns that pointed at the most people", ("Columns", "Unique records", "Share"), rows, numeric={1, 2}),
+    ]
+
+
+def attacks(release: Release) -> list[Html]:
+    """What came of the attacks that the job names, on the written tables."""
+    if not release.attacks:
+        return []
+    head = ("Attack", "Column", "Succeeded", "95 % interval", "Baseline", "Allowed above it", "What it means")
+    rows = (
+        (
+            found.attack,
+            value(found.column) if found.column else "",
+            percent(found.rate),
+            f"{percent(found.low)} to {percent(found.high)}",
+            percent(found.baseline),
+            percent(found.margin),
+            found.sentence,
+        )
+        for found in release.attacks
+    )
+    words = "Each was carried out on the written tables with the original data as the attacker's knowledge."
+    return [el("h3", "Attacks that were tried"), el("p", words), table("Attacks", head, rows, numeric={2, 3, 4, 5})]
+
+
+def alternatives() -> list[Html]:
+    """How to find out what else could have been chosen."""
+    words = "What each column, level and criterion costs, and what relaxing it buys; other algorithms and parameters:"
+    commands = "tarnkappe advise job.yaml\ntarnkappe compare --help"
+    return [el("h3", "Alternatives"), el("p", words), el("pre", el("code", commands), tabindex="0")]
 
 
 def left_out(release: Release) -> list[Html]:

@@ -142,7 +142,7 @@ def test_promises_hold_in_the_tables(rows: Any, criteria: Any, limit: float, see
     assert release.verify().ok
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(ROWS, GOALS, st.integers(0, 3))
 def test_what_can_be_satisfied_is(rows: Any, criteria: Any, seed: int) -> None:
     """Nothing monotone is refused that all records together satisfy, and no record is lost then."""

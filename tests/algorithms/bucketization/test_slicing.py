@@ -127,7 +127,7 @@ def test_safe_buckets_make_safe_mixtures() -> None:
     """Where every bucket is safe for all who match it, no weights over the buckets can spoil it."""
     rng = np.random.default_rng(2)
     found = 0
-    for _ in range(1500):
+    for _ in range(400):
         n = int(rng.integers(4, 12))
         table = pl.DataFrame(
             {
@@ -143,7 +143,7 @@ def test_safe_buckets_make_safe_mixtures() -> None:
             buckets = buckets_of(table.to_dicts())
             for person in could_be(buckets, strands, ["age", "zip"]):
                 assert max(guesses(person, buckets, strands, "illness").values()) <= Fraction(1, 2)
-    assert found > 5
+    assert found > 2
 
 
 ROWS = st.lists(
@@ -387,7 +387,7 @@ def test_related_columns_stay_together() -> None:
 def test_contingency_is_that_of_the_definition() -> None:
     from strategies import tallies
 
-    @settings(deadline=None, max_examples=50)
+    @settings(deadline=None, max_examples=examples(50))
     @given(tallies(max_records=30))
     def check(tally: Any) -> None:
         if not tally.n_records:
@@ -419,7 +419,7 @@ def test_contingency_is_that_of_the_definition() -> None:
     check()
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(st.integers(2, 6), st.integers(1, 4), st.integers(0, 1000))
 def test_medoids_are_as_near_as_exchanges_get(n: int, k: int, seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -44,6 +44,7 @@ def test_blocks_hold_every_point_once_and_none_is_too_small(n: int, k: int, at_o
     assert np.bincount(group).tolist() == [len(b) for b in blocks]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", FAST)
 def test_twice_the_records_cost_no_more_than_three_times_the_cpu(name: str):
     """Beyond the size of a block as well; the loss falls with the number of records, as it does without blocks."""

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tarnkappe as tk
+from grids import examples
 from tarnkappe.algorithms.microaggregation.regenerated import RegeneratedCondensation
 from tarnkappe.audit import audit
 from tarnkappe.criteria.k_indistinguishability import KIndistinguishability
@@ -64,7 +65,7 @@ def written(folder: Path) -> tuple[np.ndarray, list[str], np.ndarray]:
 
 
 @given(st.integers(0, 10_000), st.integers(1, 5), st.lists(st.integers(0, 9), min_size=1, max_size=6))
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_mean_and_covariances_are_those_of_every_group(seed: int, d: int, extra: list[int]):
     rng = np.random.default_rng(seed)
     sizes = np.array([d + 2 + e for e in extra])
