@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from tarnkappe.criteria import all_criteria
+from tarnkappe.criteria import KAnonymity, TCloseness, all_criteria
 from tarnkappe.errors import JobError
 from tarnkappe.params import Declared, bind, json_schema, param, parameters, place
 
@@ -205,3 +205,11 @@ def test_every_parameter_of_every_criterion_is_explained(cls):
     for p in parameters(cls):
         assert p.doc.endswith(".")
         assert p.expected != "a value"
+
+
+@pytest.mark.parametrize("k", [10**400, -(10**400), 2**53 + 1])
+def test_numbers_beyond_what_readers_agree_on_are_refused(k: int):
+    with pytest.raises(JobError, match="'k' must be a whole number of at least 1, got a number beyond"):
+        KAnonymity(k)
+    with pytest.raises(JobError, match="E110"):
+        TCloseness("illness", 10**400)

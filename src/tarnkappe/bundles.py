@@ -14,6 +14,11 @@ from tarnkappe.multirelational.published import audit_joined
 _KINDS = {ITEMS: audit_items, JOINED: audit_joined}
 
 
+def is_bundle(path: str | Path) -> bool:
+    """Whether a folder, or a table with its manifest beside it, is a release of tables that belong together."""
+    return any(manifest_with(path, key) is not None for key in _KINDS)
+
+
 def audit_bundle(path: str | Path) -> BundleAudit | None:
     """Check a folder, or its first table with the manifest beside it; None if it is no such release."""
     for key, audit in _KINDS.items():

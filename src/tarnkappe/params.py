@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import math
 import operator
+import sys
 import types
 import typing
 from collections.abc import Mapping
@@ -82,6 +82,9 @@ class Parameter:
 
 
 _ANYTHING = "a value"
+
+#: The largest whole number that every reader of a file takes for the same one.
+_LARGEST = 2**53
 _TYPE_WORDS: dict[Any, str] = {int: "a whole number", float: "a number", str: "a text", bool: "true or false"}
 
 
@@ -171,9 +174,9 @@ def _coerce(p: Parameter, value: Any, where: str | None) -> Any:
         value = str(value)  # columns of a file without a header, and some of pandas, are called by a number
     ok = True
     if wanted is int:
-        ok = isinstance(value, int) and not isinstance(value, bool)
+        ok = isinstance(value, int) and not isinstance(value, bool) and abs(value) <= _LARGEST
     elif wanted is float:
-        ok = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+        ok = isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
         value = float(value) if ok else value
     elif wanted in (str, bool):
         ok = isinstance(value, wanted)
@@ -198,11 +201,18 @@ def _coerce(p: Parameter, value: Any, where: str | None) -> Any:
         guess = did_you_mean(value, p.choices) if p.choices and isinstance(value, str) else ""
         raise JobError(
             "E110",
-            f"'{p.name}' must be {either.expected}, got {value!r}{guess}",
+            f"'{p.name}' must be {either.expected}, got {_shown(value)}{guess}",
             where=where,
             hint=_proposal(p, value),
         )
     return value
+
+
+def _shown(value: Any) -> str:
+    """A value that cannot be, as far as a message has room for it."""
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) > _LARGEST:
+        return f"a number beyond {_LARGEST}"
+    return repr(value)
 
 
 def _proposal(p: Parameter, value: Any) -> Fix:

@@ -48,9 +48,11 @@ def verify_bundle(
 
     `signed` says whether the signature is valid, if one was asked for. None if they are something else.
     """
-    from tarnkappe.bundles import audit_bundle
+    from tarnkappe.bundles import audit_bundle, is_bundle
     from tarnkappe.cli.progress import Working
 
+    if not is_bundle(path):
+        return None
     with Working("verify") as progress:
         progress("verify")
         found = audit_bundle(path)
