@@ -8,7 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from tarnkappe.criteria import KAnonymity, TCloseness, all_criteria
+from tarnkappe.criteria import all_criteria
+from tarnkappe.criteria.k_anonymity import KAnonymity
+from tarnkappe.criteria.t_closeness import TCloseness
 from tarnkappe.errors import JobError
 from tarnkappe.params import Declared, bind, json_schema, param, parameters, place
 
