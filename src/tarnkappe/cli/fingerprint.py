@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -117,6 +118,10 @@ def plan(
         screen.print_json(told)
         return
     rows = [
+        (
+            "Algorithm",
+            "one level per column for all records, whatever the job's algorithm: copies must differ by levels",
+        ),
         ("Base", " · ".join(f"{n} {x}" for n, x in zip(scheme.columns.names, scheme.base, strict=True))),
         ("Loss", f"{screen.percent(planned.loss)}, and {screen.percent(planned.extra_loss)} more for marks"),
         ("Suppressed", f"{screen.plural(planned.decided.plan.suppressed, 'record')}, the same in all copies"),
@@ -124,6 +129,11 @@ def plan(
         ("Commitment", scheme.commitment),
         ("Wrote", "nothing: give --output" if output is None else screen.shown_path(output)),
     ]
+    if output is not None:
+        kept = new_key or key
+        words = ["tarnkappe", "fingerprint", "issue", screen.shown_path(job), *([data] if data else [])]
+        words += ["--plan", screen.shown_path(output), *(["--key", screen.shown_path(kept)] if kept else [])]
+        rows.append(("Next", f"{shlex.join(words)} --to NAME -o copies"))
     screen.rows(screen.stdout(), rows)
 
 
