@@ -120,7 +120,7 @@ def plan(
     rows = [
         (
             "Algorithm",
-            "one level per column for all records, whatever the job's algorithm: copies must differ by levels",
+            "one level per column for all records, whatever the job's algorithm; copies differ by levels",
         ),
         ("Base", " · ".join(f"{n} {x}" for n, x in zip(scheme.columns.names, scheme.base, strict=True))),
         ("Loss", f"{screen.percent(planned.loss)}, and {screen.percent(planned.extra_loss)} more for marks"),
