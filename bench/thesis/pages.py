@@ -15,7 +15,13 @@ PHASES = ("read", "decide", "write", "verify", "report")
 def write_report(figures: Path, thesis: Mapping[str, Any]) -> None:
     """Write ``report.md`` and the plots beside the figures."""
     found = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in figures.glob("*.json")}
-    pages = {"scaling": _scaling, "diversity": _diversity, "partitions": _partitions, "workers": _workers}
+    pages = {
+        "scaling": _scaling,
+        "diversity": _diversity,
+        "partitions": _partitions,
+        "workers": _workers,
+        "others": _others,
+    }
     parts = [page(found[name], thesis, figures) for name, page in pages.items() if name in found]
     (figures / "report.md").write_text("\n".join(parts), encoding="utf-8")
 
@@ -94,6 +100,13 @@ def _workers(rows: Rows, thesis: Mapping[str, Any], folder: Path) -> str:
         "two executors of one core each share two cores with the driver.\n\n"
     )
     return title + _table(["executors", *(f"{p} s" for p in PHASES), "all s", "ILoss"], body)
+
+
+def _others(rows: Rows, thesis: Mapping[str, Any], folder: Path) -> str:
+    body = [[r["algorithm"], f"{r['decide']:.2f}", f"{r['slowest']:.2f}", f"{r['iloss']:.4f}"] for r in rows]
+    title = f"### Beside other algorithms for clusters (9.8), {rows[0]['rows']:,} records, l = 10\n\n"
+    title += "The thesis compares with the figures of the other papers; here all run on the same cells.\n\n"
+    return title + _table(["algorithm", "decide s, mean", "slowest s", "ILoss"], body)
 
 
 def _plot(path: Path, x: str, y: str, lines: Mapping[str, tuple[list[float], list[float]]], log: bool = False) -> None:
