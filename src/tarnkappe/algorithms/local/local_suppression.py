@@ -101,6 +101,8 @@ class LocalSuppression(Algorithm):
             for grouping in rows.settle(rows.leaves()):
                 yield grouping, why if self.method == "optimal" else {}
             return
+        if max(k for _, k in demands) > seen.n_records:
+            return
         notes: dict[str, Note] = {}
         budget, weights = goal.budget(seen.n_records), _weights(seen)
         asked = (seen.quasi, [d.size for d in seen.quasi_domains], seen.count, demands, weights, budget)

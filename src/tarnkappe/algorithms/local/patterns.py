@@ -82,7 +82,7 @@ def greedy_cover(
 
     A row of fewer than `k` records must share a group with others. Whatever the release, its records then give up at
     least the lightest pattern under which there are `k` records at all: added up, that is `lower`. Rows that find
-    nobody to join give up all cells, and so do the smallest rows until these are enough.
+    nobody to join, and nobody who lends them records, join the group that costs least.
     """
     given, complete = patterns_of(codes.shape[1], _MOST_PAIRS // max(len(codes), 1))
     weight = given @ weights
@@ -108,30 +108,43 @@ def greedy_cover(
     stays = size - np.bincount(lender.astype(np.int64), lent, len(codes)).astype(np.int64)
     quota = np.concatenate([stays, lent]).astype(np.int64)
     choice = np.concatenate([taken, borrower.astype(np.int32)])
+    cells = np.where((choice >= 0)[:, None], given[np.maximum(choice, 0)], False)
     alone = np.append((taken == -1) & (size < k), np.zeros(len(lent), np.bool_))
     if alone.any():
         short = True
-        choice[_joined(alone, choice, quota, k, len(given) - 1)] = len(given) - 1
-    cells = np.where((choice >= 0)[:, None], given[np.maximum(choice, 0)], False)
+        cells = _with_company(codes[row], sizes, quota * (choice != -2), cells, alone, weights)
     made = Cover(row, quota, cells, choice == -2, float(least @ size), math.inf)
     bound = sum(1 / i for i in range(1, k + 1)) if complete and not short else math.inf
     return replace(made, within=min(bound, made.ratio(weights)))
 
 
-def _joined(alone: NDArray[np.bool_], choice: Codes, quota: Counts, k: int, everything: int) -> NDArray[np.bool_]:
-    """Who gives up all cells: those who are alone, and whole groups of unchanged rows, the smallest first.
+def _with_company(
+    codes: Codes,
+    sizes: Sequence[int],
+    quota: Counts,
+    cells: NDArray[np.bool_],
+    alone: NDArray[np.bool_],
+    weights: Floats,
+) -> NDArray[np.bool_]:
+    """The cells that are given up if those who are alone, fewer than a group needs, join the group that costs least.
 
-    Where these are too few, everybody does.
+    The group gives up the columns in which it differs from them.
     """
-    have = int(quota[alone | (choice == everything)].sum())
-    whole = np.flatnonzero((choice == -1) & ~alone & (quota > 0))
-    whole = whole[np.argsort(quota[whole], kind="stable")]
-    before = have + np.cumsum(quota[whole]) - quota[whole]
-    out = alone.copy()
-    out[whole[before < k]] = True
-    if have + int(quota[whole].sum()) < k:
-        out |= choice != -2
-    return out
+    cells = cells.copy()
+    others = np.flatnonzero(~alone & (quota > 0))
+    if not len(others):
+        return np.ones_like(cells)
+    for i in np.flatnonzero(alone & (quota > 0)):
+        look = np.where(cells[others], np.array(sizes), codes[others]).astype(np.int32)
+        group = groups_by(look, [n + 1 for n in sizes], np.ones(len(sizes), np.bool_))
+        first = others[np.unique(group, return_index=True)[1]]
+        records = np.bincount(group, quota[others])
+        wider = cells[first] | (codes[first] != codes[i])
+        price = (records + quota[i]) * (wider @ weights) - records * (cells[first] @ weights)
+        best = int(np.argmin(price))
+        others = np.append(others, i)
+        cells[others[np.append(group == best, True)]] = wider[best]
+    return cells
 
 
 def meet_demands(
@@ -140,8 +153,9 @@ def meet_demands(
     """Cover the rows that are rare in the columns of each demand, by turns, until all demands are met.
 
     What is given up for one demand is missing where another counted on it, so they take turns; cells are only given up,
-    never back, so this ends.
+    never back, so this ends. There must be as many records as are demanded, also of those that are not removed.
     """
+    budget = min(budget, int(size.sum()) - max(k for _, k in demands))
     row, quota = np.arange(len(codes), dtype=np.int32), size
     given_up, removed = np.zeros(codes.shape, np.bool_), np.zeros(len(codes), np.bool_)
     lower, within, met = 0.0, 1.0, 0
