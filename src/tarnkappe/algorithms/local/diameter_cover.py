@@ -18,13 +18,14 @@ class DiameterCover(SuppressionApproximation):
     the two farthest records differ) and at most :math:`2k - 2` times that. So few cells means small diameters: a set
     cover, where greedy pays at most :math:`H_{2k-1} = 1 + 1/2 + \dots + 1/(2k-1)` times the least sum. Two sets that
     share a record are parted, or merged if both have just k records, which adds their diameters. Together that is at
-    most :math:`4\,(2k-1)(k-1)\,H_{2k-1}/k` times the least weight: O(k log k). O(n³) at worst.
+    most :math:`4\,(2k-1)(k-1)\,H_{2k-1}/k` times the least weight: O(k log k). It takes O(n² · (k + log n)) steps, and
+    n² numbers of memory.
 
-    Differs from the paper in: candidates are, round each record, its nearest records that are not covered yet, filled
-    up to k. The paper takes either all sets of k to :math:`2k - 1` records, of which there are too many, or balls of
-    any size at the price of a factor of log n. The best candidate of such a kind has at most the diameter of a group of
-    the optimum as its radius, which costs a factor of two against all sets, and nothing grows with n. Columns may have
-    weights; other goals than k-anonymity by merging groups.
+    Differs from the paper in: candidates are, round each record that is not covered yet, the nearest of that kind,
+    filled up to k. The paper takes either all sets of k to :math:`2k - 1` records, of which there are too many, or
+    balls of any size at the price of a factor of log n. The best candidate of such a kind has at most the diameter of a
+    group of the optimum as its radius, which costs a factor of two against all sets, and nothing grows with n. Columns
+    may have weights; other goals than k-anonymity by merging groups.
 
     References
     ----------
@@ -33,8 +34,8 @@ class DiameterCover(SuppressionApproximation):
 
     name: ClassVar = "diameter-cover"
     title: ClassVar = "Diameter cover (MW04)"
-    summary: ClassVar = "Gives up cells, at most O(k log k) times the fewest possible; very small tables."
-    most_records: ClassVar = 1000
+    summary: ClassVar = "Gives up cells, at most O(k log k) times the fewest possible; small tables."
+    most_records: ClassVar = 5000
     for_more: ClassVar = "suppression-forest"
 
     def partition(self, codes: Codes, weights: Floats, k: int) -> Codes:

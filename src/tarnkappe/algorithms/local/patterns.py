@@ -69,8 +69,8 @@ def patterns_of(n_columns: int, most: int) -> tuple[NDArray[np.bool_], bool]:
 
 def groups_by(codes: Codes, sizes: Sequence[int], kept: NDArray[np.bool_]) -> Codes:
     """The number of the combination that each row has in the columns that are kept."""
-    columns = np.flatnonzero(kept)
-    if not len(columns):
+    columns = np.flatnonzero(kept).tolist()
+    if not columns:
         return np.zeros(len(codes), np.int32)
     return distinct_rows([codes[:, j] for j in columns], [sizes[j] for j in columns])[0]
 

@@ -130,16 +130,16 @@ def cut_trees(to: Ints, k: int) -> tuple[NDArray[np.int32], int]:
 def cover_by_diameter(codes: Codes, weights: Floats, k: int) -> NDArray[np.bool_]:
     """Sets of `k` to ``2 k - 1`` records that cover all: again and again that of least radius per record newly covered.
 
-    Candidates are, for every record as centre, its nearest records that are not covered yet, filled up to `k` with the
-    nearest of those that are. Returns the members of every set. There must be `k` records.
+    Candidates are, for every record that is not covered as centre, its nearest records that are not covered yet, filled
+    up to `k` with the nearest of those that are. Returns the members of every set. There must be `k` records.
     """
     n = len(codes)
-    near = np.empty((n, n), np.int64)
-    apart = np.empty((n, n), np.float64)
+    near = np.empty((n, n), np.int32)
+    apart = np.empty(n, np.float64)
     for c in range(n):
         for j in range(n):
-            apart[c, j] = _distance(codes, weights, c, j)
-        near[c] = np.argsort(apart[c], kind="mergesort")
+            apart[j] = _distance(codes, weights, c, j)
+        near[c] = np.argsort(apart, kind="mergesort")
     covered = np.zeros(n, np.bool_)
     left = n
     member = np.zeros((n, n), np.bool_)
@@ -148,13 +148,15 @@ def cover_by_diameter(codes: Codes, weights: Floats, k: int) -> NDArray[np.bool_
     while left > 0:
         best, best_centre, best_new = np.inf, -1, 0
         for c in range(n):
+            if covered[c]:
+                continue
             n_new, n_old = 0, 0
             for j in near[c]:
                 if not covered[j] and n_new < 2 * k - 1:
-                    new[n_new] = apart[c, j]
+                    new[n_new] = _distance(codes, weights, c, j)
                     n_new += 1
                 elif covered[j] and n_old < k - 1:
-                    old[n_old] = apart[c, j]
+                    old[n_old] = _distance(codes, weights, c, j)
                     n_old += 1
                 if n_new == 2 * k - 1 and n_old == k - 1:
                     break
