@@ -20,6 +20,7 @@ from tarnkappe.algorithms.fulldomain.top_down import TopDown as TopDown
 from tarnkappe.algorithms.local.bottom_up_greedy import BottomUpGreedy as BottomUpGreedy
 from tarnkappe.algorithms.local.diameter_cover import DiameterCover as DiameterCover
 from tarnkappe.algorithms.local.hilb import Hilb as Hilb
+from tarnkappe.algorithms.local.hilbert_parts import HilbertParts as HilbertParts
 from tarnkappe.algorithms.local.iterated_local_recoding import IteratedLocalRecoding as IteratedLocalRecoding
 from tarnkappe.algorithms.local.k_member import KMember as KMember
 from tarnkappe.algorithms.local.local_suppression import LocalSuppression as LocalSuppression
