@@ -19,7 +19,7 @@ from tarnkappe.criteria.k_anonymity import KAnonymity
 from tarnkappe.criteria.key_anonymity import KeyAnonymity
 from tarnkappe.criteria.l_diversity import LDiversity
 from tarnkappe.criteria.lkc_privacy import LKCPrivacy
-from tarnkappe.errors import JobError
+from tarnkappe.errors import DataError
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping
 from tarnkappe.pipeline import run_job
@@ -221,7 +221,7 @@ def test_without_the_solver_one_line_says_how_to_get_it(monkeypatch):
 
     monkeypatch.setattr(builtins, "__import__", missing)
     tally = table(np.array([[0], [0], [1]], np.int32))
-    with pytest.raises(JobError) as error:
+    with pytest.raises(DataError) as error:
         OPTIMAL.decide(tally, Goal([KAnonymity(2)]), rng=np.random.default_rng(0))
     assert error.value.code == "E430"
     assert "tarnkappe[optimal]" in str(error.value)

@@ -149,7 +149,7 @@ CASES: dict[str, tuple[Criterion, Level, tuple[Algorithm, ...], int]] = {
     "key-anonymity": (
         KeyAnonymity(7, ("age", "sex")),
         lambda _, rows: min(map(len, brute.classes_by(rows, (0, 2)).values())),
-        (DATAFLY, FLASH, LocalSuppression()),
+        (DATAFLY, LocalSuppression(), FLASH),
         3,
     ),
     "xy-linkability": (XYLinkability("illness", 0.6), lambda _, r: brute.confidence(r, 0), (DATAFLY, MONDRIAN), 3),

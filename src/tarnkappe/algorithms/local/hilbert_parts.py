@@ -20,7 +20,7 @@ from tarnkappe.params import param
 from tarnkappe.tally import Tally
 
 #: What parts are given to: algorithms that publish boxes and look at single groups.
-_INNER = ("mondrian", "k-member", "oka", "bottom-up-greedy", "top-down-greedy", "local-suppression")
+_INNER = ("mondrian", "k-member", "oka", "bottom-up-greedy", "top-down-greedy")
 
 
 @dataclass(frozen=True)
@@ -29,8 +29,8 @@ class HilbertParts(Algorithm):
 
     Neighbours on the curve are alike, so little is lost at the ends of a part, and an algorithm whose work grows faster
     than the table sees small tables only. Combinations of quasi-identifiers stay together. A part that cannot satisfy
-    the goal as a whole is joined with the one after it on the line, the last one with the one before. Criteria that compare with the table
-    still compare with the whole of it.
+    the goal as a whole is joined with the one after it on the line, the last one with the one before. Criteria that
+    compare with the table still compare with the whole of it.
 
     O(n log n) for the order, besides what the other algorithm takes for each part.
 

@@ -15,7 +15,7 @@ from tarnkappe.algorithms.local.patterns import Cover, Demand, groups_by
 from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.criteria.key_anonymity import KeyAnonymity
 from tarnkappe.criteria.lkc_privacy import LKCPrivacy
-from tarnkappe.errors import JobError
+from tarnkappe.errors import DataError
 from tarnkappe.fixes import algorithm, say
 from tarnkappe.goal import Goal
 from tarnkappe.tally import distinct_rows
@@ -51,7 +51,7 @@ def solver() -> ModuleType:
     try:
         import highspy
     except ImportError:
-        raise JobError(
+        raise DataError(
             "E430",
             "the least weight is found by integer programming, which needs a library that is not installed",
             hint=say("pip install 'tarnkappe[optimal]'   or  {}", algorithm("local-suppression", method="greedy")),
