@@ -15,14 +15,19 @@ from tarnkappe.algorithms.fulldomain.mingen import MinGen as MinGen
 from tarnkappe.algorithms.fulldomain.ola import OLA as OLA
 from tarnkappe.algorithms.fulldomain.samarati import Samarati as Samarati
 from tarnkappe.algorithms.fulldomain.sdgs import Sdgs as Sdgs
+from tarnkappe.algorithms.fulldomain.spalm import Spalm as Spalm
 from tarnkappe.algorithms.fulldomain.top_down import TopDown as TopDown
 from tarnkappe.algorithms.local.bottom_up_greedy import BottomUpGreedy as BottomUpGreedy
+from tarnkappe.algorithms.local.diameter_cover import DiameterCover as DiameterCover
 from tarnkappe.algorithms.local.hilb import Hilb as Hilb
+from tarnkappe.algorithms.local.hilbert_parts import HilbertParts as HilbertParts
 from tarnkappe.algorithms.local.iterated_local_recoding import IteratedLocalRecoding as IteratedLocalRecoding
 from tarnkappe.algorithms.local.k_member import KMember as KMember
+from tarnkappe.algorithms.local.local_suppression import LocalSuppression as LocalSuppression
 from tarnkappe.algorithms.local.lsh_rc import LSHRC as LSHRC
 from tarnkappe.algorithms.local.oka import OneKMeans as OneKMeans
 from tarnkappe.algorithms.local.progressive_local_recoding import ProgressiveLocalRecoding as ProgressiveLocalRecoding
+from tarnkappe.algorithms.local.suppression_forest import SuppressionForest as SuppressionForest
 from tarnkappe.algorithms.local.top_down_greedy import TopDownGreedy as TopDownGreedy
 from tarnkappe.algorithms.microaggregation.blocks import BlockMDAV as BlockMDAV
 from tarnkappe.algorithms.microaggregation.condensation import Condensation as Condensation
@@ -45,6 +50,7 @@ from tarnkappe.algorithms.microaggregation.tarn import Tarn as Tarn
 from tarnkappe.algorithms.microaggregation.v_mdav import VMDAV as VMDAV
 from tarnkappe.algorithms.multidimensional.infogain_mondrian import InfoGainMondrian as InfoGainMondrian
 from tarnkappe.algorithms.multidimensional.mondrian import Mondrian as Mondrian
+from tarnkappe.algorithms.multidimensional.mpalm import Mpalm as Mpalm
 from tarnkappe.algorithms.multidimensional.mr_mondrian import MRMondrian as MRMondrian
 from tarnkappe.algorithms.multidimensional.rothko_s import RothkoS as RothkoS
 from tarnkappe.algorithms.multidimensional.rothko_t import RothkoT as RothkoT
@@ -100,6 +106,7 @@ from tarnkappe.criteria.k_anonymity import KAnonymity as KAnonymity
 from tarnkappe.criteria.k_e_anonymity import KEAnonymity as KEAnonymity
 from tarnkappe.criteria.k_indistinguishability import KIndistinguishability as KIndistinguishability
 from tarnkappe.criteria.k_map import KMap as KMap
+from tarnkappe.criteria.key_anonymity import KeyAnonymity as KeyAnonymity
 from tarnkappe.criteria.l_diversity import LDiversity as LDiversity
 from tarnkappe.criteria.lkc_privacy import LKCPrivacy as LKCPrivacy
 from tarnkappe.criteria.max_risk import MaxRisk as MaxRisk

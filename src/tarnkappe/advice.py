@@ -42,6 +42,8 @@ ADVICE: dict[str, str] = {
     "E501": "Nothing was released. This is a bug or a damaged disk: please report it.",
     "E414": "Take the register from your backup; lines are only ever added to it.",
     "E415": "Plan anew with  tarnkappe fingerprint plan, or take the plan from your backup.",
+    "E430": "pip install 'tarnkappe[optimal]'  brings HiGHS;  method: greedy  works without it.",
+    "E431": "Give one record per line, the same number of columns in each, and numbers only.",
     "E503": "Ask for the criterion that the message names, or allow more with  margin:  and say why you do.",
     "E504": "Give the proof and the commitment of the same data set.",
     "E601": "Give another name, or  --overwrite  to replace an earlier release.",

@@ -17,6 +17,7 @@ from tarnkappe.criteria.base import Criterion
 from tarnkappe.criteria.confidence_bounding import ConfidenceBounding
 from tarnkappe.criteria.delta_presence import DeltaPresence
 from tarnkappe.criteria.k_map import KMap
+from tarnkappe.criteria.key_anonymity import KeyAnonymity
 from tarnkappe.criteria.lkc_privacy import LKCPrivacy
 from tarnkappe.criteria.xy_anonymity import XYAnonymity
 from tarnkappe.criteria.xy_linkability import XYLinkability
@@ -70,6 +71,13 @@ def simple(share: float) -> Fraction:
 def test_xy_anonymity(rows, x, k):
     distinct = brute.distinct_y(rows, 1, x or None)
     assert told(XYAnonymity("person", k, tuple(QUASI[j] for j in x)), rows) == (distinct >= k, distinct)
+
+
+@given(releases, parts, st.integers(1, 6))
+@settings(deadline=None)
+def test_key_anonymity(rows, x, k):
+    fewest = min(map(len, brute.classes_by(rows, x or None).values()))
+    assert told(KeyAnonymity(k, tuple(QUASI[j] for j in x)), rows) == (fewest >= k, fewest)
 
 
 @given(releases, parts, shares, st.sampled_from([None, 0, 1]), st.booleans())

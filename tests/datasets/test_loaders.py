@@ -7,7 +7,7 @@ import json
 import polars as pl
 import pytest
 
-from tarnkappe.datasets import load_adult, load_casc
+from tarnkappe.datasets import load_adult, load_casc, load_cloud, load_points
 from tarnkappe.errors import DataError, JobError
 
 
@@ -80,3 +80,31 @@ def test_an_eia_file_without_its_columns_is_refused(tmp_path):
         load_casc("eia", tmp_path)
     assert caught.value.code == "E410"
     assert "TOTSALES" in caught.value.details
+
+
+@pytest.mark.parametrize(
+    ("end", "text"), [(".csv", "a,b\n1,2.5\n-3,4e2\n"), (".txt", "  1   2.5\n-3\t4e2\n\n"), (".data", "1;2.5\n-3; 4e2")]
+)
+def test_a_cloud_is_a_table_of_numbers_however_it_is_separated(tmp_path, end, text):
+    (tmp_path / f"cloud1{end}").write_text(text)
+    table = load_cloud("cloud1", tmp_path)
+    assert table.rows() == [(1.0, 2.5), (-3.0, 400.0)]
+    assert table.columns == (["a", "b"] if end == ".csv" else ["x1", "x2"])
+
+
+def test_a_cloud_that_is_missing_or_unknown_is_named(tmp_path):
+    with pytest.raises(DataError, match=r"E401 cloud2\.csv does not exist"):
+        load_cloud("cloud2", tmp_path)
+    with pytest.raises(JobError, match=r"E105 .*did you mean 'cloud1'"):
+        load_cloud("clowd1", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [("", "no rows"), ("1,2\n3\n", "different lengths"), ("a,b\n", "no rows"), ("1,2\nx,3\n", "1 fields")],
+)
+def test_what_is_no_table_of_numbers_is_refused_without_its_values(tmp_path, text, what):
+    (tmp_path / "points.csv").write_text(text)
+    with pytest.raises(DataError, match=f"E431 .*{what}") as caught:
+        load_points(tmp_path / "points.csv")
+    assert "x,3" not in str(caught.value)

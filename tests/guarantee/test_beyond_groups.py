@@ -25,12 +25,14 @@ import brute
 import tarnkappe as tk
 from tarnkappe.algorithms import Algorithm
 from tarnkappe.algorithms.fulldomain.flash import Flash
+from tarnkappe.algorithms.local.local_suppression import LocalSuppression
 from tarnkappe.algorithms.microaggregation.individual_sorting import IndividualSorting
 from tarnkappe.criteria import Criterion
 from tarnkappe.criteria.average_risk import AverageRisk
 from tarnkappe.criteria.confidence_bounding import ConfidenceBounding
 from tarnkappe.criteria.delta_presence import DeltaPresence
 from tarnkappe.criteria.k_map import KMap
+from tarnkappe.criteria.key_anonymity import KeyAnonymity
 from tarnkappe.criteria.lkc_privacy import LKCPrivacy
 from tarnkappe.criteria.xy_anonymity import XYAnonymity
 from tarnkappe.criteria.xy_linkability import XYLinkability
@@ -142,6 +144,12 @@ CASES: dict[str, tuple[Criterion, Level, tuple[Algorithm, ...], int]] = {
         XYAnonymity("patient", 6, ("age", "sex")),
         lambda _, rows: brute.distinct_y(rows, 1, (0, 2)),
         (DATAFLY,),
+        3,
+    ),
+    "key-anonymity": (
+        KeyAnonymity(7, ("age", "sex")),
+        lambda _, rows: min(map(len, brute.classes_by(rows, (0, 2)).values())),
+        (DATAFLY, LocalSuppression(), FLASH),
         3,
     ),
     "xy-linkability": (XYLinkability("illness", 0.6), lambda _, r: brute.confidence(r, 0), (DATAFLY, MONDRIAN), 3),

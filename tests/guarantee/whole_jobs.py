@@ -382,6 +382,7 @@ def _tree(branches: dict[str, tuple[str, ...]]) -> Branches:
 
 #: Criteria that need more than the groups of one table, in `test_beyond_groups`, where each of them also lies once.
 BEYOND_GROUPS = {
+    "key-anonymity",
     "average-risk",
     "delta-presence",
     "k-map",

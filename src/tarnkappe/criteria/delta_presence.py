@@ -28,10 +28,7 @@ class DeltaPresence(Criterion):
     The level is the share; one that is too small has the level ``1 + delta_min - share`` instead, which is above every
     ``delta_max``.
 
-    With a full-domain algorithm this is SPALM, with Mondrian MPALM.
-
-    Differs from the paper in: any algorithm that takes a public table may be used. The paper's own, top-down over the
-    lattice and top-down over cuts, differ from these in the order of their steps only.
+    Differs from the paper in: any algorithm that takes a public table may be used; the paper's own are SPALM and MPALM.
 
     References
     ----------

@@ -8,7 +8,7 @@ from tarnkappe.datasets.census_values import (
     census_taxonomies,
     census_taxonomy_trees,
 )
-from tarnkappe.datasets.loaders import load_adult, load_casc
+from tarnkappe.datasets.loaders import load_adult, load_casc, load_cloud, load_points
 from tarnkappe.datasets.marginals import resample, resample_batches
 from tarnkappe.datasets.simulated import sim_c, sim_u
 
@@ -22,6 +22,8 @@ __all__ = [
     "census_taxonomy_trees",
     "load_adult",
     "load_casc",
+    "load_cloud",
+    "load_points",
     "resample",
     "resample_batches",
     "sim_c",

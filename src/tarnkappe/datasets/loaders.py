@@ -36,6 +36,12 @@ CASC_COLUMNS: dict[str, tuple[str, ...] | None] = {
 }
 
 
+#: The cloud tables.
+CLOUDS = ("cloud1", "cloud2")
+
+_PLAIN_NUMBERS = "One record per line, the same number of columns in each:  1.5,2,3"
+
+
 def load_adult(folder: str | os.PathLike[str]) -> tuple[pl.DataFrame, dict[str, Taxonomy]]:
     """The Adult table (UCI, 30 162 complete records) and the taxonomy of each of its columns.
 
@@ -90,6 +96,56 @@ def load_casc(name: str, folder: str | os.PathLike[str]) -> pl.DataFrame:
             hint="The header must name: " + ", ".join(columns) + ".",
         )
     return table.select(columns)
+
+
+def load_cloud(name: str, folder: str | os.PathLike[str]) -> pl.DataFrame:
+    """One of the cloud tables that microaggregation is compared on: ``cloud1`` or ``cloud2``.
+
+    The folder holds ``cloud1`` and ``cloud2``, each as a plain table of numbers with one record per line: ``.csv``,
+    ``.txt`` or ``.data``, separated by commas, semicolons or blanks, with or without a header. Columns without a name
+    are called ``x1``, ``x2``, … All values are numbers. How many records and columns there are is up to the file.
+
+    References
+    ----------
+    .. [Coll89] Collard. "Cloud." UCI Machine Learning Repository, 1989 (two sets of 1024 records with 10 columns).
+    """
+    if name not in CLOUDS:
+        raise JobError(
+            "E105",
+            f"there is no cloud table '{name}'{did_you_mean(name, CLOUDS)}",
+            where="name",
+            hint="Use one of: " + ", ".join(CLOUDS) + ".",
+        )
+    return load_points(_first_of(Path(folder), name))
+
+
+def load_points(path: str | os.PathLike[str]) -> pl.DataFrame:
+    """A plain table of numbers, one record per line, separated by commas, semicolons or blanks.
+
+    A first line that is not all numbers is the header.
+    """
+    path = _existing(Path(path), "Put the file there, or give its folder.")
+    lines = pl.Series([line for line in path.read_text().splitlines() if line.strip()], dtype=pl.String)
+    fields = lines.str.strip_chars().str.replace_all(r"\s*[,;\s]\s*", ",").str.split(",")
+    widths = fields.list.len()
+    if not len(fields) or widths.n_unique() > 1:
+        where = "has no rows" if not len(fields) else "has rows of different lengths"
+        raise DataError("E431", f"{path.name} {where}", where=str(path), hint=_PLAIN_NUMBERS)
+    table = pl.DataFrame({f"x{j + 1}": fields.list.get(j) for j in range(widths[0])})
+    numbers = table.select(pl.all().cast(pl.Float64, strict=False))
+    if numbers[0].null_count().sum_horizontal().item():
+        numbers = numbers[1:].rename(dict(zip(table.columns, map(str, table.row(0)), strict=True)))
+    missing = numbers.null_count().sum_horizontal().item()
+    if missing or not numbers.height:
+        what = f"{missing} fields that are no numbers" if missing else "no rows"
+        raise DataError("E431", f"{path.name} has {what}", where=str(path), hint=_PLAIN_NUMBERS)
+    return numbers
+
+
+def _first_of(folder: Path, name: str) -> Path:
+    """The file of that name, with one of the usual endings."""
+    found = [folder / f"{name}{end}" for end in (".csv", ".txt", ".data")]
+    return next((path for path in found if path.is_file()), found[0])
 
 
 def _existing(path: Path, hint: str) -> Path:

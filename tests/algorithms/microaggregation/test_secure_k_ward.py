@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 import polars as pl
 import pytest
 
 import tarnkappe as tk
+from tarnkappe.algorithms.microaggregation.balancing import balanced
 from tarnkappe.algorithms.microaggregation.secure_k_ward import SecureKWard
 from tarnkappe.arrays import Floats
 from tarnkappe.criteria.k_anonymity import KAnonymity
@@ -147,3 +148,34 @@ def test_the_publisher_sees_the_ratio_of_every_group(tmp_path):
     assert "Security ratio of pay" in report
     assert "Shift of the mean of pay" in report
     assert "ecurity ratio" not in (tmp_path / "out/public/report.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_exact_choice_among_groups_is_that_of_brute_force(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 11))
+    lower, upper = -rng.random(n) * 5, rng.random(n) * 5
+    chosen = np.where(balanced(lower, upper), upper, lower)
+    every = [
+        abs(sum(u if b else a for a, u, b in zip(lower, upper, bits, strict=True)))
+        for bits in product((0, 1), repeat=n)
+    ]
+    assert abs(chosen.sum()) == pytest.approx(min(every), abs=1e-12)
+
+
+@pytest.mark.parametrize("n", [40, 400])
+def test_the_exact_choice_moves_the_mean_no_more_than_the_heuristic(n):
+    rng = np.random.default_rng(n)
+    values = np.repeat(rng.integers(0, 30, n // 4), 4) * 1.0 + rng.normal(0, 0.01, n).round(3)
+    texts = sorted({f"{v:g}" for v in values}, key=float)
+    place = {float(t): i for i, t in enumerate(texts)}
+    domain = Domain("x", Taxonomy.scale(texts), np.array([float(t) for t in texts]))
+    tally = count_cells([np.array([place[float(f"{v:g}")] for v in values])], [], [domain], [])[0]
+    goal, moved = Goal([KAnonymity(3)]), {}
+    for balance in ("heuristic", "exact"):
+        found = SecureKWard(epsilon=0.05, balance=balance).decide(tally, goal, rng=rng)
+        assert found.notes["smallest security ratio"] >= 0.5
+        assert found.notes["values shifted"] > 0
+        moved[balance] = abs(float(found.notes["shift of the mean of x"]))
+    assert moved["exact"] <= moved["heuristic"] + 1e-12
+    assert found.notes["choice for x exact"] == (n == 40)

@@ -21,13 +21,16 @@ SAMPLE = 8192
 #: What a coordinate of the curve may have.
 _MAX_BITS = 31
 
+#: Bits by which the values of a column are told apart, beyond those of their ranks.
+_FINER_BITS = 4
 
-def hilbert_order(rows: Codes, domains: Sequence[Domain], *, stretch: bool = True) -> Codes:
+
+def hilbert_order(rows: Codes, domains: Sequence[Domain], *, stretch: bool = True, by_value: bool = False) -> Codes:
     """The order of rows along a Hilbert curve through their codes.
 
     With `stretch`, every column is as long as the widest (see `stretched`); otherwise codes are coordinates as they
     are. The index may have any number of bits. Columns of one value are left out, and so are the last ones if there
-    are more than 62.
+    are more than 62. Numbers stand at their rank or, with `by_value`, at their value.
 
     >>> from tarnkappe.taxonomy.tree import Taxonomy
     >>> sex, age = (Domain(n, Taxonomy.scale([str(i) for i in range(k)])) for n, k in (("sex", 2), ("age", 4)))
@@ -41,7 +44,10 @@ def hilbert_order(rows: Codes, domains: Sequence[Domain], *, stretch: bool = Tru
     bits = np.empty(len(used), np.int64)
     grid = np.empty((len(rows), len(used)), np.uint32)
     for i, j in enumerate(used):
-        bits[i], place = stretched(domains[j]) if stretch else _as_they_are(domains[j])
+        if by_value and domains[j].is_line and domains[j].values is not None:
+            bits[i], place = valued(domains[j])
+        else:
+            bits[i], place = stretched(domains[j]) if stretch else _as_they_are(domains[j])
         grid[:, i] = place[rows[:, j]]
     keys = compact_hilbert_keys(grid, bits, stretch)
     order = np.arange(len(rows), dtype=np.int32)
@@ -85,6 +91,24 @@ def stretched(domain: Domain) -> tuple[int, Counts]:
     if domain.missing >= 0:
         coordinates[domain.missing] = (1 << total) - 1
     return total, coordinates
+
+
+def valued(domain: Domain) -> tuple[int, Counts]:
+    """How many bits the coordinates of a column of numbers have, and the coordinate of every code, by its value.
+
+    There are some more bits than ranks need, so that near numbers are told apart; those nearer than that share a place.
+    A missing value stands at the end.
+
+    >>> from tarnkappe.taxonomy.tree import Taxonomy
+    >>> valued(Domain("wage", Taxonomy.scale(["0", "1", "16"]), np.array([0.0, 1.0, 16.0])))
+    (6, array([ 0,  3, 63]))
+    """
+    bits = min((domain.size - 1).bit_length() + _FINER_BITS, _MAX_BITS)
+    known = np.isfinite(domain.positions)
+    value = domain.positions[known]
+    place = np.full(domain.size, (1 << bits) - 1, np.int64)
+    place[known] = (value - value[0]) / (domain.extent or 1.0) * ((1 << bits) - 1)
+    return bits, place
 
 
 def _as_they_are(domain: Domain) -> tuple[int, Counts]:

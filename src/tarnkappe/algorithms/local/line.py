@@ -15,6 +15,7 @@ from tarnkappe.groups import Grouping
 from tarnkappe.kernels.histograms import group_order
 from tarnkappe.kernels.local.hilb_cutting import cut_line
 from tarnkappe.kernels.local.hilb_forming import Queues, form_groups, form_groups_ahead
+from tarnkappe.kernels.local.hilb_published import form_groups_as_published
 from tarnkappe.kernels.local.hilb_staying import stay
 from tarnkappe.kernels.sorting import pack, radix_argsort
 from tarnkappe.kernels.widths import Ruler, box_widths
@@ -91,13 +92,14 @@ class Line:
         ranges = merge_ineligible(histograms, lambda h: bool(h.max() * different <= h.sum()))
         return np.array([bounds[a] for a, _ in ranges] + [bounds[-1]])
 
-    def form(self, value: Codes, different: int, ahead: int, bounds: Counts) -> Grouping:
+    def form(self, value: Codes, different: int, ahead: int, bounds: Counts, *, published: bool = False) -> Grouping:
         """Groups of `different` to ``2·different − 1`` records of a range, whose values are all different.
 
         `value` is that of every cell; the commonest of a range has at most one in `different` of its records. If
-        `ahead` is above 1, groups choose from so many cells of the line instead of taking the nearest.
+        `ahead` is above 1, groups choose from so many cells of the line instead of taking the nearest. If `published`,
+        they are those of the thesis, step by step, and may have more records.
         """
-        formed = partial(self._form_range, value, int(value.max()) + 1, different, ahead)
+        formed = partial(self._form_range, value, int(value.max()) + 1, different, 0 if published else ahead)
         return self._grouping(map_threads(formed, np.column_stack([bounds[:-1], bounds[1:]])))
 
     def staying(self, value: Codes, different: int, bounds: Counts) -> Counts:
@@ -117,6 +119,8 @@ class Line:
         cells = cells[place]
         queues = Queues(starts, cells, place, self.tally.count[cells])
         rows = self.tally.quasi[cells]
+        if ahead == 0:
+            return form_groups_as_published(self.pool.ruler, rows, queues, different)
         if ahead > 1:
             pieces: _Pieces = form_groups_ahead(self.pool.ruler, rows, queues, different, ahead)
         else:

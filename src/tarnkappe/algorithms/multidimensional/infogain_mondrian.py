@@ -9,7 +9,8 @@ from typing import ClassVar
 import numpy as np
 
 from tarnkappe.algorithms.base import Algorithm
-from tarnkappe.algorithms.steps.front import Front, weighted_widths
+from tarnkappe.algorithms.steps.front import weighted_widths
+from tarnkappe.algorithms.steps.ranked import RankedFront
 from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping
@@ -63,7 +64,7 @@ class InfoGainMondrian(Algorithm):
         return _GainFront(tally, goal, self.target).exhaust()
 
 
-class _GainFront(Front):
+class _GainFront(RankedFront):
     """Cuts where the target becomes most certain."""
 
     def __init__(self, tally: Tally, goal: Goal, target: str) -> None:
@@ -72,28 +73,7 @@ class _GainFront(Front):
         self.target = np.ascontiguousarray(tally.sensitive[:, s])
         self.moments = _moments(tally.sensitive_domains[s], self.target, tally.count)
 
-    def choose(self, lo: Codes, hi: Codes, size: Counts) -> tuple[Counts, Codes, Counts]:
-        """The allowed cut of the highest gain."""
-        attribute = np.full(self.n_segments, -1, np.int64)
-        code = np.zeros(self.n_segments, np.int32)
-        segment, tried_attribute, tried_code = self._candidates(lo, hi, size)
-        first = np.searchsorted(segment, np.arange(self.n_segments))
-        end = np.searchsorted(segment, np.arange(self.n_segments), side="right")
-        pending = np.flatnonzero(first < end)
-        step = 1  # most segments take their first candidate; the others ask about more and more at once
-        while len(pending):
-            lengths = np.minimum(end[pending] - first[pending], step)
-            at = np.repeat(first[pending] + lengths - np.cumsum(lengths), lengths) + np.arange(lengths.sum())
-            ok = self.allowed(segment[at], tried_attribute[at], tried_code[at], np.zeros(len(at), np.int64))
-            best = at[ok][np.unique(segment[at[ok]], return_index=True)[1]]
-            attribute[segment[best]] = tried_attribute[best]
-            code[segment[best]] = tried_code[best]
-            first[pending] += lengths
-            pending = pending[(attribute[pending] < 0) & (first[pending] < end[pending])]
-            step *= 2
-        return attribute, code, np.zeros(self.n_segments, np.int64)
-
-    def _candidates(self, lo: Codes, hi: Codes, size: Counts) -> tuple[Counts, Counts, Codes]:
+    def candidates(self, lo: Codes, hi: Codes, size: Counts) -> tuple[Counts, Counts, Codes]:
         """All cuts that leave enough records on both sides: segment, attribute and code, best first per segment."""
         width = weighted_widths(self.tally.quasi_domains, lo, hi)
         target = self.target[self.cell]

@@ -30,8 +30,8 @@ class Mondrian(Algorithm):
 
     Published are tight boxes: ``[min max]``, or the lowest node covering the values. O(d · n · log n).
 
-    With a public table the boxes are tight round its people, so that each of them belongs to one group; together with
-    delta-presence this is MPALM. Relaxed cuts are then refused: they would divide people who are alike.
+    With a public table the boxes are tight round its people, so that each of them belongs to one group. Relaxed
+    cuts are then refused: they would divide people who are alike.
 
     Differs from the paper in: the second try at ``x < median``, without which low-cardinality columns are given up too
     early; cuts of taxonomies by consecutive children instead of all children at once; tight boxes instead of cut cells.
@@ -39,7 +39,6 @@ class Mondrian(Algorithm):
     References
     ----------
     .. [LeDR06] LeFevre, DeWitt, Ramakrishnan. "Mondrian multidimensional k-anonymity." ICDE 2006.
-    .. [NeAC07] Nergiz, Atzori, Clifton. "Hiding the presence of individuals from shared databases." SIGMOD 2007.
     """
 
     name: ClassVar = "mondrian"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import ClassVar
@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tarnkappe.algorithms.base import Algorithm
+from tarnkappe.algorithms.steps.giving_up import Rows, distinct_codes
 from tarnkappe.arrays import Codes
-from tarnkappe.boxes import Boxes
 from tarnkappe.criteria.base import Criterion, Scope
 from tarnkappe.criteria.lkc_privacy import LKCPrivacy
 from tarnkappe.errors import InfeasibleError
@@ -22,10 +22,7 @@ from tarnkappe.groups import Grouping
 from tarnkappe.kernels.subtree.combinations import hit_combinations
 from tarnkappe.params import param, parameters
 from tarnkappe.plan import suppress_leftovers
-from tarnkappe.tally import Tally, distinct_rows
-
-#: Up to so many possible combinations are counted in one dense table.
-_DENSE = 1 << 22
+from tarnkappe.tally import Tally
 
 
 @dataclass(frozen=True)
@@ -114,52 +111,36 @@ class MuArgus(Algorithm):
         file = _File(tally, goal, thresholds)
         while file.share_to_protect() > self.local and file.recode():
             pass
-        for grouping in file.settle():
+        for grouping in file.settle(file.with_cells_given_up()):
             settled = suppress_leftovers(tally, grouping, goal)
             if settled is not None:
                 return settled
         raise goal.infeasible(tally)
 
 
-class _File:
+class _File(Rows):
     """The distinct rows of a tally with what each of them publishes at present: a node per column."""
 
     def __init__(self, tally: Tally, goal: Goal, thresholds: Sequence[int]) -> None:
-        self.tally = tally
-        self.goal = goal
+        super().__init__(tally, goal, *distinct_codes(tally))
         self.thresholds = thresholds
-        self.tables = goal.table_distributions(tally)
-        self.trees = [d.taxonomy for d in tally.quasi_domains]
-        q = len(self.trees)
-        self.row_of_cell, first = distinct_rows([tally.quasi[:, j] for j in range(q)], [t.n_leaves for t in self.trees])
-        self.codes = tally.quasi[first]
-        self.size = np.bincount(self.row_of_cell, weights=tally.count).astype(np.int64)
-        self.level = [0] * q
-        self.node = np.column_stack([tree.leaf_nodes[self.codes[:, j]] for j, tree in enumerate(self.trees)])
+        self.level = [0] * len(self.trees)
+        self.node = self.leaves()
         longest = len(thresholds)
-        self.sets = [c for n in range(1, longest + 1) for c in combinations(range(q), n)]
+        self.sets = [c for n in range(1, longest + 1) for c in combinations(range(len(self.trees)), n)]
         self.unsafe = np.array([self._unsafe(c) for c in self.sets])
         self.columns = np.full((len(self.sets), longest), -1, np.int32)
         for i, chosen in enumerate(self.sets):
             self.columns[i, : len(chosen)] = chosen
-        self.weight = np.array([d.weight for d in tally.quasi_domains])
 
     def _unsafe(self, columns: tuple[int, ...]) -> NDArray[np.bool_]:
         """Which rows have a rare combination of values in some columns."""
-        sizes = [self.trees[j].n_nodes for j in columns]
-        if np.prod([float(s) for s in sizes]) <= _DENSE:
-            key = np.zeros(len(self.node), np.int64)
-            for j, n in zip(columns, sizes, strict=True):
-                key = key * n + self.node[:, j]
-        else:
-            key = distinct_rows([self.node[:, j] for j in columns], sizes)[0].astype(np.int64)
-        rare: NDArray[np.bool_] = np.bincount(key, weights=self.size)[key] < self.thresholds[len(columns) - 1]
-        return rare
+        return self.rare(self.node, columns, self.thresholds[len(columns) - 1])
 
     def share_to_protect(self) -> float:
         """Share of the records that have an unsafe combination, or whose group violates the goal."""
         exposed = self.unsafe.any(axis=0)
-        group, ok = self._judged(self._with_cells_given_up())
+        group, ok = self.judged(self.with_cells_given_up())
         exposed |= ~ok[group]
         return float(self.size[exposed].sum()) / self.tally.n_records
 
@@ -181,58 +162,7 @@ class _File:
                 self.unsafe[i] = self._unsafe(chosen)
         return True
 
-    def _with_cells_given_up(self) -> Codes:
+    def with_cells_given_up(self) -> Codes:
         """What each row publishes once its unsafe combinations are broken; a root is node 0."""
         given_up = hit_combinations(self.unsafe, self.columns, self.weight)
         return np.where(given_up, 0, self.node).astype(np.int32)
-
-    def _groups(self, node: Codes) -> tuple[Codes, Codes]:
-        """Rows that publish the same."""
-        return distinct_rows([node[:, j] for j in range(node.shape[1])], [t.n_nodes for t in self.trees])
-
-    def _grouping(self, node: Codes) -> Grouping:
-        group, first = self._groups(node)
-        boxes = Boxes.of_nodes(node[first], self.tally.quasi_domains)
-        return Grouping.of_cells(self.tally, group[self.row_of_cell], len(first), boxes)
-
-    def _judged(self, node: Codes) -> tuple[Codes, NDArray[np.bool_]]:
-        """The group of each row, and which groups satisfy the goal."""
-        group, first = self._groups(node)
-        grouping = Grouping.of_cells(self.tally, group[self.row_of_cell], len(first))
-        return group, self.goal.satisfied(self.goal.stats(self.tally, grouping, self.tables, node[first]))
-
-    def settle(self) -> Iterator[Grouping]:
-        """Groupings to be tried one after another: first with cells given up, then with ever more rows at the root."""
-        node = self._with_cells_given_up()
-        while True:
-            group, ok = self._judged(node)
-            violating = ~ok[group] & node.any(axis=1)
-            if not violating.any():
-                break
-            node = self._fewer_cells(node, violating)
-        yield self._grouping(node)
-        smallest = np.argsort(np.bincount(group, weights=self.size), kind="stable")
-        joined = 1
-        while joined < 2 * len(smallest):
-            node = np.where(np.isin(group, smallest[:joined])[:, None], 0, node)
-            yield self._grouping(node)
-            joined *= 2
-
-    def _fewer_cells(self, node: Codes, violating: NDArray[np.bool_]) -> Codes:
-        """Violating rows with one more cell given up: those that are settled so, or if none is, all of them."""
-        best, best_rows, best_gain = -1, violating, 0.0
-        for j in range(node.shape[1]):
-            given = node.copy()
-            given[violating, j] = 0
-            group, ok = self._judged(given)
-            settled = violating & (node[:, j] != 0) & ok[group]
-            gain = float(self.size[settled].sum()) / self.weight[j]
-            if gain > best_gain:
-                best, best_rows, best_gain = j, settled, gain
-        if best < 0:
-            values = [len(np.unique(node[violating, j])) for j in range(node.shape[1])]
-            spread = np.where((node[violating] != 0).any(axis=0), values, 0)
-            best = int(np.argmax(spread))
-        out = node.copy()
-        out[best_rows, best] = 0
-        return out

@@ -75,3 +75,27 @@ def secure_values(
             total += (out[g] - mean) * own.size
         ratio[g] = _far(own, out[g], epsilon) / own.size
     return out, ratio, total
+
+
+@kernel
+def secure_sides(
+    values: Floats, starts: Counts, published: Floats, epsilon: float, gamma: float, power: float
+) -> tuple[Floats, Floats, Floats]:
+    """For each group that falls short (see `secure_values`): its mean, and the nearest secure number on either side.
+
+    The mean of a group that does not fall short, or has no values, is not a number.
+    """
+    n_groups = starts.size - 1
+    means, below, above = np.full(n_groups, np.nan), np.full(n_groups, np.nan), np.full(n_groups, np.nan)
+    for g in range(n_groups):
+        own = values[starts[g] : starts[g + 1]]
+        need = int(np.ceil(gamma * own.size - 1e-9))
+        if own.size == 0 or _far(own, published[g], epsilon) >= need:
+            continue
+        mean = 0.0
+        for v in own:
+            mean += (v - own[0]) / own.size
+        means[g] = mean + own[0]
+        below[g] = _nearest_secure(own, means[g], epsilon, need, -1, power)
+        above[g] = _nearest_secure(own, means[g], epsilon, need, 1, power)
+    return means, below, above
