@@ -44,6 +44,7 @@ from tarnkappe.algorithms.microaggregation.single_axis import SingleAxis as Sing
 from tarnkappe.algorithms.microaggregation.tarn import Tarn as Tarn
 from tarnkappe.algorithms.microaggregation.v_mdav import VMDAV as VMDAV
 from tarnkappe.algorithms.multidimensional.infogain_mondrian import InfoGainMondrian as InfoGainMondrian
+from tarnkappe.algorithms.multidimensional.mask import Mask as Mask
 from tarnkappe.algorithms.multidimensional.mondrian import Mondrian as Mondrian
 from tarnkappe.algorithms.multidimensional.mr_mondrian import MRMondrian as MRMondrian
 from tarnkappe.algorithms.multidimensional.rothko_s import RothkoS as RothkoS
@@ -102,7 +103,9 @@ from tarnkappe.criteria.k_indistinguishability import KIndistinguishability as K
 from tarnkappe.criteria.k_map import KMap as KMap
 from tarnkappe.criteria.l_diversity import LDiversity as LDiversity
 from tarnkappe.criteria.lkc_privacy import LKCPrivacy as LKCPrivacy
+from tarnkappe.criteria.m_confidentiality import MConfidentiality as MConfidentiality
 from tarnkappe.criteria.max_risk import MaxRisk as MaxRisk
+from tarnkappe.criteria.n_t_closeness import NTCloseness as NTCloseness
 from tarnkappe.criteria.personalized_privacy import PersonalizedPrivacy as PersonalizedPrivacy
 from tarnkappe.criteria.recursive_cl_diversity import RecursiveCLDiversity as RecursiveCLDiversity
 from tarnkappe.criteria.security_ratio import SecurityRatio as SecurityRatio

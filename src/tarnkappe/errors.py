@@ -197,6 +197,7 @@ CODES: dict[str, str] = {
     "E413": "The keys of joined tables do not fit: a person is missing, stands twice, or has no key.",
     "E414": "The register of issued copies was changed, or lines of it are missing.",
     "E415": "The plan of traceable copies is missing or was changed.",
+    "E435": "Too many groups have too many guarded values for falsified ones to hide among the others.",
     "E501": "The written file was read back and does not satisfy the goal. No release was made.",
     "E502": "An algorithm formed groups that lose, invent or mix up records. No release was made.",
     "E503": "An attack on the written file succeeds more often than the job allows. No release was made.",
@@ -229,4 +230,6 @@ CODES: dict[str, str] = {
     "W621": "Quasi-identifiers are published as they are: who a record is about is not hidden.",
     "W629": "Records of some groups are almost equal, so that their centre tells the value of all of them.",
     "W630": "Records have no value in a column, or one that it cannot hold: under a mechanism that is the same.",
+    "W648": "Sensitive values may be falsified: some guarded ones were replaced by others.",
+    "W649": "How many sensitive values were falsified, for the publisher only.",
 }
