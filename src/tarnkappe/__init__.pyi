@@ -96,6 +96,7 @@ from tarnkappe.criteria.delta_presence import DeltaPresence as DeltaPresence
 from tarnkappe.criteria.differential_privacy import DifferentialPrivacy as DifferentialPrivacy
 from tarnkappe.criteria.entropy_l_diversity import EntropyLDiversity as EntropyLDiversity
 from tarnkappe.criteria.epsilon_m_anonymity import EpsilonMAnonymity as EpsilonMAnonymity
+from tarnkappe.criteria.ff_anonymity import FFAnonymity as FFAnonymity
 from tarnkappe.criteria.frequency_l_diversity import FrequencyLDiversity as FrequencyLDiversity
 from tarnkappe.criteria.k_anonymity import KAnonymity as KAnonymity
 from tarnkappe.criteria.k_e_anonymity import KEAnonymity as KEAnonymity
@@ -107,6 +108,7 @@ from tarnkappe.criteria.m_confidentiality import MConfidentiality as MConfidenti
 from tarnkappe.criteria.max_risk import MaxRisk as MaxRisk
 from tarnkappe.criteria.n_t_closeness import NTCloseness as NTCloseness
 from tarnkappe.criteria.personalized_privacy import PersonalizedPrivacy as PersonalizedPrivacy
+from tarnkappe.criteria.quasi_sensitive import QuasiSensitive as QuasiSensitive
 from tarnkappe.criteria.recursive_cl_diversity import RecursiveCLDiversity as RecursiveCLDiversity
 from tarnkappe.criteria.security_ratio import SecurityRatio as SecurityRatio
 from tarnkappe.criteria.t_closeness import TCloseness as TCloseness

@@ -42,7 +42,7 @@ class Mask(Bucketization):
     which. O(n log n).
 
     Differs from the paper in: the paper leaves open how groups are formed and which of the satisfying ones form L.
-    Where there are too few of them, there is no release (`E435`).
+    Where there are too few of them, there is no release (`E301`).
 
     References
     ----------
@@ -142,7 +142,7 @@ def _masked(
 
 def _too_many(asked: MConfidentiality, violating: int, satisfying: int) -> InfeasibleError:
     return InfeasibleError(
-        "E435",
+        "E301",
         f"too many groups have more guarded values of '{asked.column}' than one in {asked.m:g} for false ones to hide "
         "among the others",
         details=[f"{plural(violating, 'group')} would have to be falsified; {satisfying} would not."],
