@@ -115,6 +115,7 @@ from tarnkappe.criteria.t_closeness import TCloseness as TCloseness
 from tarnkappe.criteria.xy_anonymity import XYAnonymity as XYAnonymity
 from tarnkappe.criteria.xy_linkability import XYLinkability as XYLinkability
 from tarnkappe.criteria.xy_privacy import XYPrivacy as XYPrivacy
+from tarnkappe.histograms import noisy_counts as noisy_counts
 from tarnkappe.job import DataSettings as DataSettings
 from tarnkappe.job import Job as Job
 from tarnkappe.job import numeric as numeric

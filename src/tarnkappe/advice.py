@@ -73,6 +73,7 @@ ADVICE: dict[str, str] = {
     "W621": "algorithm: mondrian  hides who a record is about, too.",
     "W629": "Add  - security-ratio: {column: NAME, epsilon: 1, gamma: 0.5}  with a tolerance that harms nobody.",
     "W648": "Do not count guarded values in the release; ask the publisher for figures.",
+    "W650": "Ask for less:  epsilon: 1.0; or say in the purpose why more is right.",
     "W649": "Guard fewer values or form larger groups if there are too many false ones.",
     "W630": "If there are many, look whether the column is declared as what it is.",
 }

@@ -83,6 +83,7 @@ LAYERS = (
     "usefulness",
     "multirelational",
     "baskets",
+    "histograms",
     "bundles",
     "check_release",
     "certificate",
