@@ -96,8 +96,10 @@ from tarnkappe.criteria.delta_presence import DeltaPresence as DeltaPresence
 from tarnkappe.criteria.differential_privacy import DifferentialPrivacy as DifferentialPrivacy
 from tarnkappe.criteria.entropy_l_diversity import EntropyLDiversity as EntropyLDiversity
 from tarnkappe.criteria.epsilon_m_anonymity import EpsilonMAnonymity as EpsilonMAnonymity
+from tarnkappe.criteria.estimated_k_map import EstimatedKMap as EstimatedKMap
 from tarnkappe.criteria.ff_anonymity import FFAnonymity as FFAnonymity
 from tarnkappe.criteria.frequency_l_diversity import FrequencyLDiversity as FrequencyLDiversity
+from tarnkappe.criteria.individual_risk import IndividualRisk as IndividualRisk
 from tarnkappe.criteria.k_anonymity import KAnonymity as KAnonymity
 from tarnkappe.criteria.k_e_anonymity import KEAnonymity as KEAnonymity
 from tarnkappe.criteria.k_indistinguishability import KIndistinguishability as KIndistinguishability
@@ -112,6 +114,7 @@ from tarnkappe.criteria.quasi_sensitive import QuasiSensitive as QuasiSensitive
 from tarnkappe.criteria.recursive_cl_diversity import RecursiveCLDiversity as RecursiveCLDiversity
 from tarnkappe.criteria.security_ratio import SecurityRatio as SecurityRatio
 from tarnkappe.criteria.t_closeness import TCloseness as TCloseness
+from tarnkappe.criteria.weighted_k_map import WeightedKMap as WeightedKMap
 from tarnkappe.criteria.xy_anonymity import XYAnonymity as XYAnonymity
 from tarnkappe.criteria.xy_linkability import XYLinkability as XYLinkability
 from tarnkappe.criteria.xy_privacy import XYPrivacy as XYPrivacy

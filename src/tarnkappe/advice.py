@@ -39,6 +39,7 @@ ADVICE: dict[str, str] = {
     "E411": "Give a table of the whole population, written like the data: everybody in the data stands in it, too.",
     "E412": "Correct the cell, or add the node to the taxonomy; an empty cell guards nothing.",
     "E413": "Give every person one row in the person table, and every row of the other tables a person from it.",
+    "E436": "Give the column of sampling weights, in which a record stands for 1 person or more.",
     "E501": "Nothing was released. This is a bug or a damaged disk: please report it.",
     "E414": "Take the register from your backup; lines are only ever added to it.",
     "E415": "Plan anew with  tarnkappe fingerprint plan, or take the plan from your backup.",

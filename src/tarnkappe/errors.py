@@ -197,6 +197,7 @@ CODES: dict[str, str] = {
     "E413": "The keys of joined tables do not fit: a person is missing, stands twice, or has no key.",
     "E414": "The register of issued copies was changed, or lines of it are missing.",
     "E415": "The plan of traceable copies is missing or was changed.",
+    "E436": "Sampling weights are below 1, or missing: every record stands at least for itself.",
     "E501": "The written file was read back and does not satisfy the goal. No release was made.",
     "E502": "An algorithm formed groups that lose, invent or mix up records. No release was made.",
     "E503": "An attack on the written file succeeds more often than the job allows. No release was made.",

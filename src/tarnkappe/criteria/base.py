@@ -139,6 +139,11 @@ class Criterion(Declared, ABC):
         return referring(self, "sensitive", "counted")
 
     @property
+    def number_columns(self) -> tuple[str, ...]:
+        """Those of the counted columns, besides the sensitive one, whose numbers it computes with, such as weights."""
+        return ()
+
+    @property
     def quasi_identifiers(self) -> tuple[str, ...]:
         """The quasi-identifiers an attacker is assumed to know; none means all of them."""
         return referring(self, "quasi")
