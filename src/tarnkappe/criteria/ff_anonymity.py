@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from tarnkappe.arrays import Counts, Flags, Floats
+from tarnkappe.arrays import Codes, Counts, Flags, Floats
 from tarnkappe.criteria.base import Card, Criterion, as_fraction, times
 from tarnkappe.criteria.values import require_somewhere
 from tarnkappe.errors import JobError
@@ -25,7 +25,7 @@ _MOST_COLUMNS = 10
 class FFAnonymity(Criterion):
     r"""Values are sensitive, not columns: whatever observable values are known, no guarded one is inferred above ``c``.
 
-    .. math:: \frac{|\{r \in G : X \subseteq r, y \in r\}|}{|\{r \in G : X \subseteq r\}|} \le c
+    .. math:: \frac{|\{r \in G : r \text{ has } X \text{ and } y\}|}{|\{r \in G : r \text{ has } X\}|} \le c
 
     for every group :math:`G`, every set :math:`X` of observable values in `freeform` columns, and every guarded value
     :math:`y` in another of them. A column such as an illness holds both: a broken leg is seen by everybody and helps to
@@ -154,7 +154,7 @@ def _codes_of(values: tuple[str, ...], domain: Domain) -> Flags:
     return flags
 
 
-def _commonest(part: Counts, n: int, code: Counts, size: int, count: Counts, guarded: Flags) -> Counts:
+def _commonest(part: Codes, n: int, code: Codes, size: int, count: Counts, guarded: Flags) -> Counts:
     """How many records of each part have its commonest guarded value of a column."""
     if not guarded.any():
         return np.zeros(n, np.int64)

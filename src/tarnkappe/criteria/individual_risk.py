@@ -21,9 +21,9 @@ from tarnkappe.tally import Domain
 class IndividualRisk(Criterion):
     r"""Nobody of a survey is found with a probability above ``risk``, by the sampling weights.
 
-    .. math:: E[1/F \mid f] \le risk, \quad \hat F = \sum_{r \in G} w_r, \quad p = f / \hat F
+    .. math:: E[1/F \mid f] \le risk, \quad N = \sum_{r \in G} w_r, \quad p = f / N
 
-    where f records of a group stand for :math:`\hat F` people, and the number F of people like them is negative
+    where f records of a group stand for N people, and the number F of people like them is negative
     binomial with f and p, as in µ-Argus and sdcMicro (see `tarnkappe.risk`). For one record that stands for ten people
     it is 0.256, not 0.1: the ten are only an estimate.
 

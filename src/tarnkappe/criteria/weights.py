@@ -16,8 +16,8 @@ def people_of(stats: GroupStats, column: str) -> Floats:
     h = stats.histograms[column]
     group = np.repeat(np.arange(stats.n_groups), np.diff(h.indptr))
     if h.domain.decimals is None:
-        found: Floats = np.bincount(group, h.counts * np.nan_to_num(h.domain.positions)[h.codes], stats.n_groups)
-        return found
+        weights: Floats = h.counts * np.nan_to_num(h.domain.positions)[h.codes]
+        return np.bincount(group, weights, stats.n_groups).astype(np.float64)
     whole, power = h.domain.decimals
     sums = np.zeros(stats.n_groups, np.int64)
     np.add.at(sums, group, h.counts * whole[h.codes])
