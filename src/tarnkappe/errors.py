@@ -231,6 +231,6 @@ CODES: dict[str, str] = {
     "W629": "Records of some groups are almost equal, so that their centre tells the value of all of them.",
     "W630": "Records have no value in a column, or one that it cannot hold: under a mechanism that is the same.",
     "W648": "Sensitive values may be falsified: some guarded ones were replaced by others.",
-    "W650": "Epsilon is large: noisy counts promise little.",
     "W649": "How many sensitive values were falsified, for the publisher only.",
+    "W650": "Epsilon is large: noisy counts promise little.",
 }

@@ -39,7 +39,7 @@ ODD = [
 
 
 def counts(frame: pl.DataFrame, asked: Histogram) -> list[np.ndarray]:
-    return counting.true_counts(open_source(frame), asked, seed=1)
+    return counting.true_counts(open_source(frame), asked, np.random.default_rng(1))
 
 
 # --- the loss ---------------------------------------------------------------------------------------------------------

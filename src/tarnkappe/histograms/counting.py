@@ -22,9 +22,6 @@ from tarnkappe.publish.sheets import MAIN, free_name
 #: What the column with the counts is called.
 COUNT = "count"
 
-#: Purposes of chance: which records of a person are counted, and the noise of each table.
-_CHOOSING, _NOISE = 1, 2
-
 
 def table_names(asked: Histogram) -> list[str]:
     """What each table is called; the first has no name."""
@@ -36,20 +33,18 @@ def count_name(columns: tuple[str, ...]) -> str:
     return free_name(COUNT, columns)
 
 
-def chance(seed: int, *purpose: int) -> np.random.Generator:
-    """A stream of its own for each purpose."""
-    return np.random.Generator(np.random.Philox(np.random.SeedSequence(seed, spawn_key=purpose)))
+def true_counts(source: Source, asked: Histogram, rng: np.random.Generator) -> list[Counts]:
+    """How many records each cell of each table has; cells come in the order of the bins, the last column fastest.
 
-
-def true_counts(source: Source, asked: Histogram, seed: int) -> list[Counts]:
-    """How many records each cell of each table has; cells come in the order of the bins, the last column fastest."""
+    Of a person with too many records some are drawn by lot.
+    """
     names = list(dict.fromkeys(name for table in asked.wanted for name in table))
     persons = [] if asked.person is None else [asked.person]
     frame = source.read([*names, *persons])
     n = source.n_rows if not frame.width else frame.height
     kept = np.arange(n)
     if asked.person is not None:
-        kept = _of_each_person(frame[asked.person], asked.most, chance(seed, _CHOOSING))
+        kept = _of_each_person(frame[asked.person], asked.most, rng)
     codes = {name: codes_of(frame[name], asked.bins[name], source)[kept] for name in names}
     counts = []
     for table in asked.wanted:
@@ -102,11 +97,14 @@ def _of_each_person(key: pl.Series, most: int, rng: np.random.Generator) -> Coun
     return np.sort(chosen.filter(pl.col("place") < most)["row"].to_numpy().astype(np.int64))
 
 
-def noisy(counts: list[Counts], asked: Histogram, seed: int) -> list[Counts]:
-    """Counts with geometric noise, independent for every cell; below 0 only if that is not clipped."""
+def noisy(counts: list[Counts], asked: Histogram, rng: np.random.Generator) -> list[Counts]:
+    """Counts with geometric noise, independent for every cell; below 0 only if that is not clipped.
+
+    Every table has a stream of chance of its own.
+    """
     out = []
-    for i, true in enumerate(counts):
-        shown = true + geometric_noise(asked.share, asked.most, chance(seed, _NOISE, i), len(true))
+    for true, stream in zip(counts, rng.spawn(len(counts)), strict=True):
+        shown = true + geometric_noise(asked.share, asked.most, stream, len(true))
         out.append(np.maximum(shown, 0) if asked.clip else shown)
     return out
 

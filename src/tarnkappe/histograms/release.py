@@ -30,6 +30,9 @@ from tarnkappe.job.model import DataSettings, OutputSettings
 from tarnkappe.phases import Phases, Progress
 from tarnkappe.wording import count, plural
 
+#: Purposes of chance: which records of a person are counted, and the noise. No two share a stream.
+_CHOOSING, _NOISE = 1, 2
+
 #: Noise is only as secret as what it is drawn from.
 _SEED_BITS = 128
 
@@ -187,8 +190,11 @@ class _Draft(BundleDraft[HistogramRelease]):
         asked = self.job.histogram
         who = "person" if asked.person else "record"
         return Story(
-            promise=f"the odds of these tables change by a factor of at most e^{asked.epsilon:g} with any one {who}.",
-            attacker="somebody who knows everything about everybody else.",
+            promise=f"all cells that the job fixes, with noise for ε = {asked.epsilon:g} for any one {who}.",
+            attacker="somebody who knows everything about everybody else: the odds of these tables change by a factor "
+            f"of at most e^{asked.epsilon:g}.",
+            verified="The published tables were read back: they have the cells that the job fixes, and the counts that "
+            "were drawn. That there is noise in them no table can show; it lies in how they were made.",
             cards={NAME: (TITLE, CARD)},
             joined="The tables are about the same people; each has noise of its own." if len(asked.wanted) > 1 else "",
             assumptions=(
@@ -248,6 +254,10 @@ def _decide(job: HistogramJob, data: Any, clock: Phases) -> _Draft:
     dialect = stated_dialect(job.data.dialect, file if file is not None and is_csv(file) else None)
     source = open_source(data, dialect, job.data.missing)
     seed = secrets.randbits(_SEED_BITS) if job.seed is None else job.seed
-    counts = true_counts(source, job.histogram, seed)
+    counts = true_counts(source, job.histogram, _chance(seed, _CHOOSING))
     clock.begin("decide")
-    return _Draft(job, data, source, noisy(counts, job.histogram, seed), seed)
+    return _Draft(job, data, source, noisy(counts, job.histogram, _chance(seed, _NOISE)), seed)
+
+
+def _chance(seed: int, purpose: int) -> np.random.Generator:
+    return np.random.Generator(np.random.Philox(np.random.SeedSequence(seed, spawn_key=(purpose,))))
