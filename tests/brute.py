@@ -312,3 +312,36 @@ def average_risk(rows: Sequence[Row]) -> Fraction:
     """The mean over rows of one over the size of their class."""
     classes = classes_by(rows)
     return sum((Fraction(1, len(classes[quasi])) for quasi, _ in rows), Fraction(0)) / len(rows)
+
+
+def n_t(
+    rows: Sequence[Row],
+    column: int,
+    n: int,
+    distance: str = "equal",
+    order: Sequence[Hashable] = (),
+    parent: Mapping[Hashable, Hashable] | None = None,
+) -> Fraction:
+    """The largest, over classes, of the least distance to a set of n rows or more that share some of their texts.
+
+    2 where there is no such set.
+    """
+    whole = table(rows, column)
+    present = [value for value in order if value in whole]
+    worst = Fraction(0)
+    for quasi in {quasi for quasi, _ in rows}:
+        own = Counter(values[column] for texts, values in rows if texts == quasi)
+        best = Fraction(2)
+        for size in range(len(quasi) + 1):
+            for x in combinations(range(len(quasi)), size):
+                known = Counter(v[column] for texts, v in rows if all(texts[j] == quasi[j] for j in x))
+                if sum(known.values()) < n:
+                    continue
+                if distance == "equal":
+                    best = min(best, emd_equal(own, known))
+                elif distance == "ordered":
+                    best = min(best, emd_ordered(own, known, present))
+                else:
+                    best = min(best, emd_hierarchical(own, known, parent or {}))
+        worst = max(worst, best)
+    return worst

@@ -40,6 +40,7 @@ _HOMES = {
     "frequency": "taxonomy",
     "from_file": "taxonomy",
     "intervals": "taxonomy",
+    "noisy_counts": "histograms",
     "numeric": "job",
     "ordered": "taxonomy",
     "prefix": "taxonomy",

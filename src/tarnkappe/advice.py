@@ -39,6 +39,7 @@ ADVICE: dict[str, str] = {
     "E411": "Give a table of the whole population, written like the data: everybody in the data stands in it, too.",
     "E412": "Correct the cell, or add the node to the taxonomy; an empty cell guards nothing.",
     "E413": "Give every person one row in the person table, and every row of the other tables a person from it.",
+    "E436": "Give the column of sampling weights, in which a record stands for 1 person or more.",
     "E501": "Nothing was released. This is a bug or a damaged disk: please report it.",
     "E414": "Take the register from your backup; lines are only ever added to it.",
     "E415": "Plan anew with  tarnkappe fingerprint plan, or take the plan from your backup.",
@@ -74,5 +75,8 @@ ADVICE: dict[str, str] = {
     "W620": "output: {spreadsheet_safe: true}  puts an apostrophe before them.",
     "W621": "algorithm: mondrian  hides who a record is about, too.",
     "W629": "Add  - security-ratio: {column: NAME, epsilon: 1, gamma: 0.5}  with a tolerance that harms nobody.",
+    "W648": "Do not count guarded values in the release; ask the publisher for figures.",
+    "W650": "Ask for less:  epsilon: 1.0; or say in the purpose why more is right.",
+    "W649": "Guard fewer values or form larger groups if there are too many false ones.",
     "W630": "If there are many, look whether the column is declared as what it is.",
 }

@@ -63,6 +63,8 @@ class Story:
     assumptions: tuple[tuple[str, str], ...]
     #: What joins the tables, in one sentence; nothing if the table with a row for every person stands alone.
     joined: str = ""
+    #: What was done to verify the tables, in a sentence or two; nothing if groups were counted again.
+    verified: str = ""
     #: Figures beside the verdict that follow from the published tables: name, number, note.
     figures: tuple[tuple[str, int, str], ...] = ()
     #: The same for the publisher only.

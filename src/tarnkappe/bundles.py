@@ -6,12 +6,14 @@ from pathlib import Path
 
 from tarnkappe.baskets.audit import audit_items
 from tarnkappe.bundling import BundleAudit, manifest_with
+from tarnkappe.histograms.audit import audit_histogram
+from tarnkappe.job.histogram import KEY as HISTOGRAM
 from tarnkappe.job.items import KEY as ITEMS
 from tarnkappe.multirelational.published import KEY as JOINED
 from tarnkappe.multirelational.published import audit_joined
 
 #: How each kind is checked, by the key that only its manifest has.
-_KINDS = {ITEMS: audit_items, JOINED: audit_joined}
+_KINDS = {HISTOGRAM: audit_histogram, ITEMS: audit_items, JOINED: audit_joined}
 
 
 def is_bundle(path: str | Path) -> bool:

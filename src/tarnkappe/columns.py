@@ -52,6 +52,8 @@ _DONE = {
     "identifier": "removed: names a person directly",
     "drop": "removed: not needed",
     "subject": "removed: the key of a person",
+    "household": "removed: the key of a household",
+    "weight": "removed: how many people a record stands for",
     "sensitive": "published unchanged inside its group",
     "keep": "published unchanged",
 }

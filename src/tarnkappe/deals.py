@@ -27,7 +27,8 @@ class Deal:
     Records of the tally that are not dealt are suppressed. A cell may be dealt to many groups; which of its records
     goes where does not matter, because they are alike. `form` is what the groups will say. Where the quasi-identifiers
     have groups of their own, the form has them: one for every cell (see `tarnkappe.publish.recoding`). Where sensitive
-    values are coarsened record by record, `raised` is the node of its taxonomy that each record publishes.
+    values are coarsened record by record, `raised` is the node of its taxonomy that each record publishes. Where some
+    are falsified, `told` is for each record a cell whose sensitive value it publishes, mostly its own.
 
     >>> from tarnkappe.publish.buckets import Buckets
     >>> Deal(np.array([0, 1, 0]), np.array([2, 2]), Buckets())
@@ -42,6 +43,7 @@ class Deal:
     form: Numbered
     notes: Mapping[str, Note] = field(default_factory=dict)
     raised: Codes | None = None
+    told: Codes | None = None
 
     def __post_init__(self) -> None:
         if self.size.min(initial=1) < 1:
@@ -50,6 +52,8 @@ class Deal:
             raise _wrong("groups do not hold all records dealt")
         if self.raised is not None and len(self.raised) != len(self.cell):
             raise _wrong("not every record publishes a node")
+        if self.told is not None and len(self.told) != len(self.cell):
+            raise _wrong("not every record publishes a value")
 
     @classmethod
     def of(cls, groups: Draft, form: Numbered, notes: Mapping[str, Note] | None = None) -> Deal:
@@ -105,7 +109,8 @@ class Deal:
         order = rng.permutation(self.n_groups)
         mixed = replace(self, cell=np.empty_like(self.cell), size=self.size[order])
         # What a record publishes goes with it, so that the records themselves are mixed then.
-        values = self.cell if self.raised is None else np.arange(self.n_records, dtype=self.cell.dtype)
+        alone = self.raised is None and self.told is None
+        values = self.cell if alone else np.arange(self.n_records, dtype=self.cell.dtype)
 
         def fill(run: tuple[int, int]) -> None:
             first, after = run
@@ -113,9 +118,10 @@ class Deal:
 
         map_threads(fill, mixed.chunks())
         shuffle_runs(mixed.cell, mixed.starts, rng)
-        if self.raised is not None:
-            return replace(mixed, cell=self.cell[mixed.cell], raised=self.raised[mixed.cell])
-        return mixed
+        if alone:
+            return mixed
+        moved = [None if shown is None else shown[mixed.cell] for shown in (self.raised, self.told)]
+        return replace(mixed, cell=self.cell[mixed.cell], raised=moved[0], told=moved[1])
 
     def torn(self, rng: np.random.Generator) -> Codes:
         """The cells of the same records once more, those of each group in a random order of their own."""

@@ -199,6 +199,7 @@ CODES: dict[str, str] = {
     "E415": "The plan of traceable copies is missing or was changed.",
     "E430": "The least weight of cells to give up is found by a library that is not installed.",
     "E431": "A file that should be a plain table of numbers is none.",
+    "E436": "Sampling weights are below 1, or missing: every record stands at least for itself.",
     "E501": "The written file was read back and does not satisfy the goal. No release was made.",
     "E502": "An algorithm formed groups that lose, invent or mix up records. No release was made.",
     "E503": "An attack on the written file succeeds more often than the job allows. No release was made.",
@@ -231,4 +232,7 @@ CODES: dict[str, str] = {
     "W621": "Quasi-identifiers are published as they are: who a record is about is not hidden.",
     "W629": "Records of some groups are almost equal, so that their centre tells the value of all of them.",
     "W630": "Records have no value in a column, or one that it cannot hold: under a mechanism that is the same.",
+    "W648": "Sensitive values may be falsified: some guarded ones were replaced by others.",
+    "W649": "How many sensitive values were falsified, for the publisher only.",
+    "W650": "Epsilon is large: noisy counts promise little.",
 }

@@ -239,8 +239,20 @@ class DealtPlan(Planned):
         for name in self.goal.columns:
             s = self.tally.sensitive_index(name)
             size = self.tally.sensitive_domains[s].size
-            out[name] = np.bincount(self.tally.sensitive[:, s], self.published, minlength=size).astype(np.int64)
+            often = self.published if not self._falsified(name) else self._told_often
+            out[name] = np.bincount(self.tally.sensitive[:, s], often, minlength=size).astype(np.int64)
         return out
+
+    def _falsified(self, column: str) -> bool:
+        """Whether records may publish other values of a column than their own."""
+        return self.deal.told is not None and column == getattr(self.form.falsifies, "name", None)
+
+    @cached_property
+    def _told_often(self) -> Counts:
+        """How often records publish the sensitive value of each cell."""
+        assert self.deal.told is not None, "some values are falsified"
+        found: Counts = occurrences(self.deal.told, self.tally.n_cells)
+        return found
 
     def stats(
         self, first: int, after: int, tables: Mapping[str, Counts] | None = None, beside: Codes | None = None
@@ -250,11 +262,13 @@ class DealtPlan(Planned):
         Where what stands `beside` a secret (a code for every cell) narrows groups down, they are divided by it.
         """
         deal, tally = self.deal, self.tally
-        cells = deal.cell[deal.starts[first] : deal.starts[after]]
+        run = slice(deal.starts[first], deal.starts[after])
+        cells = deal.cell[run]
         sensitive = {}
         for name in self.goal.columns:
             s = tally.sensitive_index(name)
-            sensitive[name] = (gathered(self._secrets[name], cells), tally.sensitive_domains[s])
+            shown = deal.told[run] if deal.told is not None and self._falsified(name) else cells
+            sensitive[name] = (gathered(self._secrets[name], shown), tally.sensitive_domains[s])
         joint = None
         if self.goal.joint:
             codes, values = tally.joint

@@ -25,7 +25,7 @@ from tarnkappe.io.kept import restored
 from tarnkappe.io.lookup import Lookup
 from tarnkappe.kernels.histograms import run_sums
 from tarnkappe.publish.sheets import MAIN, Figure, Reading, Summary
-from tarnkappe.schema import Column
+from tarnkappe.schema import KEYS, Column
 from tarnkappe.sheet_runs import Run, Watcher, kept_numbers, runs
 from tarnkappe.tally import Domain
 from tarnkappe.threads import map_threads
@@ -306,7 +306,7 @@ class _Secrets:
         kept = rows_of(evidence, [c.name for c in hidden], source.n_rows, source.name)
         for column in hidden:
             series = kept[column.name].cast(pl.String)
-            if domains is None or column.role == "subject":  # people go under other numbers in each release
+            if domains is None or column.role in KEYS:  # people go under other numbers in each release
                 codes, domain = encode_sensitive(series, column)
             else:
                 codes, domain = encode_again(series, column, domains[column.name]), domains[column.name]

@@ -29,7 +29,7 @@ from tarnkappe.phases import Phases
 from tarnkappe.plan import AnyPlan, DealtPlan, Plan
 from tarnkappe.publish.sheets import MAIN
 from tarnkappe.regrouping import verify_sheets
-from tarnkappe.schema import Column, Schema
+from tarnkappe.schema import KEYS, Column, Schema
 from tarnkappe.sheet_truth import truth_of
 from tarnkappe.tally import Domain, Tally
 from tarnkappe.threads import Pending
@@ -143,7 +143,7 @@ class Run:
 
     def _proved(self, found: Verification, evidence: Evidence) -> Iterator[str]:
         """What a table was found to be beside keeping its criteria: said only if it was looked at."""
-        identifiers = {c.name for c in self.checked.schema.columns if c.role in ("identifier", "subject")}
+        identifiers = {c.name for c in self.checked.schema.columns if c.role in ("identifier", *KEYS)}
         if identifiers and not identifiers & set(found.columns):
             yield "no identifier columns"
         if not found.untrue:

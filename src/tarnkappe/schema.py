@@ -10,8 +10,11 @@ from typing import Literal, get_args
 from tarnkappe.errors import DataError, JobError, closest, did_you_mean
 from tarnkappe.fixes import Fix, role, say
 from tarnkappe.taxonomy.base import TaxonomyBuilder
+from tarnkappe.taxonomy.builders import Suppress
 
-Role = Literal["identifier", "quasi", "sensitive", "keep", "drop", "subject", "undecided"]
+Role = Literal[
+    "identifier", "quasi", "sensitive", "keep", "drop", "subject", "household", "weight", "stratum", "undecided"
+]
 Kind = Literal["categorical", "numeric"]
 MissingRule = Literal["own-value", "wildcard"]
 
@@ -27,8 +30,14 @@ ROLE_MEANINGS: dict[str, str] = {
     "keep": "Published unchanged because it cannot be linked to a person. Say why with `because`.",
     "drop": "Not needed by the users of the release. Removed.",
     "subject": "The key of a person who may have several records. Removed; criteria that name it count people by it.",
+    "household": "The key of a household. Removed; criteria that name it count households by it.",
+    "weight": "How many people a record of a survey stands for. Removed; criteria that name it add it up.",
+    "stratum": "A part of the population that was drawn by itself. Published as it is, and no group mixes two of them.",
     "undecided": "Nobody has chosen a role yet. The job does not run before somebody has.",
 }
+
+#: Roles of keys: what several records share, which go under other numbers in each release.
+KEYS: tuple[Role, ...] = ("subject", "household")
 
 #: What a text must consist of at least to be a reason: letters, and different ones among them.
 _FEWEST_LETTERS, _FEWEST_DIFFERENT = 10, 6
@@ -104,7 +113,15 @@ class Column:
     lenient: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse a quasi-identifier that nobody said how to coarsen, and settings and reasons that mean nothing."""
+        """Refuse a quasi-identifier that nobody said how to coarsen, and settings and reasons that mean nothing.
+
+        A stratum is a quasi-identifier that is never coarsened: groups of two strata would have to be.
+        """
+        if self.role == "stratum":
+            for name, value in (("role", "quasi"), ("taxonomy", Suppress()), ("max_level", 0)):
+                object.__setattr__(self, name, value)
+        if self.role == "weight":
+            object.__setattr__(self, "kind", "numeric")
         for what, given, known in (("role", self.role, ROLES), ("kind", self.kind, KINDS)):
             if given not in known:
                 guess = did_you_mean(str(given), known)

@@ -169,7 +169,8 @@ class _Truth:
         deal = self._plan.deal
 
         if self._strand.raised is None:
-            of_value, values = self._of_cell, deal.cell
+            told = deal.told if self._strand.falsified else None
+            of_value, values = self._of_cell, deal.cell if told is None else told
         else:  # the nodes that records publish are the combinations
             assert deal.raised is not None
             of_value, values = np.arange(self._strand.raised.taxonomy.n_nodes, dtype=np.int32), deal.raised

@@ -127,6 +127,10 @@ def roles(given: Iterable[str]) -> str:
         dropped.append(plural(n["identifier"], "direct identifier"))
     if n["subject"]:
         dropped.append(plural(n["subject"], "person key"))
+    if n["household"]:
+        dropped.append(plural(n["household"], "household key"))
+    if n["weight"]:
+        dropped.append(plural(n["weight"], "weight"))
     if n["drop"]:
         dropped.append(f"{n['drop']} other" if dropped else plural(n["drop"], "column"))
     parts = [" + ".join(dropped) + " dropped"] if dropped else []

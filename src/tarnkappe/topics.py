@@ -25,6 +25,8 @@ _WORDS = {
     "level": "How far a value is coarsened: level 0 is the value itself, the highest level is everything.",
     "suppression": "Leaving out: a value that is published as *, or a record that is not published at all.",
     "release": "The table that may be shared, with its report and manifest. It exists only if it was verified.",
+    "histogram": "A job about noisy counts: people counted in cells that the job fixes, with noise, so that nobody can "
+    "tell whether a person was counted (ε-differential privacy).",
     "seed": "The number that all randomness of a run comes from. Who knows it can undo the shuffling, so it stays in "
     "the private folder.",
 }
@@ -41,6 +43,9 @@ _SYNONYMS = {
     "attack model": "attack models",
     "l+-diversity": "confidence-bounding",
     "l-plus-diversity": "confidence-bounding",
+    "noisy counts": "histogram",
+    "epsilon-differential privacy": "histogram",
+    "dp": "differential-privacy",
 }
 
 _EXIT_CODES = {"E1": 2, "E2": 3, "E3": 4, "E4": 3, "E5": 5, "E6": 6, "E7": 7}

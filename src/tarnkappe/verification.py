@@ -26,7 +26,7 @@ from tarnkappe.io import Source, is_text
 from tarnkappe.io.cells import Step
 from tarnkappe.io.kept import restored
 from tarnkappe.plan import Plan
-from tarnkappe.schema import Column
+from tarnkappe.schema import KEYS, Column
 from tarnkappe.tally import Domain
 from tarnkappe.threads import map_threads
 from tarnkappe.truth import untrue_cells
@@ -145,7 +145,7 @@ def verify_table(
     counted: dict[str, tuple[Codes, Domain]] = {}
     for column in needed:
         series = read_kind(frame[column.name], column, source)
-        if domains is None or column.role == "subject":  # people go under other numbers in each release
+        if domains is None or column.role in KEYS:  # people go under other numbers in each release
             counted[column.name] = encode_sensitive(series, column, records)
             continue
         codes = encode_again(series, column, domains[column.name])
@@ -154,7 +154,7 @@ def verify_table(
         counted[column.name] = codes, domains[column.name]
     untrue: list[str] = []
     if plan is not None:
-        same = {c.name: counted[c.name][0] for c in needed if c.role != "subject"}
+        same = {c.name: counted[c.name][0] for c in needed if c.role not in KEYS}
         untrue = untrue_cells(plan, source, frame, records, same)
     looked_at = {name: found for name, found in counted.items() if name in goal.columns or goal.joint}
     stats, labels = _recount(keys, records, looked_at, goal, evidence.population, quasi, wildcard)

@@ -23,6 +23,7 @@ LAYERS = (
     "plain_json",
     "threads",
     "arrays",
+    "mechanisms",
     "kernels",
     "taxonomy",
     "schema",
@@ -82,6 +83,7 @@ LAYERS = (
     "usefulness",
     "multirelational",
     "baskets",
+    "histograms",
     "bundles",
     "check_release",
     "certificate",
@@ -253,11 +255,13 @@ def test_nothing_is_printed():
 def test_chance_is_passed_in():
     """Whoever needs chance is given a generator, so that a seed decides everything."""
     homes = ("pipeline", "runs", "attacking", "multirelational", "baskets.anonymize", "fingerprint.planning")
+    homes += ("histograms.release",)
     homes += ("datasets", "testing", "usefulness.assess")
     assert calls("np.random.", "numpy.random.", "random.", "default_rng", beside=homes) == []
     assert users({"random"}, beside=()) == []
     # The last for names of temporary files.
     homes = ("pipeline", "multirelational", "baskets.anonymize", "fingerprint.keys", "io.leftovers")
+    homes += ("histograms.release",)
     assert users({"secrets"}, beside=homes) == []
 
 

@@ -34,6 +34,7 @@ from tarnkappe.criteria.delta_presence import DeltaPresence
 from tarnkappe.criteria.k_map import KMap
 from tarnkappe.criteria.key_anonymity import KeyAnonymity
 from tarnkappe.criteria.lkc_privacy import LKCPrivacy
+from tarnkappe.criteria.n_t_closeness import NTCloseness
 from tarnkappe.criteria.xy_anonymity import XYAnonymity
 from tarnkappe.criteria.xy_linkability import XYLinkability
 from tarnkappe.criteria.xy_privacy import XYPrivacy
@@ -190,6 +191,12 @@ CASES: dict[str, tuple[Criterion, Level, tuple[Algorithm, ...], int]] = {
         LKCPrivacy(2, 6, 0.7, "illness"),
         lambda _, rows: brute.lkc(rows, 2, 0)[1],
         (DATAFLY, FLASH, IndividualSorting()),
+        3,
+    ),
+    "n-t-closeness": (
+        NTCloseness("illness", 60, 0.2),
+        lambda _, rows: brute.n_t(rows, 0, 60),
+        (FLASH,),
         3,
     ),
     "average-risk": (AverageRisk(0.04), lambda _, rows: brute.average_risk(rows), (DATAFLY, FLASH), 3),

@@ -387,6 +387,7 @@ BEYOND_GROUPS = {
     "delta-presence",
     "k-map",
     "lkc-privacy",
+    "n-t-closeness",
     "xy-anonymity",
     "xy-linkability",
     "xy-privacy",

@@ -26,6 +26,7 @@ _FOREIGN: dict[Scope, tuple[str, str]] = {
     "group": ("it forms its groups without asking about them", "mondrian"),
     "projection": ("single groups do not decide about it", "flash"),
     "table": ("single groups do not decide about it", "flash"),
+    "method": ("it forms groups by looking at the sensitive values, which betrays them", "mask"),
     "mechanism": ("groups formed by looking at the data break its promise", "sdgs"),
 }
 

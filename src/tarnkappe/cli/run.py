@@ -52,6 +52,7 @@ def run(
 
     [bold]Example:[/bold]  tarnkappe run census.yaml --set criteria.k=10
     """
+    from tarnkappe.cli.histogram import run_about_histogram
     from tarnkappe.cli.items import run_about_items
     from tarnkappe.cli.jobs import fixes_for, job_for, subject_of
     from tarnkappe.cli.progress import Working
@@ -64,6 +65,9 @@ def run(
     changes = [*given, *(settings or [])]
     how: dict[str, Any] = {"seed": seed, "overwrite": overwrite, "dry_run": dry_run, "as_json": as_json, "quiet": quiet}
     about = subject_of(job)
+    if about == "histogram":
+        run_about_histogram(job, data, output, changes, **how)
+        return
     if about == "items":
         run_about_items(job, data, output, changes, **how)
         return

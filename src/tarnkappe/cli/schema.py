@@ -14,6 +14,9 @@ def schema(
     items: Annotated[
         bool, typer.Option("--items", metavar="", help="The schema of job files about sets of items instead.")
     ] = False,
+    histogram: Annotated[
+        bool, typer.Option("--histogram", metavar="", help="The schema of job files about noisy counts instead.")
+    ] = False,
     debug: Debug = False,
 ) -> None:
     """Print the JSON schema of job files, so that an editor can complete and check them.
@@ -23,6 +26,10 @@ def schema(
     [bold]Example:[/bold]  tarnkappe schema > tarnkappe.schema.json
     """
     from tarnkappe.job.files import job_json_schema
+    from tarnkappe.job.histogram import histogram_json_schema
     from tarnkappe.job.items import items_json_schema
 
+    if histogram:
+        screen.print_json(histogram_json_schema())
+        return
     screen.print_json(items_json_schema() if items else job_json_schema())

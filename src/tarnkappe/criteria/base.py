@@ -19,7 +19,7 @@ from tarnkappe.publish.form import Secret
 from tarnkappe.tally import Domain
 from tarnkappe.wording import count
 
-Scope = Literal["group", "projection", "table", "mechanism"]
+Scope = Literal["group", "projection", "table", "method", "mechanism"]
 
 #: How a level compares with what is asked for.
 Sense = Literal["at least", "at most", "below"]
@@ -78,7 +78,8 @@ class Criterion(Declared, ABC):
     decided_by_size: ClassVar[bool] = False
     #: What decides: each group by itself, groups pooled by a part of their labels, or all groups of the table together.
     #: In the last two cases `satisfied` says which groups would have to be suppressed. "mechanism": how the release was
-    #: made decides, and no look at the groups can; only algorithms that are such a mechanism accept it.
+    #: made decides, and no look at the groups can; only algorithms that are such a mechanism accept it. "method":
+    #: groups show a part of it, and how they were formed is the rest; only algorithms that form them so accept it.
     scope: ClassVar[Scope] = "group"
     #: Whether groups are compared with the distribution of the whole table, which suppression shifts.
     compares_with_table: ClassVar[bool] = False
@@ -136,6 +137,11 @@ class Criterion(Declared, ABC):
     def columns(self) -> tuple[str, ...]:
         """All columns whose values must be counted for it, besides the quasi-identifiers."""
         return referring(self, "sensitive", "counted")
+
+    @property
+    def number_columns(self) -> tuple[str, ...]:
+        """Those of the counted columns, besides the sensitive one, whose numbers it computes with, such as weights."""
+        return ()
 
     @property
     def quasi_identifiers(self) -> tuple[str, ...]:

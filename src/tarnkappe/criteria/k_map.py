@@ -27,7 +27,8 @@ class KMap(Criterion):
     >>> KMap(5).holds(stats).tolist()
     [True, False]
 
-    Differs from the paper in: the population must be given as a table. It is not estimated from the data.
+    Differs from the paper in: the population must be given as a table; `EstimatedKMap` estimates it from the sampling
+    fraction, and `WeightedKMap` from sampling weights.
 
     References
     ----------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -37,3 +37,19 @@ def numbers(criterion: Criterion, domain: Domain) -> Floats:
             hint=role(domain.name, "sensitive", "numeric"),
         )
     return np.nan_to_num(domain.positions)
+
+
+def require_somewhere(criterion: Criterion, parameter: str, named: Iterable[str], domains: Sequence[Domain]) -> None:
+    """Refuse a name that is a value of none of the columns."""
+    if not any(domain.known.any() for domain in domains):
+        return
+    for value in named:
+        if not any(value in domain.code_of for domain in domains):
+            known = [leaf for domain in domains for leaf in domain.taxonomy.leaves]
+            columns = " or ".join(f"'{domain.name}'" for domain in domains)
+            raise JobError(
+                "E110",
+                f"'{parameter}' of {criterion.name} names '{value}', "
+                f"which is no value of {columns}{did_you_mean(value, known)}",
+                hint="Correct the name, or give a column a taxonomy that lists all values it may have.",
+            )

@@ -17,7 +17,7 @@ from tarnkappe.errors import DataError
 from tarnkappe.groups import SUPPRESSED, Grouping
 from tarnkappe.io import Source, is_text
 from tarnkappe.plan import Plan
-from tarnkappe.schema import Column, Schema
+from tarnkappe.schema import KEYS, Column, Schema
 from tarnkappe.tally import Domain, Tally, count_cells, with_population
 from tarnkappe.threads import map_threads
 
@@ -47,7 +47,7 @@ class MemoryEngine(Engine):
         if frame.height == 0:
             raise DataError("E402", "the data have no records", where=source.name)
         self._carried = frame.select(_compact(frame[c.name]) for c in schema.with_role("sensitive", "keep"))
-        self._hidden = frame.select(_hide(frame[c.name]) if c.role == "subject" else frame[c.name] for c in hidden)
+        self._hidden = frame.select(_hide(frame[c.name]) if c.role in KEYS else frame[c.name] for c in hidden)
         public = pl.DataFrame() if population is None else population.read([c.name for c in schema.quasi])
         others, n = {name: _examples(frame[name]) for name in frame.columns}, frame.height
         texts = {series.name: series for series in frame}
@@ -101,7 +101,7 @@ class MemoryEngine(Engine):
             # Whether texts are kept as categories is decided by records that may not be published.
             writer.write(batch.cast({pl.Categorical: pl.String}) if plan.goal.is_mechanism else batch)
         witness = self._hidden.select(
-            _redrawn(series, rng).gather(order) if schema[series.name].role == "subject" else series.gather(order)
+            _redrawn(series, rng).gather(order) if schema[series.name].role in KEYS else series.gather(order)
             for series in self._hidden
             if series.name in plan.goal.columns
         )

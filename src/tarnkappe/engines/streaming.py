@@ -21,7 +21,7 @@ from tarnkappe.groups import SUPPRESSED, Grouping
 from tarnkappe.io import Cells, RowCounter, Source, count_rows
 from tarnkappe.kernels.engines.dealing import deal, shuffle_within
 from tarnkappe.plan import Plan
-from tarnkappe.schema import Column, Schema
+from tarnkappe.schema import KEYS, Column, Schema
 from tarnkappe.tally import Tally
 from tarnkappe.threads import Aside
 from tarnkappe.wording import count
@@ -82,7 +82,7 @@ class StreamingEngine(Engine):
         cells = self._counter.cells
         hidden = [name for name in self._hidden if name in plan.goal.columns]
         labels, names = plan.shown(schema), plan.columns(schema)
-        lots = {name: _lots(cells, name, rng) for name in hidden if schema[name].role == "subject"}
+        lots = {name: _lots(cells, name, rng) for name in hidden if schema[name].role in KEYS}
         kept = [c.name for c in schema.with_role("keep")]
         witness = []
 

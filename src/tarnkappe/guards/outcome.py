@@ -118,6 +118,7 @@ def notices_about_deal(job: Job, plan: DealtPlan, schema: Schema) -> tuple[Notic
             alone = int((plan.tally.per_tuple(plan.published) == 1).sum())
             words += f"; {count(alone)} of {plural(plan.n_published, 'record')} are the only ones with theirs"
         out.append(Notice("W621", words, hint="An algorithm that generalises hides both:  algorithm: mondrian"))
+    out += _falsified(plan)
     for column in schema.sensitive:
         if column.name not in job.goal.columns:
             out.append(
@@ -128,6 +129,22 @@ def notices_about_deal(job: Job, plan: DealtPlan, schema: Schema) -> tuple[Notic
                 )
             )
     return tuple(out)
+
+
+def _falsified(plan: DealtPlan) -> Iterator[Notice]:
+    """That values are not true, for everybody; how many, for whoever made the release."""
+    domain, deal = plan.form.falsifies, plan.deal
+    if domain is None or deal.told is None:
+        return
+    secret = plan.tally.sensitive[:, plan.tally.sensitive_index(domain.name)]
+    n = int((secret[deal.told] != secret[deal.cell]).sum())
+    yield Notice(
+        "W648",
+        f"values of '{domain.name}' may be falsified: in groups with too many guarded ones some were replaced",
+        hint="Do not count guarded values in the release.",
+    )
+    share = percent(n / max(plan.n_published, 1))
+    yield Notice("W649", f"{plural(n, 'value')} of '{domain.name}' falsified ({share} of all)", internal=True)
 
 
 def _counted_as_missing(tally: Tally) -> Iterator[Notice]:

@@ -22,7 +22,7 @@ from tarnkappe.looks import SAMPLE, Sight
 from tarnkappe.looks.identifiers.record_number import is_key_of_people
 from tarnkappe.looks.words import words_of
 from tarnkappe.plan import Plan
-from tarnkappe.schema import Column, Schema
+from tarnkappe.schema import KEYS, Column, Schema
 
 #: What people share who have a number in it each.
 _SHARED = {"household", "hh", "family", "dwelling", "haushalt", "familie", "menage", "foyer", "hogar", "famiglia"}
@@ -39,7 +39,7 @@ def require_people_counted(job: Job, schema: Schema) -> None:
 
     A mechanism decides for itself what it can promise to persons.
     """
-    subjects = [c.name for c in schema.with_role("subject")]
+    subjects = [c.name for c in schema.with_role(*KEYS)]
     if job.goal.is_mechanism or not subjects or any(name in job.goal.columns for name in subjects):
         return
     asked = ", ".join(c.name for c in job.goal.criteria) + (" counts" if len(job.goal.criteria) == 1 else " count")
@@ -55,7 +55,7 @@ def notices_about_people(source: Source, schema: Schema, goal: Goal, plan: Plan 
     """Says when rows repeat the key of a person and no criterion counts people, and what that did to the groups."""
     if goal.is_mechanism:
         return ()
-    keys = [c for c in schema.with_role("identifier", "subject") if c.name not in goal.columns]
+    keys = [c for c in schema.with_role("identifier", *KEYS) if c.name not in goal.columns]
     # A key that is dropped is a key still: people have as many records as it says.
     dropped = [(c, words_of(c.name)) for c in schema.with_role("drop")]
     keys += [c for c, words in dropped if is_key_of_people(words) or _SHARED.intersection(words)]
@@ -65,7 +65,7 @@ def notices_about_people(source: Source, schema: Schema, goal: Goal, plan: Plan 
     different = source.n_distinct([c.name for c in keys])
     repeating = [c for c in keys if 1 < different[c.name] < source.n_rows]
     found: list[tuple[tuple[str, ...], int]] = [
-        ((c.name,), different[c.name]) for c in repeating if c.role == "subject" or _may_be_a_key(sample[c.name])
+        ((c.name,), different[c.name]) for c in repeating if c.role in KEYS or _may_be_a_key(sample[c.name])
     ]
     parts = [c.name for c in repeating if not Sight.of(c.name, sample[c.name]).is_measure]
     pair = _key_of_two(source, parts, different)

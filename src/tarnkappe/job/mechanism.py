@@ -9,7 +9,7 @@ import polars as pl
 
 from tarnkappe.errors import JobError
 from tarnkappe.goal import Goal
-from tarnkappe.schema import Column, Schema
+from tarnkappe.schema import KEYS, Column, Schema
 
 
 def independent(schema: Schema, goal: Goal, types: Mapping[str, pl.DataType]) -> Schema:
@@ -24,7 +24,7 @@ def independent(schema: Schema, goal: Goal, types: Mapping[str, pl.DataType]) ->
     numbers, a value that its taxonomy lacks) counts as missing, and sensitive values are texts, whatever they are.
     """
     names = ", ".join(c.name for c in goal.criteria if c.scope == "mechanism")
-    for column in schema.with_role("subject"):
+    for column in schema.with_role(*KEYS):
         raise JobError(
             "E111",
             f"{names} speaks about single records, but '{column.name}' says that a person may have several",

@@ -269,6 +269,7 @@ class _Torn(_Answering):
         self._labels = None if people is None else _BoxShares(people.boxes, tally)
         self._part = None if people is None else people.box[deal.cell]
         self._raises, self._raised = plan.form.raises, deal.raised
+        self._falsified, self._told = getattr(plan.form.falsifies, "name", None), deal.told
 
     def estimate(self, query: Predicates) -> float:
         """Sum over all groups of their size times the share of each strand that matches."""
@@ -301,7 +302,8 @@ class _Torn(_Answering):
     def _codes_of(self, name: str) -> NDArray[np.intp]:
         """The code of every record in a column."""
         if name not in self._records:
-            self._records[name] = self._cells.codes[name][self._cell]
+            told = self._told if name == self._falsified else None
+            self._records[name] = self._cells.codes[name][self._cell if told is None else told]
         return self._records[name]
 
 

@@ -50,6 +50,11 @@ class Numbered(Form):
         """The sensitive column whose values are coarsened record by record, if there is one."""
         return None
 
+    @property
+    def falsifies(self) -> Domain | None:
+        """The sensitive column some of whose values are not those of the people in their rows, if there is one."""
+        return None
+
     def number(self, schema: Schema) -> str:
         """What the column with the numbers is called beside those of the data."""
         return free_name(self.numbers, schema.published)

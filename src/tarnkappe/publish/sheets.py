@@ -118,7 +118,8 @@ class Strand:
     Where rows are counted, `count` is the column that says how many records a row stands for. Where a table calls its
     columns otherwise than the data do, `names` are those of the data. Where labels stand instead of the values,
     `recoded` says which; where they stand there record by record, `raised` is the column whose taxonomy has them.
-    Numbers that were `drawn` anew, to so many decimal places, keep the moments of their groups and nothing else.
+    Numbers that were `drawn` anew, to so many decimal places, keep the moments of their groups and nothing else. Where
+    some values are `falsified`, each record has the one that it was dealt to tell.
     """
 
     columns: tuple[str, ...]
@@ -128,6 +129,7 @@ class Strand:
     recoded: Recoding | None = None
     raised: Domain | None = None
     drawn: int | None = None
+    falsified: bool = False
 
     def as_dict(self) -> dict[str, Any]:
         """As a manifest tells it."""

@@ -65,6 +65,8 @@ def how_verified(release: Told) -> str:
             "The published table was read back. Which rows were drawn together only the publisher knows: their groups "
             "were counted again, every criterion was evaluated anew, and every group has its means and covariances."
         )
+    if isinstance(release, Bundle) and release.story.verified:
+        return release.story.verified
     many = len(release.public_manifest.get("tables", ())) > 1
     return (
         f"The published {'tables were' if many else 'table was'} read back, groups were counted again from what stands "

@@ -25,7 +25,7 @@ from tarnkappe.report.numbers import count, counted, figure, percent
 from tarnkappe.report.parts import assumed, big_figures, criterion_card, evidence, facts_list, proof, section
 
 #: Roles whose columns are not in the release.
-REMOVED = ("identifier", "drop", "subject")
+REMOVED = ("identifier", "drop", "subject", "household", "weight")
 
 ROLE_NAMES = {
     "identifier": "direct identifier",
@@ -34,6 +34,8 @@ ROLE_NAMES = {
     "keep": "kept as it is",
     "drop": "dropped",
     "subject": "key of a person",
+    "household": "key of a household",
+    "weight": "sampling weight",
 }
 
 _LONGEST_LABEL = 48

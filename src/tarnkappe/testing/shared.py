@@ -51,6 +51,7 @@ def counted_domains(criteria: Iterable[Criterion], size: int) -> dict[str, Domai
     """A domain of some size for each column that criteria look at, of the kind that they need."""
     criteria = tuple(criteria)
     numeric = {c.sensitive_column for c in criteria if c.measured_by == "numbers"}
+    numeric |= {name for c in criteria for name in c.number_columns}
     guards = {c.guard: c.column for c in criteria if isinstance(c, PersonalizedPrivacy)}
     out: dict[str, Domain] = {}
     for name in dict.fromkeys(name for c in criteria for name in c.columns):
