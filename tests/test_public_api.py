@@ -32,6 +32,7 @@ BESIDE_THE_ROOMS = [
     "frequency",
     "from_file",
     "intervals",
+    "noisy_counts",
     "numeric",
     "ordered",
     "prefix",

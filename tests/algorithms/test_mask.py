@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import tarnkappe as tk
 from grids import examples
+from tarnkappe.algorithms.multidimensional import mask
 from tarnkappe.algorithms.multidimensional.mask import Mask
 from tarnkappe.audit import audit
 from tarnkappe.choice import Auto
@@ -203,5 +204,22 @@ def test_a_value_that_was_not_dealt_is_noticed(monkeypatch: pytest.MonkeyPatch, 
 
     monkeypatch.setattr(Masked, "sheets", honest)
     with pytest.raises(VerificationError, match="E501"):
+        tk.run_job(job(), PAPER, tmp_path / "out", seed=1)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_lying_criterion_is_found_out(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    """Nothing is falsified, and the criterion says that nothing needs to be: counting by hand shows it."""
+    monkeypatch.setattr(MConfidentiality, "holds", lambda self, stats: np.ones(stats.n_groups, np.bool_))
+    monkeypatch.setattr(mask, "_masked", lambda tally, goal, asked, cell, size, rng: (cell.copy(), {}))
+    tk.run_job(job(), PAPER, tmp_path / "out", seed=1)
+    written = pl.read_parquet(tmp_path / "out/public/release.parquet")
+    shares = written.group_by("place").agg((pl.col("illness") == "HIV").mean())
+    assert shares["illness"].max() == 1.0
+
+
+def test_falsifying_nothing_is_noticed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    monkeypatch.setattr(mask, "_masked", lambda tally, goal, asked, cell, size, rng: (cell.copy(), {}))
+    with pytest.raises(InfeasibleError):
         tk.run_job(job(), PAPER, tmp_path / "out", seed=1)
     assert list(tmp_path.iterdir()) == []

@@ -10,13 +10,17 @@ from tarnkappe.criteria.delta_disclosure import DeltaDisclosure
 from tarnkappe.criteria.delta_presence import DeltaPresence
 from tarnkappe.criteria.entropy_l_diversity import EntropyLDiversity
 from tarnkappe.criteria.epsilon_m_anonymity import EpsilonMAnonymity
+from tarnkappe.criteria.estimated_k_map import EstimatedKMap
+from tarnkappe.criteria.ff_anonymity import FFAnonymity
 from tarnkappe.criteria.frequency_l_diversity import FrequencyLDiversity
 from tarnkappe.criteria.k_anonymity import KAnonymity
 from tarnkappe.criteria.k_e_anonymity import KEAnonymity
 from tarnkappe.criteria.k_map import KMap
 from tarnkappe.criteria.l_diversity import LDiversity
 from tarnkappe.criteria.lkc_privacy import LKCPrivacy
+from tarnkappe.criteria.m_confidentiality import MConfidentiality
 from tarnkappe.criteria.max_risk import MaxRisk
+from tarnkappe.criteria.n_t_closeness import NTCloseness
 from tarnkappe.criteria.personalized_privacy import PersonalizedPrivacy
 from tarnkappe.criteria.recursive_cl_diversity import RecursiveCLDiversity
 from tarnkappe.criteria.t_closeness import TCloseness
@@ -71,6 +75,10 @@ GOALS = {
     "linkability": Goal([KAnonymity(2), XYLinkability("disease", 0.5)], 0.1),
     "privacy of people": Goal([XYPrivacy("person", 3, "disease", 0.9)], 0.3),
     "LKC": Goal([LKCPrivacy(2, 5, 0.7, "disease")], 0.05),
+    "k-map of a sample": Goal([EstimatedKMap(9, 0.4)], 0.05),
+    "observable values": Goal([KAnonymity(2), FFAnonymity(("disease", "income"), ("value 1", "value 3"), 0.6)], 0.2),
+    "(n, t)": Goal([KAnonymity(3), NTCloseness("disease", 30, 0.4)], 0.3),
+    "guarded values": Goal([KAnonymity(3), MConfidentiality("disease", ("value 1",), 2)]),
     "average risk": Goal([KAnonymity(2), AverageRisk(0.1)], 0.05),
 }
 

@@ -175,6 +175,31 @@ def test_believing_every_plan_is_noticed(criterion: Criterion, monkeypatch: pyte
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize(
+    "criterion", [WeightedKMap("weight", 400), IndividualRisk("weight", 0.01), EstimatedKMap(40, 0.2)], ids=str
+)
+def test_a_lying_criterion_is_found_out(criterion: Criterion, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    """It deceives plan and verdict alike; counting by hand it does not."""
+
+    def broken(folder: Path) -> bool:
+        data = survey()
+        tk.run_job(job(criterion, weight="weight"), data, folder, seed=1)
+        groups = groups_of(folder, "age", "sex").values()
+        sizes = np.array([len(rows) for rows in groups])
+        people = np.array([data["weight"].gather(rows).sum() for rows in groups])
+        if isinstance(criterion, EstimatedKMap):
+            return min(tail(int(f), 40, Fraction(1, 5), "negative-binomial") for f in [sizes.min()]) > 0.05
+        return (
+            people.min() < 400 if isinstance(criterion, WeightedKMap) else individual_risks(sizes, people).max() > 0.01
+        )
+
+    assert not broken(tmp_path / "honest")
+    for name, lie in {"holds": lambda self, stats: np.ones(stats.n_groups, np.bool_), "min_size": 1}.items():
+        monkeypatch.setattr(type(criterion), name, lie)
+    monkeypatch.setattr(type(criterion), "decided_by_size", False)
+    assert broken(tmp_path / "lying")
+
+
 # --- households -------------------------------------------------------------------------------------------------------
 
 

@@ -393,6 +393,16 @@ BEYOND_GROUPS = {
     "xy-privacy",
 }
 
+#: Criteria that lie in `test_values_that_tell`, `test_surveys` and `test_mask`.
+LIE_ELSEWHERE = {
+    "estimated-k-map",
+    "ff-anonymity",
+    "individual-risk",
+    "m-confidentiality",
+    "quasi-sensitive",
+    "weighted-k-map",
+}
+
 #: Criteria that single groups decide, beyond the classics, with parameters that `guarded_hospital` can satisfy.
 GROUP_CRITERIA: dict[str, Criterion] = {
     "alpha-k": AlphaKAnonymity("illness", 0.5, 4),
