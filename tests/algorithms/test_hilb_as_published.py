@@ -18,7 +18,7 @@ from tarnkappe.tally import Domain, Tally, count_cells
 from tarnkappe.taxonomy.tree import Taxonomy
 from tarnkappe.testing import check_grouping
 
-PUBLISHED = Hilb(fallback="published", refine=False, lookahead=1, swaps=0)
+PUBLISHED = Hilb(as_published=True, refine=False, lookahead=1, swaps=0)
 
 
 def algorithm_1(values: list[int], l: int) -> tuple[list[list[int]], int]:  # noqa: E741
@@ -79,7 +79,7 @@ def table(seed: int, n: int = 300) -> Tally:
     return count_cells(codes, [rng.choice(4, n, p=[0.27, 0.26, 0.25, 0.22])], [age, town], [ill])[0]
 
 
-@pytest.mark.parametrize("algorithm", [PUBLISHED, Hilb(fallback="published"), Hilb(positions="value")], ids=str)
+@pytest.mark.parametrize("algorithm", [PUBLISHED, Hilb(as_published=True), Hilb(by_value=True)], ids=str)
 @pytest.mark.parametrize("l", [2, 3])
 def test_the_goal_is_kept(algorithm, l):  # noqa: E741
     tally, goal = table(l), Goal([FrequencyLDiversity("ill", l)])

@@ -26,11 +26,11 @@ def table(n: int = 1200) -> Tally:
 
 
 @pytest.mark.parametrize("inner", ["mondrian", "k-member", "oka"])
-@pytest.mark.parametrize("positions", ["rank", "value"])
-def test_parts_are_grouped_by_another_algorithm(inner, positions):
+@pytest.mark.parametrize("by_value", [False, True])
+def test_parts_are_grouped_by_another_algorithm(inner, by_value):
     tally, goal = table(), Goal([KAnonymity(4)])
     rng = np.random.default_rng(0)
-    found = HilbertParts(inner, 200, positions=positions).decide(tally, goal, rng=rng)
+    found = HilbertParts(inner, 200, by_value=by_value).decide(tally, goal, rng=rng)
     check_grouping("hilbert-parts", tally, goal, found)
     assert found.notes["parts of the curve"] == 6
     whole = algorithm_class(inner)().decide(tally, goal, rng=rng)

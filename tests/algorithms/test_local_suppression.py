@@ -13,13 +13,15 @@ from every_suppression import least
 
 import tarnkappe as tk
 from strategies import published_rows
+from tarnkappe.algorithms.local import local_suppression
 from tarnkappe.algorithms.local.local_suppression import LocalSuppression
 from tarnkappe.algorithms.local.patterns import greedy_cover, patterns_of
+from tarnkappe.algorithms.steps.giving_up import Rows
 from tarnkappe.criteria.k_anonymity import KAnonymity
 from tarnkappe.criteria.key_anonymity import KeyAnonymity
 from tarnkappe.criteria.l_diversity import LDiversity
 from tarnkappe.criteria.lkc_privacy import LKCPrivacy
-from tarnkappe.errors import DataError
+from tarnkappe.errors import DataError, InfeasibleError
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping
 from tarnkappe.pipeline import run_job
@@ -225,3 +227,19 @@ def test_without_the_solver_one_line_says_how_to_get_it(monkeypatch):
         OPTIMAL.decide(tally, Goal([KAnonymity(2)]), rng=np.random.default_rng(0))
     assert error.value.code == "E430"
     assert "tarnkappe[optimal]" in str(error.value)
+
+
+def test_groups_that_are_too_small_are_never_written(monkeypatch, tmp_path):
+    """Sabotage: an algorithm that gives up nothing and believes itself is caught before anything appears."""
+    monkeypatch.setattr(Rows, "settle", lambda rows, _: iter([rows.grouping(rows.leaves())]))
+    monkeypatch.setattr(local_suppression, "suppress_leftovers", lambda tally, grouping, goal: grouping)
+    frame = pl.DataFrame({"age": ["1", "1", "2", "3"], "job": ["a", "a", "b", "b"]})
+    job = tk.Job(quasi={n: tk.suppress() for n in frame.columns}, criteria=[KAnonymity(2)], algorithm=GREEDY)
+    plain = local_suppression.LocalSuppression.all_in_one
+    monkeypatch.setattr(local_suppression.LocalSuppression, "all_in_one", lambda self, tally: None)
+    with pytest.raises(InfeasibleError):
+        run_job(job, frame, tmp_path / "release", seed=1)
+    assert list(tmp_path.iterdir()) == []
+    monkeypatch.setattr(local_suppression.LocalSuppression, "all_in_one", plain)
+    release = run_job(job, frame, tmp_path / "release", seed=1)  # the last resort: all records in one group
+    assert release.verdicts[0].reached == 4

@@ -80,8 +80,8 @@ class Hilb(Improving):
     frontier is eligible; that can only be if fewer than 2l values are left, and the fall-back step does as well. What
     it means to look beyond the frontier is our reading: a group begins with the first record of the line and always
     takes the one of the next `lookahead` cells that widens its box least. ``refine: false, lookahead: 1, swaps: 0`` is
-    the algorithm of the papers; with ``fallback: published`` both steps are those of the thesis, one group after
-    another, and groups may have up to as many records as there are values. ``positions: value`` places numbers on the
+    the algorithm of the papers; with ``as_published: true`` both steps are those of the thesis, one group after
+    another, and groups may have up to as many records as there are values. ``by_value: true`` places numbers on the
     curve by their value instead of their rank, so that far-apart numbers are far apart there too.
 
     References
@@ -119,18 +119,14 @@ class Hilb(Improving):
         doc="Group within parts made by median cuts, keep equal records together, dissolve and regrow groups.",
         kw_only=True,
     )
-    fallback: str = param(
-        "due",
-        doc="Where the nearest values do not do: take those that are due (due), or, as the thesis has it, add the next "
-        "nearest, and failing that the commonest (published).",
-        choices=("due", "published"),
+    as_published: bool = param(
+        False,
+        doc="Where the l nearest values do not do, add the next nearest, and failing that the commonest, as the thesis "
+        "has it, instead of the values that are due.",
         kw_only=True,
     )
-    positions: str = param(
-        "rank",
-        doc="Where a number stands on the curve: by its rank among the numbers, or by its value.",
-        choices=("rank", "value"),
-        kw_only=True,
+    by_value: bool = param(
+        False, doc="Place numbers on the curve by their value instead of their rank among the numbers.", kw_only=True
     )
     partitions: int = param(1, doc="Ranges of the curve that are grouped apart, in parallel.", ge=1, kw_only=True)
 
@@ -176,14 +172,14 @@ class Hilb(Improving):
         rows = tally.quasi[first_of_tuples(tally)]
         if self.order == "idistance":
             return idistance_order(rows, tally.quasi_domains, pool.ruler, rng, stretch=self.stretch)
-        return hilbert_order(rows, tally.quasi_domains, stretch=self.stretch, by_value=self.positions == "value")
+        return hilbert_order(rows, tally.quasi_domains, stretch=self.stretch, by_value=self.by_value)
 
     def _formed(self, line: Line, column: str, value: Codes, different: int) -> Grouping:
         """Groups of different values, made in parts of the table or, without refinement, along the whole line."""
         if self.refine:
             return self._formed_in_parts(line, column, value, different)
         bounds = line.eligible_ranges(value, different, self.partitions)
-        return line.form(value, different, self._ahead(line.tally), bounds, published=self.fallback == "published")
+        return line.form(value, different, self._ahead(line.tally), bounds, published=self.as_published)
 
     def _formed_in_parts(self, line: Line, column: str, value: Codes, different: int) -> Grouping:
         """Groups of different values within parts of the table; where equal records suffice, they stay together."""
@@ -212,7 +208,7 @@ class Hilb(Improving):
                 different,
                 self._ahead(some),
                 _bounds(part[firsts][along]),
-                published=self.fallback == "published",
+                published=self.as_published,
             )
             cell = np.concatenate([cell, cells[formed.cell]])
             group = np.concatenate([group, n + formed.group])

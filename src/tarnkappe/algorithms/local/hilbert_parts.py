@@ -49,11 +49,8 @@ class HilbertParts(Algorithm):
 
     inner: str = param("k-member", doc="The algorithm that groups each part.", choices=_INNER)
     records: int = param(5000, doc="About how many records a part has.", ge=1)
-    positions: str = param(
-        "rank",
-        doc="Where a number stands on the curve: by its rank among the numbers, or by its value.",
-        choices=("rank", "value"),
-        kw_only=True,
+    by_value: bool = param(
+        False, doc="Place numbers on the curve by their value instead of their rank among the numbers.", kw_only=True
     )
 
     def decide(self, tally: Tally, goal: Goal, *, rng: np.random.Generator) -> Grouping:
@@ -75,7 +72,7 @@ class HilbertParts(Algorithm):
     def _parts(self, tally: Tally, goal: Goal) -> Codes:
         """The part of every cell; each part as a whole satisfies the goal."""
         rows = tally.quasi[first_of_tuples(tally)]
-        order = hilbert_order(rows, tally.quasi_domains, by_value=self.positions == "value")
+        order = hilbert_order(rows, tally.quasi_domains, by_value=self.by_value)
         bounds = even_ranges(tally.tuple_sizes[order], max(1, tally.n_records // self.records))
         tables = goal.table_distributions(tally)
         of_tuple = np.empty(len(rows), np.int32)
