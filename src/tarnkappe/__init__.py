@@ -40,6 +40,9 @@ _HOMES = {
     "frequency": "taxonomy",
     "from_file": "taxonomy",
     "intervals": "taxonomy",
+    "MaskingJob": "job.masking",
+    "MaxLinkage": "masks.linkage",
+    "mask": "masking",
     "numeric": "job",
     "ordered": "taxonomy",
     "prefix": "taxonomy",
@@ -58,7 +61,7 @@ _HOMES = {
 }
 
 #: The rooms whose classes are offered, all of them.
-_ROOMS = ("algorithms", "attacks", "criteria")
+_ROOMS = ("algorithms", "attacks", "criteria", "masks")
 
 
 @cache

@@ -113,6 +113,14 @@ from tarnkappe.criteria.xy_privacy import XYPrivacy as XYPrivacy
 from tarnkappe.job import DataSettings as DataSettings
 from tarnkappe.job import Job as Job
 from tarnkappe.job import numeric as numeric
+from tarnkappe.job.masking import MaskingJob as MaskingJob
+from tarnkappe.masking import mask as mask
+from tarnkappe.masks.additive_noise import AdditiveNoise as AdditiveNoise
+from tarnkappe.masks.linkage import MaxLinkage as MaxLinkage
+from tarnkappe.masks.multiplicative_noise import MultiplicativeNoise as MultiplicativeNoise
+from tarnkappe.masks.pseudonyms import Pseudonyms as Pseudonyms
+from tarnkappe.masks.rounding import Rounding as Rounding
+from tarnkappe.masks.top_bottom_coding import TopBottomCoding as TopBottomCoding
 from tarnkappe.pipeline import decide as decide
 from tarnkappe.pipeline import run_job as run_job
 from tarnkappe.pipeline import solutions as solutions

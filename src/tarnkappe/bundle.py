@@ -15,6 +15,7 @@ from tarnkappe.codebook import Entry
 from tarnkappe.columns import ColumnSummary
 from tarnkappe.criteria.base import Card, Verdict
 from tarnkappe.errors import Notice, VerificationError
+from tarnkappe.masks.base import MaskCard
 from tarnkappe.publish.sheets import MAIN
 from tarnkappe.wording import plural
 
@@ -58,7 +59,7 @@ class Story:
     #: What an attacker is assumed to know, in one sentence.
     attacker: str
     #: What each criterion is called in print and protects from, by its name.
-    cards: Mapping[str, tuple[str, Card]]
+    cards: Mapping[str, tuple[str, Card | MaskCard]]
     #: What has to be true for the promise to mean what it says: titles and sentences.
     assumptions: tuple[tuple[str, str], ...]
     #: What joins the tables, in one sentence; nothing if the table with a row for every person stands alone.

@@ -197,6 +197,8 @@ CODES: dict[str, str] = {
     "E413": "The keys of joined tables do not fit: a person is missing, stands twice, or has no key.",
     "E414": "The register of issued copies was changed, or lines of it are missing.",
     "E415": "The plan of traceable copies is missing or was changed.",
+    "E420": "The file with the key of pseudonyms is missing, cannot be read, or holds no key.",
+    "E421": "A mask can make nothing of these data: a column does not vary, or nobody can be exchanged with anybody.",
     "E501": "The written file was read back and does not satisfy the goal. No release was made.",
     "E502": "An algorithm formed groups that lose, invent or mix up records. No release was made.",
     "E503": "An attack on the written file succeeds more often than the job allows. No release was made.",
@@ -229,4 +231,7 @@ CODES: dict[str, str] = {
     "W621": "Quasi-identifiers are published as they are: who a record is about is not hidden.",
     "W629": "Records of some groups are almost equal, so that their centre tells the value of all of them.",
     "W630": "Records have no value in a column, or one that it cannot hold: under a mechanism that is the same.",
+    "W640": "Pseudonyms join the records of a person, so that more is known about each than one row says.",
+    "W641": "A quasi-identifier is published as it is, and no criterion looks at it: only masks were asked for.",
+    "W642": "Values of a column were changed: what is published about a person there may not be true.",
 }

@@ -25,6 +25,7 @@ from tarnkappe.guards import (
     refuse_identifiers,
 )
 from tarnkappe.io import Source
+from tarnkappe.masks.masked import Masked, require_kept
 from tarnkappe.phases import Phases
 from tarnkappe.plan import AnyPlan, DealtPlan, Plan
 from tarnkappe.publish.sheets import MAIN
@@ -53,6 +54,13 @@ class Checked:
     tally: Tally
     notices: tuple[Notice, ...]
     population: Source | None = None
+    #: The data before masks were put on them, if the job has some; `source` is then what they look like afterwards.
+    masked: Masked | None = None
+
+    @property
+    def original(self) -> Source:
+        """The data as they were given."""
+        return self.source if self.masked is None else self.masked.original
 
 
 @dataclass(frozen=True)
@@ -122,6 +130,10 @@ class Run:
         for source in written.values():
             # Once more: in random order any sample shows all of it.
             refuse_identifiers(source, self.checked.schema.columns, coarsened=coarsened, labelled=coarsened)
+        if self.checked.masked is not None:
+            everybody = self.plan.n_published == self.checked.source.n_rows
+            require_kept(self.checked.masked.found(written[MAIN], everybody=everybody), where)
+            found = replace(found, proved=(*found.proved, "what masks leave as it was, recomputed"))
         return found
 
     def recount(self, written: Mapping[str, Source], evidence: Evidence) -> Verification:
@@ -134,8 +146,8 @@ class Run:
         return replace(found, proved=tuple(self._proved(found, evidence)))
 
     def told(self) -> dict[str, Any]:
-        """What a manifest tells about how groups are found."""
-        return self._way.told()
+        """What a manifest tells about how groups are found, and about values that were changed."""
+        return self._way.told() | ({} if self.checked.masked is None else self.checked.masked.told())
 
     def numbers_among(self, columns: Sequence[str]) -> set[str]:
         """Those of the columns of a table that hold numbers."""
