@@ -33,7 +33,7 @@ from tarnkappe.masks.linkage import MaxLinkage
 from tarnkappe.masks.masked import Masked
 from tarnkappe.phases import Phases, Progress
 from tarnkappe.publish.sheets import MAIN
-from tarnkappe.schema import Column
+from tarnkappe.schema import Column, Role
 from tarnkappe.verification import unreadable
 from tarnkappe.wording import figure
 
@@ -64,12 +64,15 @@ def mask(
     masks: Iterable[Mask] | Mask,
     *,
     columns: Iterable[Column] = (),
+    rest: Role = "keep",
     linkage: MaxLinkage | None = None,
     folder: str | Path | None = None,
     overwrite: bool = False,
     seed: int | None = None,
 ) -> MaskedRelease:
-    """Change values by masks and publish the rest as it is, unless `columns` give it another role.
+    """Change values by masks; `columns` say which role others have, and `rest` what becomes of those not named.
+
+    What is published unchanged must not point at people, unless its column says why (`because`).
 
     >>> import polars as pl
     >>> from tarnkappe import Rounding
@@ -77,7 +80,10 @@ def mask(
     >>> sorted(release.table["income"].to_list())
     [1000, 2000, 2000]
     """
-    job = MaskingJob(tuple(columns), masks_of(masks), linkage, rest="keep", seed=number_of(seed, "seed"))
+    made = masks_of(masks)
+    given = {c.name: c for c in columns}
+    given |= {name: Column(name, "keep") for one in made for name in one.changes if name not in given}
+    job = MaskingJob(tuple(given.values()), made, linkage, rest=rest, seed=number_of(seed, "seed"))
     if folder is None:
         return mask_in_memory(job, data)
     return run_masking(job, data, folder, overwrite=overwrite)

@@ -102,7 +102,7 @@ class Columns:
         stored = self.source.types(names)
         shown = {name: restored(name, stored[name], types[name], self.source.decimal) for name in names}
         rows = self.source.scan(names).select(expr.alias(f"c{j}") for j, expr in enumerate(shown.values()))
-        return self.source.collected(rows.group_by(pl.all()).len("n"))
+        return self.source.collected(rows.group_by(pl.all()).agg(pl.len().cast(pl.Int64).alias("n")))
 
 
 def differing(names: Sequence[str], before: Columns, after: Columns) -> int:

@@ -3,39 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from tarnkappe.arrays import Bytes, Counts
+from tarnkappe.io.texts import texts_as_bytes
 
 #: Bytes of a block of SHA-256, and what HMAC mixes with the key.
 _BLOCK, _INNER, _OUTER = 64, 0x36, 0x5C
-
-
-def texts_as_bytes(texts: pl.Series) -> tuple[Bytes, Counts]:
-    """All texts one after another as UTF-8, and where each ends; a missing one is empty."""
-    whole = texts.fill_null("")
-    ends = whole.str.len_bytes().cast(pl.Int64).cum_sum().to_numpy()
-    joined = whole.str.join("").item() if len(whole) else ""
-    return np.frombuffer(joined.encode(), np.uint8), ends
-
-
-def bytes_as_texts(text: Bytes, ends: Counts, name: str, missing: NDArray[np.bool_]) -> pl.Series:
-    """Texts of which the bytes stand one after another."""
-    import pyarrow as pa
-
-    offsets = np.append(0, ends).astype(np.int64)
-    array = pa.Array.from_buffers(
-        pa.large_string(), len(ends), [None, pa.py_buffer(offsets), pa.py_buffer(np.ascontiguousarray(text))]
-    )
-    made = pl.Series(name, array, dtype=pl.String)
-    if not missing.any():
-        return made
-    return made.to_frame().select(pl.when(~pl.lit(pl.Series(missing))).then(pl.first()).alias(name)).to_series()
 
 
 def keyed_words(key: bytes, texts: pl.Series) -> NDArray[np.uint32]:

@@ -11,8 +11,9 @@ import polars as pl
 
 from tarnkappe.errors import JobError
 from tarnkappe.fixes import Fix
+from tarnkappe.io.texts import bytes_as_texts
 from tarnkappe.masks.base import ByValue, Chance, ColumnMask, Columns, Fitted, Kept, MaskCard, unfit
-from tarnkappe.masks.hashing import bytes_as_texts, keyed_words
+from tarnkappe.masks.hashing import keyed_words
 from tarnkappe.masks.keys import key_from
 from tarnkappe.masks.spelling import FEWEST, respelt, room
 from tarnkappe.params import param

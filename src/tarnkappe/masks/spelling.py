@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from tarnkappe.masks.hashing import bytes_as_texts, keyed_words, texts_as_bytes
+from tarnkappe.io.texts import bytes_as_texts, texts_as_bytes
+from tarnkappe.masks.hashing import keyed_words
 
 #: Rounds of the Feistel network.
 _ROUNDS = 10
