@@ -15,7 +15,7 @@ from tarnkappe.criteria import all_criteria
 from tarnkappe.engines.settings import ENGINES, EngineSettings
 from tarnkappe.errors import JobError
 from tarnkappe.job.given import algorithm_of, seconds_of, share_of
-from tarnkappe.job.masks import mask_data, mask_from, masks_json_schema
+from tarnkappe.job.masks import mask_data, mask_from, masks_json_schema, refuse_linkage
 from tarnkappe.job.model import DataSettings, Job, OutputSettings, Population, require_column, require_target
 from tarnkappe.job.sections import (
     ColumnSection,
@@ -120,6 +120,7 @@ def job_from_data(raw: Mapping[str, Any], folder: Path) -> Job:
     columns = columns_of(raw, folder)
     with at(place(raw, "columns")):
         schema = Schema(columns)
+    refuse_linkage(listed(raw, "criteria"))
     criteria = []
     for criterion, where in criteria_listed(raw):
         with at(where):

@@ -14,6 +14,7 @@ from tarnkappe.goal import Goal
 from tarnkappe.job.given import refused, shown
 from tarnkappe.job.text import PlacedDict
 from tarnkappe.masks import Mask, mask_class
+from tarnkappe.masks.linkage import MaxLinkage
 from tarnkappe.masks.pseudonyms import Pseudonyms
 from tarnkappe.params import bind, json_schema, place
 from tarnkappe.schema import Column
@@ -115,6 +116,18 @@ def require_masking(masks: tuple[Mask, ...], goal: Goal, engine: EngineSettings)
     if masks and engine.name == "spark":
         what = "masks need rows in a fixed order, which Spark does not have"
         raise JobError("E111", what, hint=setting("engine: streaming", "engine", "streaming"))
+
+
+def refuse_linkage(criteria: Iterable[Any]) -> None:
+    """Refuse max-linkage beside groups: whoever has labels and changed values together may find more than it counts."""
+    for item in criteria:
+        if isinstance(item, Mapping) and MaxLinkage.name in item:
+            raise JobError(
+                "E111",
+                f"{MaxLinkage.name} counts links by changed values alone, and this job also forms groups",
+                where=place(item),
+                hint="attacks:\n  - record-linkage: {margin: 0.01}   (and remove max-linkage, or the other criteria)",
+            )
 
 
 def as_masked(column: Column, masks: tuple[Mask, ...]) -> Column:

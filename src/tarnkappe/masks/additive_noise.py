@@ -12,6 +12,7 @@ import numpy as np
 from tarnkappe.arrays import Floats
 from tarnkappe.errors import JobError
 from tarnkappe.masks.base import (
+    HAIR,
     SIGMAS,
     Chance,
     Columns,
@@ -191,3 +192,22 @@ class AdditiveNoise(ColumnsMask):
                 yield Kept(
                     what, abs(spread[i, j] - factor * cov[i, j]), allowed + hair[i] * hair[j] + 1e-9 * sd[i] * sd[j]
                 )
+
+    def kept_by_record(self, before: Columns, after: Columns) -> Iterator[Kept]:
+        """Numbers have moved by as much as noise of this variance moves them."""
+        a, n_sigma = self.variance_share, SIGMAS
+        for name in self.columns:
+            x, z = before.floats(name), after.floats(name)
+            known = ~np.isnan(x) & ~np.isnan(z)
+            x, z, n = x[known], z[known], int(known.sum())
+            whole = self.keep_whole and is_whole(before.numbers(name))
+            if self._bounded or whole:
+                continue
+            variance, shrunk = float(x.var()), math.sqrt(1 + a) if self.corrected else 1.0
+            pull = abs(1 / shrunk - 1)
+            expected = variance * (pull**2 + a / shrunk**2)
+            spread = variance * (2 * pull / shrunk * math.sqrt(a) + math.sqrt(2) * a / shrunk**2) / math.sqrt(max(n, 1))
+            off = abs(float(((z - x) ** 2).mean()) - expected)
+            # The covariance is that of the complete records, so gaps in other columns shift it a little.
+            gaps = 1 - len(before.matrix(self.columns)[~np.isnan(before.matrix(self.columns)).any(axis=1)]) / before.n
+            yield Kept(f"size of the noise in {name}", off, n_sigma * spread + (2 * gaps + HAIR) * expected)

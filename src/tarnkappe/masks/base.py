@@ -289,6 +289,14 @@ def is_whole(numbers: pl.Series) -> bool:
     return numbers.dtype.is_integer()
 
 
+def exchanged(name: str, before: Floats, after: Floats) -> Kept:
+    """Most of the records that are alone with their number have another one; if there are few, it may be that none."""
+    _, place, count = np.unique(before, return_inverse=True, return_counts=True)
+    alone = count[place] == 1
+    stayed = int((before[alone] == after[alone]).sum())
+    return Kept(f"most values of {name} are exchanged", stayed, max(int(alone.sum()) / 2, 10))
+
+
 def moments(x: Floats) -> tuple[Floats, Floats, int]:
     """The means and covariances of the rows that lack nothing, and how many there are."""
     complete = x[~np.isnan(x).any(axis=1)]

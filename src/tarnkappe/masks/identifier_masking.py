@@ -10,7 +10,7 @@ import polars as pl
 
 from tarnkappe.masks.base import ByValue, Chance, Columns, ColumnsMask, Fitted, Kept, MaskCard
 from tarnkappe.masks.keys import key_from
-from tarnkappe.masks.spelling import redrawn
+from tarnkappe.masks.spelling import FEWEST, redrawn, room
 from tarnkappe.params import param
 
 #: What the form of a text is: its digits and letters by their class.
@@ -77,6 +77,14 @@ class IdentifierMasking(ColumnsMask):
         for name in self.columns:
             one, other = (_form(columns.values(name)) for columns in (before, after))
             yield Kept(f"the form of every {name}", int(one.ne_missing(other).sum()))
+            texts = pl.DataFrame({"x": before.values(name).cast(pl.String), "z": after.values(name)})
+            inside = pl.col("x").str.head(-self.keep_last) if self.keep_last else pl.col("x")
+            inside = inside.str.slice(self.keep_first)
+            long = texts.filter(room(inside) >= FEWEST)
+            stayed = long.select((pl.col("x") == pl.col("z")).sum()).item()
+            yield Kept(
+                f"no text of {name} as it was, where others of its form are many", stayed, 1e-5 * long.height + 1
+            )
 
 
 def _form(texts: pl.Series) -> pl.Series:

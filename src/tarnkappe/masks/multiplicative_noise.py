@@ -115,3 +115,9 @@ class MultiplicativeNoise(ColumnsMask):
                 moved < size * self.least_percent / 100 * (1 - 1e-9) - lot
             )
             yield Kept(f"every number of {name} to within {self.most_percent:g} %", int(bad.sum()))
+            moved = moved[size > 0] / size[size > 0]
+            if not lot and len(moved):
+                low, high = self.least_percent / 100, self.most_percent / 100
+                expected = (low + high) / 2
+                spread = SIGMAS * (high - low) / math.sqrt(12 * len(moved)) + _STEPS * (high - low) / len(moved)
+                yield Kept(f"size of the noise in {name}", abs(float(moved.mean()) - expected), spread + 1e-9)

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from tarnkappe.masks.base import Chance, Columns, ColumnsMask, Fitted, Held, Kept, MaskCard, differing
+from tarnkappe.masks.base import Chance, Columns, ColumnsMask, Fitted, Held, Kept, MaskCard, differing, exchanged
 from tarnkappe.params import param
 
 
@@ -92,6 +92,7 @@ class RankSwapping(ColumnsMask):
             x, z = before.floats(name), after.floats(name)
             known = ~np.isnan(x)
             yield Kept(f"missing values of {name}", int((known != ~np.isnan(z)).sum()))
+            yield exchanged(name, x[known], z[known])
             if self.tails == "bounded" and (known == ~np.isnan(z)).all():
                 ranks = np.sort(x[known])
                 low, high = np.minimum(x, z)[known], np.maximum(x, z)[known]

@@ -11,7 +11,19 @@ from typing import ClassVar
 import numpy as np
 
 from tarnkappe.arrays import Floats
-from tarnkappe.masks.base import SIGMAS, Chance, Columns, ColumnsMask, Fitted, Held, Kept, MaskCard, differing, unfit
+from tarnkappe.masks.base import (
+    SIGMAS,
+    Chance,
+    Columns,
+    ColumnsMask,
+    Fitted,
+    Held,
+    Kept,
+    MaskCard,
+    differing,
+    exchanged,
+    unfit,
+)
 from tarnkappe.params import param
 
 #: What a dependence that is not that of normal numbers may add to the difference of correlations.
@@ -103,6 +115,13 @@ class Shuffling(ColumnsMask):
                 if i < j:
                     what = f"rank correlation of {names[i]} and {names[j]}"
                     yield Kept(what, abs(one[i, j] - other[i, j]), SIGMAS / math.sqrt(n) + _MODEL)
+
+    def kept_by_record(self, before: Columns, after: Columns) -> Iterator[Kept]:
+        """Hardly anybody keeps their own number."""
+        complete = ~np.isnan(before.matrix([*self.columns, *self.beside])).any(axis=1)
+        for name in self.columns:
+            x, z = before.floats(name)[complete], after.floats(name)[complete]
+            yield exchanged(name, x, z)
 
 
 def _scores(x: Floats, rng: np.random.Generator) -> Floats:
