@@ -116,10 +116,17 @@ from tarnkappe.job import numeric as numeric
 from tarnkappe.job.masking import MaskingJob as MaskingJob
 from tarnkappe.masking import mask as mask
 from tarnkappe.masks.additive_noise import AdditiveNoise as AdditiveNoise
+from tarnkappe.masks.data_swapping import DataSwapping as DataSwapping
+from tarnkappe.masks.date_shift import DateShift as DateShift
+from tarnkappe.masks.identifier_masking import IdentifierMasking as IdentifierMasking
 from tarnkappe.masks.linkage import MaxLinkage as MaxLinkage
 from tarnkappe.masks.multiplicative_noise import MultiplicativeNoise as MultiplicativeNoise
+from tarnkappe.masks.pram import Pram as Pram
 from tarnkappe.masks.pseudonyms import Pseudonyms as Pseudonyms
+from tarnkappe.masks.rank_swapping import RankSwapping as RankSwapping
+from tarnkappe.masks.record_swapping import RecordSwapping as RecordSwapping
 from tarnkappe.masks.rounding import Rounding as Rounding
+from tarnkappe.masks.shuffling import Shuffling as Shuffling
 from tarnkappe.masks.top_bottom_coding import TopBottomCoding as TopBottomCoding
 from tarnkappe.pipeline import decide as decide
 from tarnkappe.pipeline import run_job as run_job

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import polars as pl
@@ -104,23 +105,26 @@ def _by_ranks(p: _Pairs, asked: MaxLinkage) -> float:
     """The best of all windows that were asked for."""
     best, n = 0.0, len(p.z)
     order = np.sort(p.z, axis=0)
+    rank, first, last = _ranks(order, p.z, "left"), _ranks(order, p.x, "left"), _ranks(order, p.x, "right")
     for percent in asked.windows_percent:
         half = max(percent / 100 * n, 1)
-        rank = np.column_stack(
-            [np.searchsorted(order[:, j], p.z[:, j]) for j in range(p.z.shape[1])] or [np.zeros((n, 0))]
-        )
-        low = np.column_stack([np.searchsorted(order[:, j], p.x[:, j]) for j in range(p.x.shape[1])] or [p.x])
-        high = np.column_stack([np.searchsorted(order[:, j], p.x[:, j], "right") for j in range(p.x.shape[1])] or [p.x])
-        window = low - half, high + half
+        low, high = first - half, last + half
         inside, fits = np.zeros(len(p.own), np.bool_), np.zeros(len(p.own), np.int64)
-        rank, (low, high) = rank.astype(np.float64), (np.ascontiguousarray(w, np.float64) for w in window)
 
-        def task(i: int, k: int, low: Floats = low, high: Floats = high, rank: Floats = rank) -> None:
+        def task(i: int, k: int, low: Floats = low, high: Floats = high) -> None:
             count_near_ranks(low, high, p.a, rank, p.b, p.own, i, k, inside, fits)  # noqa: B023
 
         _shared(task, len(p.own), n)
         best = max(best, float((1 / fits[inside]).sum() / max(len(p.own), 1)))
     return best
+
+
+def _ranks(order: Floats, x: Floats, side: Literal["left", "right"]) -> Floats:
+    """Where numbers stand among sorted ones, column by column."""
+    out = np.empty(x.shape)
+    for j in range(x.shape[1]):
+        out[:, j] = np.searchsorted(order[:, j], x[:, j], side)
+    return out
 
 
 def _by_likelihood(p: _Pairs, asked: MaxLinkage) -> float:

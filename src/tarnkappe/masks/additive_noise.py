@@ -123,7 +123,7 @@ class AdditiveNoise(ColumnsMask):
         if self.corrected:
             z = mean + (z - mean) / math.sqrt(1 + a)
         z = self._reflected(z)
-        for j in np.flatnonzero(whole):
+        for j in (j for j, is_so in enumerate(whole) if is_so):
             z[:, j] = self._rounded(z[:, j], chance.rng.random(len(z)))
         return Held(
             [

@@ -52,7 +52,7 @@ class Rounding(ColumnMask):
         """Round all numbers."""
         numbers = data.numbers(self.column)
         x = data.floats(self.column)
-        digits = max(-int(Decimal(str(self.base)).normalize().as_tuple().exponent), 0)  # type: ignore[arg-type]
+        digits = max(-int(Decimal(str(self.base)).normalize().as_tuple().exponent), 0)
         made = np.round(np.floor(x / self.base + 0.5) * self.base, digits)
         whole = is_whole(numbers) and digits == 0
         return Held([as_series(self, data, self.column, made, whole=whole)])

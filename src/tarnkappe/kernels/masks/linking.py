@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from tarnkappe.arrays import Codes, Counts, Flags, Floats
@@ -12,7 +14,7 @@ _HAIR = 1e-12
 
 
 @helper
-def _distance(x: Floats, z: Floats, a: Codes, b: Codes, most: float) -> float:
+def _distance(x: Floats, z: Floats, a: Codes, b: Codes, most: float) -> Any:
     """The squared distance of a person and a record; given up where it is larger than `most`.
 
     A missing number is one standard deviation away from any other, and nowhere from another missing one.

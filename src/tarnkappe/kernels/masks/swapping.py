@@ -109,7 +109,7 @@ def swap_between(order: Counts, starts: Counts, region: Codes, pairs: Counts, tr
 @helper
 def _found(keys: Counts, key: int) -> int:
     """The place of a key in a sorted list; -1 if it is not there."""
-    place = np.searchsorted(keys, key)
+    place = int(np.searchsorted(keys, key))
     return place if place < keys.size and keys[place] == key else -1
 
 
