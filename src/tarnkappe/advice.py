@@ -39,6 +39,8 @@ ADVICE: dict[str, str] = {
     "E411": "Give a table of the whole population, written like the data: everybody in the data stands in it, too.",
     "E412": "Correct the cell, or add the node to the taxonomy; an empty cell guards nothing.",
     "E413": "Give every person one row in the person table, and every row of the other tables a person from it.",
+    "E420": "Make a key once with  openssl rand -hex 32 > FILE  and keep it secret, and apart from the data.",
+    "E421": "The message says what is in the way; another mask, other columns or other parameters may do.",
     "E501": "Nothing was released. This is a bug or a damaged disk: please report it.",
     "E414": "Take the register from your backup; lines are only ever added to it.",
     "E415": "Plan anew with  tarnkappe fingerprint plan, or take the plan from your backup.",
@@ -73,4 +75,7 @@ ADVICE: dict[str, str] = {
     "W621": "algorithm: mondrian  hides who a record is about, too.",
     "W629": "Add  - security-ratio: {column: NAME, epsilon: 1, gamma: 0.5}  with a tolerance that harms nobody.",
     "W630": "If there are many, look whether the column is declared as what it is.",
+    "W640": "Remove the column if nobody needs to join records of a person.",
+    "W641": "Mask it too, or form groups:  - k-anonymity: {k: 5}  under 'criteria'.",
+    "W642": "Tell the users of the release, and which figures stay what they were: the report lists them.",
 }

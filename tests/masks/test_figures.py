@@ -10,6 +10,7 @@ import pytest
 
 import tarnkappe as tk
 from conftest import patients
+from tarnkappe.masks import Mask
 
 WHY = "reviewed by the board, and nobody outside knows it"
 
@@ -20,7 +21,7 @@ def normal(n: int, seed: int) -> pl.DataFrame:
     return pl.DataFrame(rng.multivariate_normal([10, -5, 0], cov, n), schema=["a", "b", "c"], orient="row")
 
 
-def release(frame: pl.DataFrame, mask: tk.Mask, seed: int = 1) -> pl.DataFrame:
+def release(frame: pl.DataFrame, mask: Mask, seed: int = 1) -> pl.DataFrame:
     columns = [tk.Column(name, "keep", because=WHY) for name in frame.columns]
     return tk.mask(frame, mask, columns=columns, seed=seed).table
 

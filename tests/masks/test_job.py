@@ -15,7 +15,7 @@ from tarnkappe.cli.app import app
 from tarnkappe.errors import TarnkappeError
 from tarnkappe.job.files import job_json_schema
 from tarnkappe.job.masking import MaskingJob, load_masking_job, masking_json_schema
-from tarnkappe.masks import all_masks
+from tarnkappe.masks import Mask, all_masks
 
 MASKED = """
 data: {path: data.csv}
@@ -186,7 +186,7 @@ def test_shares_and_percents_say_so_in_their_names(name: str):
         tk.DateShift(["y"], person="z", max_days=3),
     ],
 )
-def test_data_that_a_mask_can_make_nothing_of(mask: tk.Mask, tmp_path: Path):
+def test_data_that_a_mask_can_make_nothing_of(mask: Mask, tmp_path: Path):
     frame = pl.DataFrame({"x": [1, 1, 1], "y": [1, 2, 3], "z": [1, 1, 2]})
     with pytest.raises(TarnkappeError) as error:
         tk.mask(frame, mask, folder=tmp_path / "out")

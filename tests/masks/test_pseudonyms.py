@@ -14,13 +14,14 @@ from hypothesis import strategies as st
 import tarnkappe as tk
 from conftest import KEY, patients
 from tarnkappe.errors import DataError, JobError
+from tarnkappe.masks import Mask
 from tarnkappe.masks.hashing import keyed_words
 from tarnkappe.masks.spelling import redrawn, respelt
 
 SECRET = b"s" * 32
 
 
-def table(frame: pl.DataFrame, mask: tk.Mask) -> pl.DataFrame:
+def table(frame: pl.DataFrame, mask: Mask) -> pl.DataFrame:
     return tk.mask(frame, mask, columns=[tk.Column("person", "identifier")]).table
 
 

@@ -108,14 +108,26 @@ def _require_role(mask: Mask, column: Column, *, grouping: bool) -> None:
         )
 
 
-def require_masking(masks: tuple[Mask, ...], goal: Goal, engine: EngineSettings) -> None:
-    """Refuse masks beside a mechanism, whose proof they are no part of, and on Spark, whose rows have no order."""
+def require_masks(
+    masks: tuple[Mask, ...], columns: Iterable[Column], goal: Goal, engine: EngineSettings, *, complete: bool
+) -> None:
+    """Refuse masks that a job with groups cannot have.
+
+    A mechanism has a proof that they are no part of, and rows of Spark have no order.
+    """
+    require_maskable(masks, columns, complete=complete, grouping=True)
     if masks and goal.is_mechanism:
         what = f"masks look at all records, which the proof of {goal.asked} does not cover"
         raise JobError("E111", what, hint="Remove  masks:  from the job.")
     if masks and engine.name == "spark":
         what = "masks need rows in a fixed order, which Spark does not have"
         raise JobError("E111", what, hint=setting("engine: streaming", "engine", "streaming"))
+
+
+def masked_columns(masks: tuple[Mask, ...], columns: Mapping[str, Column]) -> dict[str, Column]:
+    """All columns of a job with groups as they are published; a mask of one that must not be changed is refused."""
+    require_maskable(masks, columns.values(), complete=True, grouping=True)
+    return {name: as_masked(column, masks) for name, column in columns.items()}
 
 
 def refuse_linkage(criteria: Iterable[Any]) -> None:

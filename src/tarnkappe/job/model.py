@@ -31,7 +31,7 @@ from tarnkappe.job.given import (
     share_of,
     shown,
 )
-from tarnkappe.job.masks import as_masked, masks_of, notices_about_masks, require_maskable, require_masking
+from tarnkappe.job.masks import masked_columns, masks_of, notices_about_masks, require_masks
 from tarnkappe.masks import Mask
 from tarnkappe.schema import MISSING_RULES, Column, MissingRule, Role, Schema
 from tarnkappe.taxonomy import Taxonomy, TaxonomyBuilder, tree
@@ -225,8 +225,7 @@ class Job:
             require_column(criterion, schema, complete=self.rest is None)
         require_target(self.algorithm, schema, complete=self.rest is None)
         require_attackable(self.attacks, schema, self.goal, public_table=self.population is not None)
-        require_maskable(self.masks, self.columns, complete=self.rest is None, grouping=True)
-        require_masking(self.masks, self.goal, self.engine)
+        require_masks(self.masks, self.columns, self.goal, self.engine, complete=self.rest is None)
 
     def schema(self, columns: Iterable[str], where: str | None = None) -> Schema:
         """The schema for data with these columns, in their order; every column must have a role."""
@@ -236,9 +235,8 @@ class Job:
         if self.rest is not None:
             everything.update({name: Column(name, self.rest) for name in present if name not in known})
         Schema(everything.values()).require_match(present, where)
-        require_maskable(self.masks, everything.values(), complete=True, grouping=True)
-        masked = {name: as_masked(column, self.masks) for name, column in everything.items()}
-        schema = Schema((self._with_levels(masked[name]) for name in present), self.missing_rule)
+        everything = masked_columns(self.masks, everything)
+        schema = Schema((self._with_levels(everything[name]) for name in present), self.missing_rule)
         for criterion in self.goal.criteria:
             require_column(criterion, schema)
         require_target(self.algorithm, schema)

@@ -209,5 +209,5 @@ class AdditiveNoise(ColumnsMask):
             spread = variance * (2 * pull / shrunk * math.sqrt(a) + math.sqrt(2) * a / shrunk**2) / math.sqrt(max(n, 1))
             off = abs(float(((z - x) ** 2).mean()) - expected)
             # The covariance is that of the complete records, so gaps in other columns shift it a little.
-            gaps = 1 - len(before.matrix(self.columns)[~np.isnan(before.matrix(self.columns)).any(axis=1)]) / before.n
+            gaps = float(np.isnan(before.matrix(self.columns)).any(axis=1).mean())
             yield Kept(f"size of the noise in {name}", off, n_sigma * spread + (2 * gaps + HAIR) * expected)

@@ -56,12 +56,13 @@ class Kept:
 
 
 class Columns:
-    """The columns of a table as masks, and those who check them, read them."""
+    """The columns of a table as masks, and those who check them, read them; numbers are read once and remembered."""
 
     def __init__(self, source: Source) -> None:
         """Nothing is read yet."""
         self.source = source
         self.names = frozenset(source.columns)
+        self._numbers: dict[str, pl.Series] = {}
 
     @property
     def n(self) -> int:
@@ -75,7 +76,15 @@ class Columns:
 
     def numbers(self, name: str) -> pl.Series:
         """A column of numbers: whole ones if all of them are."""
-        return self.source.numeric(self.values(name), name).alias(name)
+        self._read([name])
+        return self._numbers[name]
+
+    def _read(self, names: Sequence[str]) -> None:
+        """Read those columns of numbers that are not known yet, all at once."""
+        unknown = [name for name in dict.fromkeys(names) if name not in self._numbers]
+        if unknown:
+            frame = self.source.read(unknown)
+            self._numbers |= {name: self.source.numeric(frame[name], name).alias(name) for name in unknown}
 
     def floats(self, name: str) -> Floats:
         """A column of numbers as an array; a missing one is not a number."""
@@ -83,6 +92,7 @@ class Columns:
 
     def matrix(self, names: Sequence[str]) -> Floats:
         """Several columns of numbers, side by side."""
+        self._read(names)
         return np.column_stack([self.floats(name) for name in names])
 
     def codes(self, names: Sequence[str]) -> NDArray[np.int64]:

@@ -20,11 +20,11 @@ from tarnkappe.params import param
 class DateShift(ColumnsMask):
     r"""All dates of a person move by the same number of days, which is drawn for each person.
 
-    .. math:: d' = d + s(person), \quad 0 < |s| \le max\_days
+    .. math:: d' = d + s(person), \quad 0 < |s| \le m
 
-    The shift follows from the person and a secret: the key in a file, so that it is the same in all tables and
-    releases, or the seed of the run. Order and distances within a person stay. Records without a person have a shift of
-    their own, the same for all of them. O(records).
+    where m are the days at most. The shift follows from the person and a secret: the key in a file, so that it is the
+    same in all tables and releases, or the seed of the run. Order and distances within a person stay. Records without a
+    person have a shift of their own, the same for all of them. O(records).
 
     References
     ----------

@@ -23,13 +23,15 @@ class Masked:
     original: Source
     view: MaskedSource
     masks: tuple[Mask, ...]
+    #: The columns of the original, as far as they were read.
+    before: Columns
 
     @classmethod
     def of(cls, original: Source, masks: Sequence[Mask], seed: int) -> Masked:
         """Put masks on data."""
         columns = Columns(original)
         fitted = [mask.fit(columns, Chance.of(seed, _MASKING, i)) for i, mask in enumerate(masks)]
-        return cls(original, MaskedSource(original, fitted), tuple(masks))
+        return cls(original, MaskedSource(original, fitted), tuple(masks), columns)
 
     @property
     def columns(self) -> dict[str, Mask]:
@@ -42,7 +44,7 @@ class Masked:
         If not `everybody` is in the table, figures of all records are those of the masked data, of which the table has
         been found to hold a part.
         """
-        before, side_by_side = Columns(self.original), Columns(self.view)
+        before, side_by_side = self.before, Columns(self.view)
         after = Columns(written) if everybody else side_by_side
         return [(mask, (*mask.kept(before, after), *mask.kept_by_record(before, side_by_side))) for mask in self.masks]
 

@@ -22,7 +22,7 @@ _SIGMAS, _RECORDS = 6.5, 14.0
 class Pram(ColumnMask):
     r"""Values are drawn anew with a known probability, from how often each occurs, so that frequencies stay on average.
 
-    .. math:: P = d I + (1 - d) \mathbf{1} \lambda^T, \quad \lambda^T P = \lambda^T
+    .. math:: p_{ij} = d [i = j] + (1 - d) \lambda_j, \quad \sum_i \lambda_i p_{ij} = \lambda_j
 
     A record keeps its value for sure with probability d, and else draws one from the frequencies λ: of the whole table,
     or of those who are alike in the columns of `by`. The matrix is invariant: expected frequencies are those of the
