@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from math import nan
 from pathlib import Path
 from typing import Any, Self
@@ -23,6 +23,7 @@ from tarnkappe.errors import DataError, VerificationError
 from tarnkappe.guards import refuse_identifiers
 from tarnkappe.io import CsvDialect, Source, Staging, TableWriter, like, open_source
 from tarnkappe.io.folders import PUBLIC
+from tarnkappe.io.kept import MODULUS, restored, words
 from tarnkappe.job.given import data_and_folder, number_of
 from tarnkappe.job.masking import KEY, MaskingJob
 from tarnkappe.job.masks import masks_of
@@ -141,6 +142,8 @@ class _Draft(BundleDraft[MaskedRelease]):
     masked: Masked
     columns: tuple[Column, ...]
     seed: int
+    #: The words of all records that were written (see `tarnkappe.io.kept`), batch by batch.
+    entered: list[int] = field(default_factory=list)
 
     unit = "figure"
 
@@ -153,14 +156,27 @@ class _Draft(BundleDraft[MaskedRelease]):
         return np.random.Generator(np.random.Philox(np.random.SeedSequence(self.seed, spawn_key=(purpose,))))
 
     def batches(self) -> Iterable[pl.DataFrame]:
-        """The masked records in random order."""
+        """The masked records in random order; each is entered into the sum that written ones must have."""
         view = self.masked.view
         types = view.types(self.names)
         shown = [view.shown(name, t).alias(name) for name, t in types.items()]
+        word = words({name: restored(name, t, t) for name, t in types.items()})
+        self.entered.clear()
         with Shuffle(view.n_rows, self._chance(_ORDER), _WAITING) as shuffle:
             for batch in view.batches(self.names, {}, shown):
+                self.entered.append(int(batch.select(word.sum()).item()))
                 shuffle.add(batch)
             yield from shuffle.batches()
+
+    def _found_in(self, written: Source) -> int:
+        """The same sum of a written table, whose values are read as what they were."""
+        wanted, stored = self.masked.view.types(self.names), written.types(self.names)
+        word = words({name: restored(name, stored[name], t, written.decimal) for name, t in wanted.items()})
+        rows = written.scan(self.names).select(word.sum())
+        try:
+            return int(rows.collect(engine="streaming").item())
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
+            raise written.unreadable() from None  # their own words may quote values
 
     def tables(self) -> dict[str, pl.DataFrame]:
         """The masked records as one table."""
@@ -177,11 +193,8 @@ class _Draft(BundleDraft[MaskedRelease]):
             return Found((), ("the columns are not those that were planned",))
         if written.n_rows != view.n_rows:
             problems.append(f"{written.n_rows} records, but there should be {view.n_rows}")
-        else:
-            types = view.types(self.names)
-            first = {self.names[0]: types[self.names[0]]}
-            if written.fingerprint(first, types) != view.fingerprint(first, types):
-                problems.append("records are not those that were masked")
+        elif self._found_in(written) != sum(self.entered) % MODULUS:
+            problems.append("records are not those that were masked")
         found = [] if problems else self.masked.found(written, everybody=True)
         problems += [f"not kept: {kept.what}" for _, several in found for kept in several if not kept.ok]
         verdicts = [_verdict(one, several) for one, several in found]

@@ -69,9 +69,9 @@ class Columns:
         """Number of records."""
         return self.source.n_rows
 
-    def values(self, name: str) -> pl.Series:
-        """A column as it is; missing markers are null."""
-        read = self.source.read([name])[name]
+    def values(self, name: str, first: int | None = None) -> pl.Series:
+        """A column as it is, or its first values; missing markers are null."""
+        read = (self.source.read([name]) if first is None else self.source.sample([name], first))[name]
         return read.cast(pl.String) if isinstance(read.dtype, (pl.Categorical, pl.Enum)) else read
 
     def numbers(self, name: str) -> pl.Series:
