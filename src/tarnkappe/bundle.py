@@ -68,6 +68,8 @@ class Story:
     figures: tuple[tuple[str, int, str], ...] = ()
     #: The same for the publisher only.
     secret_figures: tuple[tuple[str, str, str], ...] = ()
+    #: What was done to verify the release, who can do it again, and what the verdicts tell, where no group was counted.
+    checked: tuple[str, str, str] | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -48,6 +48,13 @@ _WAITING = 2 << 30
 
 _CAUTION = "Values of the columns named under 'masks' were changed: no record need be true of anybody in them."
 
+_CHECKED = (
+    "The published table was read back and compared with the masked records, and everything that masks leave as it was "
+    "was computed anew from the table and the original.",
+    "This command compares the table with its manifest; the publisher, who has the original, computes figures anew:",
+    "What masks leave as it was, and from how many figures that was computed",
+)
+
 _ABOUT = "One row for every record, in random order; masked columns are changed."
 
 
@@ -259,7 +266,13 @@ class _Draft(BundleDraft[MaskedRelease]):
         private = {"seed": self.seed, "input": read, "verdicts": [asdict(v) for v in found.verdicts]}
         if job.linkage is not None:
             private["linkage"] = self._links()
-        summary = [ColumnSummary(c.name, c.role, "published unchanged", c.because) for c in self.columns]
+        changed = self.masked.columns
+        summary = [
+            ColumnSummary(c.name, "masked", "")
+            if c.name in changed
+            else ColumnSummary(c.name, c.role, "published unchanged", c.because)
+            for c in self.columns
+        ]
         return MaskedRelease(
             found.verdicts, public, private, self._story(), with_masks(summary, job.masks), job.notices(), codebook
         )
@@ -282,6 +295,7 @@ class _Draft(BundleDraft[MaskedRelease]):
                 ("Figures are those of all records.", "Figures of few records may have moved by much."),
             ),
             figures=(("Records", self.masked.view.n_rows, "in the published table"),),
+            checked=_CHECKED,
         )
 
 

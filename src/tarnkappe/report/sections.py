@@ -81,6 +81,8 @@ def criteria_table(release: Told) -> Html:
     )
     head = ("Criterion", "Asked", "Reached", "Result")
     caption = "What was asked, and what the most exposed group reached"
+    if isinstance(release, Bundle) and release.story.checked is not None:
+        caption = release.story.checked[2]
     return table(caption, head, rows, numeric={2}, class_="criteria")
 
 
