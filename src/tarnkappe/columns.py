@@ -42,6 +42,8 @@ class ColumnSummary:
     labels_before: int | None = None
     labels_after: int | None = None
     examples: tuple[Example, ...] = ()
+    #: Whether a mask changed its values.
+    masked: bool = False
 
     @property
     def kept(self) -> float | None:
@@ -90,7 +92,7 @@ def summarise_columns(plan: AnyPlan, schema: Schema) -> tuple[ColumnSummary, ...
 def with_masks(columns: Sequence[ColumnSummary], masks: Sequence[Mask]) -> tuple[ColumnSummary, ...]:
     """The same with what masks did to columns: their values were changed, and no group hides them."""
     done = {name: mask.done for mask in masks for name in mask.changes}
-    return tuple(replace(c, done=f"changed: {done[c.name]}") if c.name in done else c for c in columns)
+    return tuple(replace(c, done=f"changed: {done[c.name]}", masked=True) if c.name in done else c for c in columns)
 
 
 def _distinct_before(plan: Plan, j: int) -> int:

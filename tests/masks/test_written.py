@@ -202,3 +202,63 @@ def test_suppressed_records_do_not_break_what_masks_keep():
     )
     release = job.anonymize(frame)
     assert "what masks leave as it was, recomputed" in release.proved
+
+
+def test_masks_go_with_numbered_groups_too():
+    frame = patients(400).select("age", "sex", "illness")
+    job = tk.Job(
+        quasi={"age": tk.numeric(), "sex": tk.suppress()},
+        sensitive=["illness"],
+        criteria=[tk.LDiversity("illness", 2)],
+        algorithm="anatomize",
+        masks=[tk.Pram("illness", stay_share=0.8)],
+        seed=2,
+    )
+    release = job.anonymize(frame)
+    assert release.public_manifest["masks"][0]["mask"] == "pram"
+    assert "what masks leave as it was, recomputed" in release.proved
+
+
+def test_files_with_a_decimal_comma_and_texts_for_gaps(tmp_path: Path):
+    frame = patients(400).select("sex", "income", "tax")
+    told = frame.with_columns(
+        pl.col(c).cast(pl.String).str.replace(".", ",", literal=True).fill_null("NA") for c in ("income", "tax")
+    )
+    told.write_csv(tmp_path / "data.csv", separator=";")
+    text = """
+data: {path: data.csv, missing: ["NA"]}
+columns: {sex: keep, income: {role: sensitive, type: numeric}, tax: {role: sensitive, type: numeric}}
+masks:
+  - additive-noise: {columns: [tax], variance_share: 0.1, correlated: true}
+  - rank-swapping: {columns: [income], window_percent: 10}
+output: {folder: out}
+seed: 1
+"""
+    (tmp_path / "job.yaml").write_text(text)
+    from tarnkappe.job.masking import load_masking_job
+    from tarnkappe.masking import run_masking
+
+    run_masking(load_masking_job(tmp_path / "job.yaml"))
+    lines = (tmp_path / "out" / "public" / "data.csv").read_text().splitlines()
+    rows = [line.split(";") for line in lines[1:]]
+    income = sorted(float(row[1].replace(",", ".")) for row in rows if row[1] != "NA")
+    assert income == sorted(frame["income"].drop_nulls())
+    assert sum(row[1] == "NA" for row in rows) == frame["income"].null_count()
+    assert np.mean([float(row[2].replace(",", ".")) for row in rows]) == pytest.approx(frame["tax"].mean(), rel=0.05)
+
+
+def test_what_a_mask_changed_is_not_called_true_or_unchanged():
+    frame = patients(400).select("age", "sex", "tax")
+    job = tk.Job(
+        quasi={"age": tk.numeric(), "sex": tk.suppress()},
+        keep=["tax"],
+        criteria=[tk.KAnonymity(5)],
+        masks=[tk.AdditiveNoise(["tax"], variance_share=0.1)],
+        seed=2,
+    )
+    release = job.anonymize(frame)
+    assert "labels and values that no mask changes true of every record" in release.proved
+    assert "W603" not in {notice.code for notice in release.notices}
+    tax = next(c for c in release.columns if c.name == "tax")
+    assert tax.masked
+    assert tax.done.startswith("changed:")
