@@ -56,7 +56,7 @@ def risk(people: int) -> Iterator[dict[str, object]]:
 
 def measured(frame: pl.DataFrame, masked: pl.DataFrame, people: int) -> tuple[float, float, float]:
     """The largest share of right links, the mean move in standard deviations, and the mean change of correlations."""
-    asked = tk.MaxLinkage(1.0, people=people)
+    asked = tk.MaxLinkage(1.0, people=people, windows_percent=[1, 2, 5, 10, 15, 25, 50, 100])
     shares = linked(open_source(frame), open_source(masked), frame.columns, asked, np.random.default_rng(0))
     x, z = frame.to_numpy(), masked.to_numpy()
     scale = np.where(x.std(axis=0) > 0, x.std(axis=0), 1)

@@ -112,6 +112,19 @@ def test_light_tails_withstand_the_intersection_of_ranks_better_than_a_bounded_w
     assert share["light"] < 0.8 * share["bounded"]
 
 
+def test_the_window_that_the_manifest_tells_is_tried(tmp_path: Path):
+    rng = np.random.default_rng(5)
+    frame = pl.DataFrame({f"c{j}": rng.normal(size=600) for j in range(6)})
+    with pytest.raises(VerificationError, match="E503"):
+        tk.mask(
+            frame,
+            tk.RankSwapping(frame.columns, window_percent=8, tails="bounded"),
+            linkage=tk.MaxLinkage(0.5, attacks=["rank-interval"], windows_percent=[1]),
+            folder=tmp_path / "out",
+        )
+    assert not (tmp_path / "out").exists()
+
+
 def test_max_linkage_needs_a_way_to_link():
     with pytest.raises(JobError, match="E110"):
         tk.MaxLinkage(0.1, attacks=[])

@@ -14,6 +14,9 @@ def schema(
     items: Annotated[
         bool, typer.Option("--items", metavar="", help="The schema of job files about sets of items instead.")
     ] = False,
+    masks: Annotated[
+        bool, typer.Option("--masks", metavar="", help="The schema of job files that only mask instead.")
+    ] = False,
     debug: Debug = False,
 ) -> None:
     """Print the JSON schema of job files, so that an editor can complete and check them.
@@ -25,4 +28,9 @@ def schema(
     from tarnkappe.job.files import job_json_schema
     from tarnkappe.job.items import items_json_schema
 
+    if masks:
+        from tarnkappe.job.masking import masking_json_schema
+
+        screen.print_json(masking_json_schema())
+        return
     screen.print_json(items_json_schema() if items else job_json_schema())

@@ -32,6 +32,7 @@ from tarnkappe.masks import Mask, MaskCard
 from tarnkappe.masks.base import Kept
 from tarnkappe.masks.linkage import MaxLinkage
 from tarnkappe.masks.masked import Masked
+from tarnkappe.masks.rank_swapping import RankSwapping
 from tarnkappe.phases import Phases, Progress
 from tarnkappe.publish.sheets import MAIN
 from tarnkappe.schema import Column, Role
@@ -224,6 +225,9 @@ class _Draft(BundleDraft[MaskedRelease]):
             for c in self.columns
             if c.name not in by_key and (c.name in self.masked.columns or c.role == "quasi")
         )
+        # The manifest tells how far ranks moved, so the attacker tries that window too.
+        told = {one.window_percent for one in self.masked.masks if isinstance(one, RankSwapping)}
+        asked = replace(asked, windows_percent=tuple(sorted({*asked.windows_percent, *told})))
         return linked(self.masked.original, self.masked.view, known, asked, self._chance(_LINKING))
 
     def place(self, table: str) -> Place:

@@ -45,7 +45,10 @@ class MaxLinkage(Declared):
     )
     attacks: tuple[str, ...] = param(ATTACKS, doc="How the attacker links.", choices=ATTACKS)
     windows_percent: tuple[float, ...] = param(
-        (1.0, 2.0, 5.0, 10.0, 15.0), doc="Windows of ranks that are tried, in percent of the records.", gt=0, le=100
+        (1.0, 2.0, 5.0, 10.0, 15.0),
+        doc="Windows of ranks that are tried, in percent of the records; that of rank swapping is tried anyway.",
+        gt=0,
+        le=100,
     )
     near: float = param(0.1, doc="Numbers agree if they differ by no more standard deviations.", ge=0)
     people: int = param(2000, doc="People who are looked for, drawn by lot; all if there are fewer.", ge=1)
