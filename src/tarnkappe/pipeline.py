@@ -65,7 +65,9 @@ def check(job: Job, data: Any) -> Checked:
     goal = job.algorithm.promised(job.goal, len(checked.tally.quasi_domains))
     job.algorithm.require_supported(checked.tally, goal)
     _require_feasible(goal, checked.tally)
-    return replace(checked, notices=checked.notices + foreseen(checked.source, checked.schema, goal, checked.tally))
+    changed = {name for mask in job.masks for name in mask.changes}  # nobody knows these values of a person
+    unchanged = Schema((c for c in checked.schema.columns if c.name not in changed), checked.schema.missing_rule)
+    return replace(checked, notices=checked.notices + foreseen(checked.source, unchanged, goal, checked.tally))
 
 
 def counted(job: Job, data: Any = None) -> Checked:
