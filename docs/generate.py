@@ -23,6 +23,8 @@ from tarnkappe.criteria import all_criteria
 from tarnkappe.criteria.attacks import ATTACKS, QUESTIONS, attacks_stopped
 from tarnkappe.errors import CODES, TarnkappeError
 from tarnkappe.job import files, sections
+from tarnkappe.masks import all_masks
+from tarnkappe.masks.linkage import MaxLinkage
 from tarnkappe.metrics import all_metrics
 from tarnkappe.params import Declared
 from tarnkappe.registry import registered
@@ -101,6 +103,36 @@ def attacks_page() -> str:
             parameter_table(a),
             f"In Python: {code(a.__name__)}.",
         ]
+    return "\n\n".join(out)
+
+
+def masks_page() -> str:
+    """All masks: what they change, what they keep, and what they are not for."""
+    known = all_masks()
+    out = [
+        "# Masks",
+        "A mask changes values, and says what it leaves as it was. [How to](../how-to/masks.md), "
+        "[theory](../theory/masks.md).",
+        table(("Mask", "Keeps"), ((f"[{code(name)}](#{name})", m.card.keeps) for name, m in known.items())),
+    ]
+    for name, m in known.items():
+        card = m.card
+        out += [
+            f"## {name}",
+            docstring(m),
+            f"* **Changes**: {card.changes}\n* **Keeps**: {card.keeps}\n* **Does not** {card.does_not}\n"
+            f"* **Not for** {card.not_for}\n* **Roles**: {', '.join(sorted(m.roles))}",
+            parameter_table(m),
+            f"In Python: {code(m.__name__)}.",
+        ]
+    card = MaxLinkage.card
+    out += [
+        f"## {MaxLinkage.name}",
+        docstring(MaxLinkage),
+        f"* **Protects from** {card.protects_from}\n* **Does not** {card.does_not}\n"
+        f"* **Typical value**: {card.typical}\n* **Cost**: {card.cost}",
+        parameter_table(MaxLinkage),
+    ]
     return "\n\n".join(out)
 
 
@@ -256,6 +288,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "codes": codes_page,
     "criteria": criteria_page,
     "job-file": job_file_page,
+    "masks": masks_page,
     "metrics": metrics_page,
     "modules": modules_page,
     "python": python_page,

@@ -45,6 +45,7 @@ _SIGNS = {
     "rceil": "⌉",
     "rfloor": "⌋",
     "rVert": "‖",
+    "Sigma": "Σ",
     "sim": "∼",
     "sum": "Σ",
     "to": "→",

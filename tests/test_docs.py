@@ -14,6 +14,7 @@ import pytest
 from tarnkappe.algorithms import all_algorithms
 from tarnkappe.attacks import all_attacks
 from tarnkappe.criteria import all_criteria
+from tarnkappe.masks import all_masks
 from tarnkappe.metrics import all_metrics
 
 ROOT = Path(__file__).parents[1]
@@ -78,6 +79,6 @@ def test_formulas_of_docstrings_are_understood(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.syspath_prepend(str(ROOT / "docs"))
     text = importlib.import_module("markdown_text")
     assert doctest.testmod(text).failed == 0
-    rooms = (all_criteria(), all_algorithms(), all_attacks(), all_metrics())
+    rooms = (all_criteria(), all_algorithms(), all_attacks(), all_masks(), all_metrics())
     for thing in (thing for room in rooms for thing in room.values()):
         assert "\\" not in re.sub(r"```.*?```|`[^`]*`", "", text.docstring(thing), flags=re.DOTALL), thing

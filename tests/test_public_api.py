@@ -13,6 +13,7 @@ import tarnkappe
 from tarnkappe.algorithms import all_algorithms
 from tarnkappe.attacks import all_attacks
 from tarnkappe.criteria import all_criteria
+from tarnkappe.masks import all_masks
 
 #: What is offered besides the classes of the rooms. A name is added here on purpose, and removed from here only with a
 #: new major version; that a class disappears shows in the stub, which is kept in version control.
@@ -20,6 +21,8 @@ BESIDE_THE_ROOMS = [
     "Column",
     "DataSettings",
     "Job",
+    "MaskingJob",
+    "MaxLinkage",
     "Release",
     "Taxonomy",
     "__version__",
@@ -33,6 +36,7 @@ BESIDE_THE_ROOMS = [
     "from_file",
     "intervals",
     "noisy_counts",
+    "mask",
     "numeric",
     "ordered",
     "prefix",
@@ -49,7 +53,7 @@ BESIDE_THE_ROOMS = [
     "verify_items",
     "why",
 ]
-ROOMS = (all_algorithms, all_attacks, all_criteria)
+ROOMS = (all_algorithms, all_attacks, all_criteria, all_masks)
 CLASSES = [cls.__name__ for room in ROOMS for cls in room().values()]
 PUBLIC = sorted([*BESIDE_THE_ROOMS, *CLASSES])
 

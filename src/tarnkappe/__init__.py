@@ -41,6 +41,9 @@ _HOMES = {
     "from_file": "taxonomy",
     "intervals": "taxonomy",
     "noisy_counts": "histograms",
+    "MaskingJob": "job.masking",
+    "MaxLinkage": "masks.linkage",
+    "mask": "masking",
     "numeric": "job",
     "ordered": "taxonomy",
     "prefix": "taxonomy",
@@ -59,7 +62,7 @@ _HOMES = {
 }
 
 #: The rooms whose classes are offered, all of them.
-_ROOMS = ("algorithms", "attacks", "criteria")
+_ROOMS = ("algorithms", "attacks", "criteria", "masks")
 
 
 @cache

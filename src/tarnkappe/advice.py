@@ -40,6 +40,8 @@ ADVICE: dict[str, str] = {
     "E412": "Correct the cell, or add the node to the taxonomy; an empty cell guards nothing.",
     "E413": "Give every person one row in the person table, and every row of the other tables a person from it.",
     "E436": "Give the column of sampling weights, in which a record stands for 1 person or more.",
+    "E420": "Make a key once with  openssl rand -hex 32 > FILE  and keep it secret, and apart from the data.",
+    "E421": "The message says what is in the way; another mask, other columns or other parameters may do.",
     "E501": "Nothing was released. This is a bug or a damaged disk: please report it.",
     "E414": "Take the register from your backup; lines are only ever added to it.",
     "E415": "Plan anew with  tarnkappe fingerprint plan, or take the plan from your backup.",
@@ -79,4 +81,7 @@ ADVICE: dict[str, str] = {
     "W650": "Ask for less:  epsilon: 1.0; or say in the purpose why more is right.",
     "W649": "Guard fewer values or form larger groups if there are too many false ones.",
     "W630": "If there are many, look whether the column is declared as what it is.",
+    "W640": "Remove the column if nobody needs to join records of a person.",
+    "W641": "Mask it too, or form groups:  - k-anonymity: {k: 5}  under 'criteria'.",
+    "W642": "Tell the users of the release, and which figures stay what they were: the report lists them.",
 }

@@ -15,6 +15,7 @@ from tarnkappe.codebook import Entry
 from tarnkappe.columns import ColumnSummary
 from tarnkappe.criteria.base import Card, Verdict
 from tarnkappe.errors import Notice, VerificationError
+from tarnkappe.masks.base import MaskCard
 from tarnkappe.publish.sheets import MAIN
 from tarnkappe.wording import plural
 
@@ -50,6 +51,15 @@ class Found:
 
 
 @dataclass(frozen=True)
+class Checking:
+    """How tables were verified, in words: what was done, who can do it again, and what the verdicts tell."""
+
+    how: str
+    who: str = "This command compares the tables with their manifest and evaluates every criterion:"
+    caption: str = "What was asked, and what was reached"
+
+
+@dataclass(frozen=True)
 class Story:
     """What a report says about a bundle in words: the promise, who it is about, and what it rests on."""
 
@@ -58,13 +68,13 @@ class Story:
     #: What an attacker is assumed to know, in one sentence.
     attacker: str
     #: What each criterion is called in print and protects from, by its name.
-    cards: Mapping[str, tuple[str, Card]]
+    cards: Mapping[str, tuple[str, Card | MaskCard]]
     #: What has to be true for the promise to mean what it says: titles and sentences.
     assumptions: tuple[tuple[str, str], ...]
     #: What joins the tables, in one sentence; nothing if the table with a row for every person stands alone.
     joined: str = ""
-    #: What was done to verify the tables, in a sentence or two; nothing if groups were counted again.
-    verified: str = ""
+    #: How the tables were verified, where that was not by counting groups again.
+    checked: Checking | None = None
     #: Figures beside the verdict that follow from the published tables: name, number, note.
     figures: tuple[tuple[str, int, str], ...] = ()
     #: The same for the publisher only.

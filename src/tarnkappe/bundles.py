@@ -9,11 +9,13 @@ from tarnkappe.bundling import BundleAudit, manifest_with
 from tarnkappe.histograms.audit import audit_histogram
 from tarnkappe.job.histogram import KEY as HISTOGRAM
 from tarnkappe.job.items import KEY as ITEMS
+from tarnkappe.job.masking import KEY as MASKING
+from tarnkappe.masking.audit import audit_masking
 from tarnkappe.multirelational.published import KEY as JOINED
 from tarnkappe.multirelational.published import audit_joined
 
 #: How each kind is checked, by the key that only its manifest has.
-_KINDS = {HISTOGRAM: audit_histogram, ITEMS: audit_items, JOINED: audit_joined}
+_KINDS = {HISTOGRAM: audit_histogram, ITEMS: audit_items, JOINED: audit_joined, MASKING: audit_masking}
 
 
 def is_bundle(path: str | Path) -> bool:

@@ -120,12 +120,12 @@ def publish_to(stage: Staging, draft: BundleDraft[B], target: Path, clock: Phase
         digests = {name: source.sha256 for name, source in sources.items()}
     clock.begin("report")
     bundle = draft.bundle(tables, found, draft.codebook())
-    bundle = replace(bundle, public_manifest=_with_files(bundle, places, digests), folder=target)
-    _write_companions(stage, draft, bundle, target, clock)
+    bundle = replace(bundle, public_manifest=with_files(bundle, places, digests), folder=target)
+    write_companions(stage, draft, bundle, target, clock)
     return bundle
 
 
-def _with_files(bundle: Bundle, places: Mapping[str, Place], digests: Mapping[str, str]) -> dict[str, Any]:
+def with_files(bundle: Bundle, places: Mapping[str, Place], digests: Mapping[str, str]) -> dict[str, Any]:
     """The public manifest with what is known about files; the first table's stand at its top as well."""
     told = dict(bundle.public_manifest)
     first, *_ = places
@@ -146,7 +146,7 @@ def _csv(place: Place) -> dict[str, Any]:
     return {"csv": told_dialect(place.dialect, ("",))} if place.format == "csv" else {}
 
 
-def _write_companions(stage: Staging, draft: BundleDraft[B], bundle: B, target: Path, clock: Phases) -> None:
+def write_companions(stage: Staging, draft: BundleDraft[B], bundle: B, target: Path, clock: Phases) -> None:
     """Manifest, codebook and report to share, and what the publisher keeps."""
     told = bundle.public_manifest
     if bundle.codebook:

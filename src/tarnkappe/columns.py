@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from tarnkappe.kernels.recoding import count_labels, count_values
+from tarnkappe.masks.base import Mask
 from tarnkappe.metrics.lm import LossMetric
 from tarnkappe.metrics.sse import SquaredError
 from tarnkappe.plan import AnyPlan, DealtPlan, Plan
@@ -40,6 +42,8 @@ class ColumnSummary:
     labels_before: int | None = None
     labels_after: int | None = None
     examples: tuple[Example, ...] = ()
+    #: Whether a mask changed its values.
+    masked: bool = False
 
     @property
     def kept(self) -> float | None:
@@ -85,6 +89,12 @@ def summarise_columns(plan: AnyPlan, schema: Schema) -> tuple[ColumnSummary, ...
             )
         )
     return tuple(out)
+
+
+def with_masks(columns: Sequence[ColumnSummary], masks: Sequence[Mask]) -> tuple[ColumnSummary, ...]:
+    """The same with what masks did to columns: their values were changed, and no group hides them."""
+    done = {name: mask.done for mask in masks for name in mask.changes}
+    return tuple(replace(c, done=f"changed: {done[c.name]}", masked=True) if c.name in done else c for c in columns)
 
 
 def _distinct_before(plan: Plan, j: int) -> int:

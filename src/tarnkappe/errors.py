@@ -200,6 +200,8 @@ CODES: dict[str, str] = {
     "E430": "The least weight of cells to give up is found by a library that is not installed.",
     "E431": "A file that should be a plain table of numbers is none.",
     "E436": "Sampling weights are below 1, or missing: every record stands at least for itself.",
+    "E420": "The file with the key of pseudonyms is missing, cannot be read, or holds no key.",
+    "E421": "A mask can make nothing of these data: a column does not vary, or nobody can be exchanged with anybody.",
     "E501": "The written file was read back and does not satisfy the goal. No release was made.",
     "E502": "An algorithm formed groups that lose, invent or mix up records. No release was made.",
     "E503": "An attack on the written file succeeds more often than the job allows. No release was made.",
@@ -235,4 +237,7 @@ CODES: dict[str, str] = {
     "W648": "Sensitive values may be falsified: some guarded ones were replaced by others.",
     "W649": "How many sensitive values were falsified, for the publisher only.",
     "W650": "Epsilon is large: noisy counts promise little.",
+    "W640": "Pseudonyms join the records of a person, so that more is known about each than one row says.",
+    "W641": "A quasi-identifier is published as it is, and no criterion looks at it: only masks were asked for.",
+    "W642": "Values of a column were changed: what is published about a person there may not be true.",
 }

@@ -87,7 +87,7 @@ def _fix(job: Job, found: Finding) -> Fix:
 
 def _scene(run: Run, written: Mapping[str, Source]) -> Scene:
     """The written tables, and the data as the attacker's knowledge."""
-    schema, source = run.checked.schema, run.checked.source
+    schema, source = run.checked.schema, run.checked.original
     quasi, secret = schema.quasi, schema.sensitive
     known = _read(source, [*quasi, *secret], [*quasi, *secret])
     if schema.missing_rule == "wildcard":  # what is missing may be anything, so these people fit no label for sure

@@ -43,6 +43,7 @@ from tarnkappe.io.source import is_csv
 from tarnkappe.job import Job
 from tarnkappe.job.given import data_and_folder, number_of, one_of
 from tarnkappe.job.mechanism import independent
+from tarnkappe.masks.masked import Masked
 from tarnkappe.phases import Phases, Progress
 from tarnkappe.plan import AnyPlan
 from tarnkappe.publication import Draft, publish_in_memory, publish_to
@@ -60,11 +61,13 @@ _SEED_BITS = 128
 
 def check(job: Job, data: Any) -> Checked:
     """Everything `anonymize` does before it decides: read, classify, encode, count, and test that a solution exists."""
-    checked, _ = _count(job, data, Phases(None))
+    checked, _ = _count(job, data, Phases(None), job.seed or 0)
     goal = job.algorithm.promised(job.goal, len(checked.tally.quasi_domains))
     job.algorithm.require_supported(checked.tally, goal)
     _require_feasible(goal, checked.tally)
-    return replace(checked, notices=checked.notices + foreseen(checked.source, checked.schema, goal, checked.tally))
+    changed = {name for mask in job.masks for name in mask.changes}  # nobody knows these values of a person
+    unchanged = Schema((c for c in checked.schema.columns if c.name not in changed), checked.schema.missing_rule)
+    return replace(checked, notices=checked.notices + foreseen(checked.source, unchanged, goal, checked.tally))
 
 
 def counted(job: Job, data: Any = None) -> Checked:
@@ -73,7 +76,7 @@ def counted(job: Job, data: Any = None) -> Checked:
     given = job.data.path if data is None else data
     if given is None:
         raise JobError("E103", "the job names no data file", hint="data: {path: DATA.csv}")
-    return _count(job, given, Phases(None))[0]
+    return _count(job, given, Phases(None), job.seed or 0)[0]
 
 
 def solutions(job: Job, data: Any = None, which: Which = "satisfying", *, batch: int = 1000) -> Iterator[pl.DataFrame]:
@@ -222,7 +225,7 @@ def _read(job: Job, data: Any) -> list[str | Path]:
     return [*files, *(table for table in tables if isinstance(table, (str, Path)))]
 
 
-def _count(job: Job, data: Any, clock: Phases) -> tuple[Checked, Engine]:
+def _count(job: Job, data: Any, clock: Phases, seed: int) -> tuple[Checked, Engine]:
     clock.begin("read")
     job.algorithm.require_kept(job.goal)
     engine = engine_for(job.engine, data)
@@ -232,6 +235,11 @@ def _count(job: Job, data: Any, clock: Phases) -> tuple[Checked, Engine]:
         file = Path(data).expanduser() if isinstance(data, (str, Path)) else None
         dialect = stated_dialect(dialect, file if file is not None and is_csv(file) else None)
     source = data if isinstance(data, Source) else engine.open(data, dialect, job.data.missing)
+    masked = None
+    if job.masks:
+        job.schema(source.columns, source.name)  # says what is wrong with the roles before anything is changed
+        masked = Masked.of(source, job.masks, seed)
+        source = masked.view
     schema = admitted(job, source)
     if job.goal.is_mechanism:
         schema = independent(schema, job.goal, source.types([c.name for c in schema.sensitive]))
@@ -245,7 +253,7 @@ def _count(job: Job, data: Any, clock: Phases) -> tuple[Checked, Engine]:
     domains = {d.name: d for d in tally.sensitive_domains}
     for criterion in job.goal.criteria:
         criterion.require_values(domains)
-    return Checked(source, schema, tally, job.notices(), population), engine
+    return Checked(source, schema, tally, job.notices(), population, masked), engine
 
 
 def _open_population(job: Job, engine: Engine) -> Source | None:
@@ -279,10 +287,10 @@ def _require_feasible(goal: Goal, tally: Tally) -> None:
 
 
 def _decide(job: Job, data: Any, seed: int | None, clock: Phases) -> Run:
-    checked, engine = _count(job, data, clock)
+    seed = next(s for s in (number_of(seed, "seed"), job.seed, secrets.randbits(_SEED_BITS)) if s is not None)
+    checked, engine = _count(job, data, clock, seed)
     digest = in_background(lambda: checked.source.sha256)
     clock.begin("decide")
-    seed = next(s for s in (number_of(seed, "seed"), job.seed, secrets.randbits(_SEED_BITS)) if s is not None)
     algorithm, why, plan = decide_cells(job, checked.tally, seed, Watch(clock.step, job.time_limit))
     return Run(checked, engine, algorithm, why, plan, seed, clock, job.data.missing, digest)
 

@@ -15,7 +15,7 @@ from tarnkappe._version import __version__
 from tarnkappe.arrays import Counts
 from tarnkappe.attacks import Finding
 from tarnkappe.codebook import Entry, codebook
-from tarnkappe.columns import ColumnSummary, summarise_columns
+from tarnkappe.columns import ColumnSummary, summarise_columns, with_masks
 from tarnkappe.criteria.base import Verdict
 from tarnkappe.errors import Notice, RefusedError
 from tarnkappe.job import Job
@@ -333,7 +333,7 @@ def describe(
         job=job,
         verdicts=verdicts,
         scores=scores,
-        columns=summarise_columns(plan, schema),
+        columns=with_masks(summarise_columns(plan, schema), job.masks),
         notices=notices,
         n_input=plan.tally.n_records,
         n_published=plan.n_published,

@@ -25,6 +25,7 @@ from tarnkappe.guards import (
     refuse_identifiers,
 )
 from tarnkappe.io import Source
+from tarnkappe.masks.masked import Masked, require_kept
 from tarnkappe.phases import Phases
 from tarnkappe.plan import AnyPlan, DealtPlan, Plan
 from tarnkappe.publish.sheets import MAIN
@@ -53,6 +54,13 @@ class Checked:
     tally: Tally
     notices: tuple[Notice, ...]
     population: Source | None = None
+    #: The data before masks were put on them, if the job has some; `source` is then what they look like afterwards.
+    masked: Masked | None = None
+
+    @property
+    def original(self) -> Source:
+        """The data as they were given."""
+        return self.source if self.masked is None else self.masked.original
 
 
 @dataclass(frozen=True)
@@ -122,6 +130,12 @@ class Run:
         for source in written.values():
             # Once more: in random order any sample shows all of it.
             refuse_identifiers(source, self.checked.schema.columns, coarsened=coarsened, labelled=coarsened)
+        if self.checked.masked is not None:
+            masked, main = self.checked.masked, written[MAIN]
+            # Figures of all records can be computed from a table that has a row for each of them.
+            whole = main.n_rows == masked.original.n_rows and set(masked.columns) <= set(main.columns)
+            require_kept(masked.found(main, everybody=whole), where)
+            found = replace(found, proved=(*found.proved, "what masks leave as it was, recomputed"))
         return found
 
     def recount(self, written: Mapping[str, Source], evidence: Evidence) -> Verification:
@@ -134,8 +148,8 @@ class Run:
         return replace(found, proved=tuple(self._proved(found, evidence)))
 
     def told(self) -> dict[str, Any]:
-        """What a manifest tells about how groups are found."""
-        return self._way.told()
+        """What a manifest tells about how groups are found, and about values that were changed."""
+        return self._way.told() | ({} if self.checked.masked is None else self.checked.masked.told())
 
     def numbers_among(self, columns: Sequence[str]) -> set[str]:
         """Those of the columns of a table that hold numbers."""
@@ -147,7 +161,8 @@ class Run:
         if identifiers and not identifiers & set(found.columns):
             yield "no identifier columns"
         if not found.untrue:
-            yield self.plan.form.truth if evidence.ledger is None else "labels and kept values true of every record"
+            kept = "kept values" if self.checked.masked is None else "values that no mask changes"
+            yield self.plan.form.truth if evidence.ledger is None else f"labels and {kept} true of every record"
 
 
 class _Way(ABC):

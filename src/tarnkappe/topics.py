@@ -14,7 +14,18 @@ if TYPE_CHECKING:
     from tarnkappe.publish.form import Form
 
 #: Groups of topics in the order in which they are listed.
-GROUPS = ("criteria", "attacks", "roles", "algorithms", "metrics", "taxonomies", "missing values", "words", "codes")
+GROUPS = (
+    "criteria",
+    "masks",
+    "attacks",
+    "roles",
+    "algorithms",
+    "metrics",
+    "taxonomies",
+    "missing values",
+    "words",
+    "codes",
+)
 
 _WORDS = {
     "quasi-identifier": "A column that others may know and that identifies people in combination with others, such as "
@@ -79,7 +90,17 @@ def topic(word: str) -> Topic:
 @cache
 def all_topics() -> dict[str, Topic]:
     """All topics by name."""
-    made = [*_criteria(), *_attacks(), *_roles(), *_algorithms(), *_metrics(), *_taxonomies(), *_missing(), *_words()]
+    made = [
+        *_criteria(),
+        *_masks(),
+        *_attacks(),
+        *_roles(),
+        *_algorithms(),
+        *_metrics(),
+        *_taxonomies(),
+        *_missing(),
+        *_words(),
+    ]
     made += _codes()
     found: dict[str, Topic] = {}
     for t in made:
@@ -106,6 +127,42 @@ def _criteria() -> list[Topic]:
         )
         out.append(Topic(name, "criteria", cls.title, lines))
     return out
+
+
+def _masks() -> list[Topic]:
+    from tarnkappe.masks import all_masks
+    from tarnkappe.masks.linkage import MaxLinkage
+
+    out = []
+    for name, cls in all_masks().items():
+        lines = (
+            ("Means", _first_sentence(cls)),
+            ("Changes", cls.card.changes),
+            ("Keeps", cls.card.keeps),
+            ("Does not", cls.card.does_not),
+            ("Not for", cls.card.not_for),
+            ("Roles", ", ".join(sorted(cls.roles))),
+            *_parameters(cls),
+            ("Job file", f"masks:\n  - {name}: {_example(cls)}"),
+        )
+        out.append(Topic(name, "masks", cls.title, lines))
+    card = MaxLinkage.card
+    told = (
+        ("Means", _first_sentence(MaxLinkage)),
+        ("Protects", f"from {card.protects_from}"),
+        ("Does not", card.does_not),
+        ("Typical", card.typical),
+        ("Cost", card.cost),
+        *_parameters(MaxLinkage),
+        ("Job file", f"criteria:   (of a job with masks and no groups)\n  - {MaxLinkage.name}: {_example(MaxLinkage)}"),
+    )
+    names = ", ".join(t.name for t in out)
+    every = "Changed values instead of coarse ones. They form no groups: nothing that is masked is k-anonymous."
+    return [
+        Topic("masks", "words", "masks", (("Means", every), ("Known", names))),
+        *out,
+        Topic(MaxLinkage.name, "criteria", MaxLinkage.title, told),
+    ]
 
 
 def _attacks() -> list[Topic]:
@@ -281,7 +338,13 @@ def _example(cls: type) -> str:
     from tarnkappe.params import parameters
 
     shown = [p for p in parameters(cls) if p.required or p.example is not None]
-    return "{" + ", ".join(f"{p.name}: {'…' if p.example is None else p.example}" for p in shown) + "}"
+    return "{" + ", ".join(f"{p.name}: {_shown_example(p.example)}" for p in shown) + "}"
+
+
+def _shown_example(example: Any) -> str:
+    if isinstance(example, tuple):
+        return f"[{', '.join(map(str, example))}]"
+    return "…" if example is None else str(example)
 
 
 def _written(value: Any) -> str:

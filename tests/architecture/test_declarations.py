@@ -13,6 +13,7 @@ from tarnkappe.algorithms import Algorithm, all_algorithms
 from tarnkappe.attacks import Attack, AttackCard, all_attacks
 from tarnkappe.criteria import Card, Criterion, all_criteria
 from tarnkappe.errors import CODES
+from tarnkappe.masks import all_masks
 from tarnkappe.metrics import all_metrics
 from tarnkappe.params import parameters
 from tarnkappe.registry import registered
@@ -39,6 +40,7 @@ EVERYTHING: dict[str, type] = {
     **all_criteria(),
     **all_algorithms(),
     **all_attacks(),
+    **all_masks(),
     **{name: type(metric) for name, metric in all_metrics().items()},
 }
 

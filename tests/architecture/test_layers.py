@@ -45,6 +45,7 @@ LAYERS = (
     "estimate",
     "solution_frames",
     "io",
+    "masks",
     "looks",
     "engines",
     "truth",
@@ -84,6 +85,7 @@ LAYERS = (
     "multirelational",
     "baskets",
     "histograms",
+    "masking",
     "bundles",
     "check_release",
     "certificate",
@@ -255,12 +257,11 @@ def test_nothing_is_printed():
 def test_chance_is_passed_in():
     """Whoever needs chance is given a generator, so that a seed decides everything."""
     homes = ("pipeline", "runs", "attacking", "multirelational", "baskets.anonymize", "fingerprint.planning")
-    homes += ("histograms.release",)
-    homes += ("datasets", "testing", "usefulness.assess")
+    homes += ("datasets", "testing", "usefulness.assess", "masks.base", "masking.flow", "histograms.release")
     assert calls("np.random.", "numpy.random.", "random.", "default_rng", beside=homes) == []
     assert users({"random"}, beside=()) == []
-    # The last for names of temporary files.
-    homes = ("pipeline", "multirelational", "baskets.anonymize", "fingerprint.keys", "io.leftovers")
+    # Leftovers for names of temporary files.
+    homes = ("pipeline", "multirelational", "baskets.anonymize", "fingerprint.keys", "io.leftovers", "masking.flow")
     homes += ("histograms.release",)
     assert users({"secrets"}, beside=homes) == []
 

@@ -162,7 +162,7 @@ def test_the_command_line(tmp_path):
     table = tmp_path / "out/public/baskets.csv"
     table.write_text(table.read_text().replace("A", "a1", 1))
     assert run(app, ["verify", str(tmp_path / "out")]).exit_code == 5
-    assert json.loads(run(app, ["schema", "--items"]).stdout) == json.loads(json.dumps(items_json_schema()))
+    assert json.loads(run(app, ["schema", "items"]).stdout) == json.loads(json.dumps(items_json_schema()))
     with pytest.raises(JobError, match="sets of items"):
         load_job(job)
 

@@ -22,6 +22,7 @@ def check(
     from tarnkappe.cli.histogram import check_about_histogram
     from tarnkappe.cli.items import check_about_items
     from tarnkappe.cli.jobs import fixes_for, job_for, subject_of
+    from tarnkappe.cli.masks import check_about_masks
     from tarnkappe.cli.progress import Working
     from tarnkappe.summary import checked_rows
 
@@ -30,6 +31,9 @@ def check(
         return
     if subject_of(job) == "items":
         check_about_items(job, data, settings or [], as_json=as_json)
+        return
+    if subject_of(job) == "masks":
+        check_about_masks(job, data, settings or [], as_json=as_json)
         return
     loaded = job_for(job, data, settings)
     with Working("read") as progress, fixes_for(job, loaded):

@@ -14,7 +14,7 @@ def explain(
     word: Annotated[
         list[str] | None,
         typer.Argument(
-            help="A criterion, attack, role, algorithm, metric, missing rule, kind of taxonomy or error code.",
+            help="A criterion, mask, attack, role, algorithm, metric, missing rule, kind of taxonomy or error code.",
             metavar="WORD",
             autocompletion=complete_topics,
             show_default=False,

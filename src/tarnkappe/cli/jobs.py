@@ -21,12 +21,15 @@ def subject_of(path: Path) -> str:
     Whatever is wrong with the file is said by who reads it.
     """
     from tarnkappe.io.source import is_table
+    from tarnkappe.job.masking import is_masking
     from tarnkappe.job.text import read_job_file
 
     try:
         raw = {} if is_table(path) else read_job_file(path)
     except TarnkappeError:
         raw = {}
+    if is_masking(raw):
+        return "masks"
     return next((key for key in ("histogram", "items", "tables") if key in raw), "records")
 
 

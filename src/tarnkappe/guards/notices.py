@@ -45,7 +45,8 @@ def said_aloud(
     if not job.goal.is_mechanism:
         told += notices_about_reasons(written, schema.columns) + notices_about_spellings(plan.tally, plan)
     told += notices_about_plan(job, plan, schema)
-    told += notices_about_release(written, schema, job.goal)
+    changed = {name for mask in job.masks for name in mask.changes}  # nobody knows these values of a person
+    told += notices_about_release(written, Schema(c for c in schema.columns if c.name not in changed), job.goal)
     if risky:
         told += notices_about_formulas(plan, schema, written)
     return told

@@ -76,7 +76,9 @@ def notices_about_plan(job: Job, plan: Plan, schema: Schema) -> tuple[Notice, ..
     if job.goal.is_mechanism:
         out.extend(_counted_as_missing(plan.tally))
     else:
-        out.extend(notice for column in schema.sensitive for notice in _told_apart(plan, column))
+        changed = {name for mask in job.masks for name in mask.changes}  # nobody knows these values of a person
+        unchanged = [column for column in schema.sensitive if column.name not in changed]
+        out.extend(notice for column in unchanged for notice in _told_apart(plan, column))
     return (*out, *_almost_equal(plan))
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from tarnkappe.arrays import Counts
-from tarnkappe.bundle import Bundle, Found, Story
+from tarnkappe.bundle import Bundle, Checking, Found, Story
 from tarnkappe.bundling import BundleDraft, Place, public_facts, publish_in_memory, publish_to
 from tarnkappe.codebook import Entry
 from tarnkappe.columns import ColumnSummary
@@ -193,8 +193,10 @@ class _Draft(BundleDraft[HistogramRelease]):
             promise=f"all cells that the job fixes, with noise for ε = {asked.epsilon:g} for any one {who}.",
             attacker="somebody who knows everything about everybody else: the odds of these tables change by a factor "
             f"of at most e^{asked.epsilon:g}.",
-            verified="The published tables were read back: they have the cells that the job fixes, and the counts that "
-            "were drawn. That there is noise in them no table can show; it lies in how they were made.",
+            checked=Checking(
+                "The published tables were read back: they have the cells that the job fixes, and the counts that were "
+                "drawn. That there is noise in them no table can show; it lies in how they were made."
+            ),
             cards={NAME: (TITLE, CARD)},
             joined="The tables are about the same people; each has noise of its own." if len(asked.wanted) > 1 else "",
             assumptions=(

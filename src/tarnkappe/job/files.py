@@ -15,6 +15,7 @@ from tarnkappe.criteria import all_criteria
 from tarnkappe.engines.settings import ENGINES, EngineSettings
 from tarnkappe.errors import JobError
 from tarnkappe.job.given import algorithm_of, seconds_of, share_of
+from tarnkappe.job.masks import mask_data, mask_from, masks_json_schema, refuse_linkage
 from tarnkappe.job.model import DataSettings, Job, OutputSettings, Population, require_column, require_target
 from tarnkappe.job.sections import (
     ColumnSection,
@@ -39,6 +40,7 @@ from tarnkappe.job.sections import (
     written,
 )
 from tarnkappe.job.text import apply_settings, dump_yaml, read_job_file, read_job_text
+from tarnkappe.masks import all_masks
 from tarnkappe.params import Declared, bind, json_schema, param, place
 from tarnkappe.registry import registered
 from tarnkappe.schema import ROLES, Schema
@@ -67,6 +69,10 @@ class _Top(Declared):
     )
     attacks: Any = param(
         None, doc="What the written release must withstand, a list such as  - homogeneity: {margin: 0.01}."
+    )
+    masks: Any = param(
+        None,
+        doc="How values are changed before they are counted, a list such as  - rounding: {column: income, base: 100}.",
     )
     limits: Any = param(None, doc="How much may be given up.")
     algorithm: Any = param(None, doc="How groups are found: a name, or a mapping with name and parameters.")
@@ -115,6 +121,7 @@ def job_from_data(raw: Mapping[str, Any], folder: Path) -> Job:
     columns = columns_of(raw, folder)
     with at(place(raw, "columns")):
         schema = Schema(columns)
+    refuse_linkage(listed(raw, "criteria"))
     criteria = []
     for criterion, where in criteria_listed(raw):
         with at(where):
@@ -147,6 +154,7 @@ def job_from_data(raw: Mapping[str, Any], folder: Path) -> Job:
             population=Population(*reading(population, raw, "population", folder)) if "population" in raw else None,
             engine=engine,
             attacks=[attack_from(item, raw, folder) for item in listed(raw, "attacks")],
+            masks=[mask_from(item, raw, folder) for item in listed(raw, "masks")],
         )
 
 
@@ -169,6 +177,7 @@ def job_to_yaml(job: Job, folder: str | Path | None = None) -> str:
         data["rest"] = job.rest
     data["criteria"] = [{c.name: changed(c)} for c in job.goal.criteria]
     data["attacks"] = [attack_data(a, beside) for a in job.attacks]
+    data["masks"] = [mask_data(mask, beside) for mask in job.masks]
     limits = {"suppressed_rows": job.goal.max_suppressed or None, "time": job.time_limit and f"{job.time_limit:g}s"}
     data["limits"] = without_none(limits)
     data["algorithm"] = {"name": job.algorithm.name, **changed(job.algorithm)}
@@ -207,6 +216,7 @@ def job_json_schema() -> dict[str, Any]:
     one_of_them = {"type": "object", "minProperties": 1, "maxProperties": 1, "additionalProperties": False}
     named = {"anyOf": [{"enum": list(of_attacks)}, {**one_of_them, "properties": of_attacks}]}
     sections["attacks"] = {"type": "array", "items": named}
+    sections["masks"] = masks_json_schema(all_masks())
     known: dict[str, type] = {Auto.name: Auto, **all_algorithms()}
     algorithms = [with_kind(cls, name, "name") for name, cls in known.items()]
     sections["algorithm"] = {"anyOf": [{"enum": list(known)}, *algorithms]}

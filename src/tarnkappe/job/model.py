@@ -31,6 +31,8 @@ from tarnkappe.job.given import (
     share_of,
     shown,
 )
+from tarnkappe.job.masks import masked_columns, masks_of, notices_about_masks, require_masks
+from tarnkappe.masks import Mask
 from tarnkappe.schema import MISSING_RULES, Column, MissingRule, Role, Schema
 from tarnkappe.taxonomy import Taxonomy, TaxonomyBuilder, tree
 from tarnkappe.taxonomy.quantiles import Quantiles
@@ -119,6 +121,7 @@ class Job:
     population: Population | None
     engine: EngineSettings
     attacks: tuple[Attack, ...]
+    masks: tuple[Mask, ...]
 
     def __init__(
         self,
@@ -148,6 +151,7 @@ class Job:
         population: Population | Data | None = None,
         engine: EngineSettings | str | None = None,
         attacks: Iterable[Attack | str] | Attack | str = (),
+        masks: Iterable[Mask] | Mask = (),
     ) -> None:
         """Describe the columns by role; ``keep="rest"`` or ``drop="rest"`` says what happens to columns not named.
 
@@ -160,6 +164,7 @@ class Job:
         its groups puts into lower loss: quick, normal, best, or a multiple of the normal work. `time_limit`, such as
         ``"10min"``, stops a search with the best release so far; what it finds then depends on the machine.
         `attacks` are carried out on the written release, which is not made if one beats its baseline by too much.
+        `masks` change values of columns that are no quasi-identifiers before anything is counted.
         """
         made = [one_of(c, "columns", Column, _COLUMNS) for c in one_of(columns, "columns", Iterable, _COLUMNS)]
         weight = by_name(weights or {}, "weights", '"age": 2.0')
@@ -211,6 +216,7 @@ class Job:
             "population": _population(population),
             "engine": engine if isinstance(engine, EngineSettings) else EngineSettings(engine or "auto"),
             "attacks": attacks_of(attacks),
+            "masks": masks_of(masks),
         }
         for key, value in values.items():
             object.__setattr__(self, key, value)
@@ -219,6 +225,7 @@ class Job:
             require_column(criterion, schema, complete=self.rest is None)
         require_target(self.algorithm, schema, complete=self.rest is None)
         require_attackable(self.attacks, schema, self.goal, public_table=self.population is not None)
+        require_masks(self.masks, self.columns, self.goal, self.engine, complete=self.rest is None)
 
     def schema(self, columns: Iterable[str], where: str | None = None) -> Schema:
         """The schema for data with these columns, in their order; every column must have a role."""
@@ -228,6 +235,7 @@ class Job:
         if self.rest is not None:
             everything.update({name: Column(name, self.rest) for name in present if name not in known})
         Schema(everything.values()).require_match(present, where)
+        everything = masked_columns(self.masks, everything)
         schema = Schema((self._with_levels(everything[name]) for name in present), self.missing_rule)
         for criterion in self.goal.criteria:
             require_column(criterion, schema)
@@ -264,6 +272,7 @@ class Job:
             )
         if self.goal.is_mechanism:  # it covers every published value
             return tuple(out)
+        out += notices_about_masks(self.masks, grouping=True)
         guarded = set(self.goal.columns)
         for column in self.columns:
             if column.role == "sensitive" and column.name not in guarded:

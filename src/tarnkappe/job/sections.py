@@ -151,7 +151,7 @@ def section_of(raw: Mapping[str, Any], key: str) -> Mapping[str, Any]:
 
 #: One entry of each section that is a list, to start from.
 _CRITERION = "k-anonymity: {k: 5}"
-_ITEMS = {"attacks": "homogeneity: {margin: 0.01}"}
+_ITEMS = {"attacks": "homogeneity: {margin: 0.01}", "masks": "rounding: {column: income, base: 100}"}
 
 
 def listed(raw: Mapping[str, Any], key: str) -> list[Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tarnkappe.criteria.base import Card
+from tarnkappe.masks.base import MaskCard
 from tarnkappe.report.facts import Told, fact, how_verified, is_verified, made
 from tarnkappe.report.markup import Html, el, join, value
 from tarnkappe.report.numbers import count
@@ -66,8 +67,16 @@ def evidence(release: Told, algorithm: str | None) -> Iterable[tuple[object, obj
         yield "Date", date
 
 
-def criterion_card(title: Iterable[object], card: Card) -> Html:
-    """What a criterion protects from, what not, and what it usually takes."""
+def criterion_card(title: Iterable[object], card: Card | MaskCard) -> Html:
+    """What a criterion protects from, what not, and what it usually takes; or what a mask changes and keeps."""
+    if isinstance(card, MaskCard):
+        told = (
+            ("Changes", card.changes),
+            ("Keeps", card.keeps),
+            ("Does not", card.does_not),
+            ("Not for", card.not_for),
+        )
+        return el("div", el("h3", *title), facts_list(told), class_="card")
     pairs = (
         ("Protects from", card.protects_from),
         ("Does not", card.does_not),

@@ -83,6 +83,8 @@ def criteria_table(release: Told) -> Html:
     )
     head = ("Criterion", "Asked", "Reached", "Result")
     caption = "What was asked, and what the most exposed group reached"
+    if isinstance(release, Bundle) and release.story.checked is not None:
+        caption = release.story.checked.caption
     return table(caption, head, rows, numeric={2}, class_="criteria")
 
 
@@ -162,12 +164,14 @@ def what_was_done(release: Release, *, internal: bool) -> Html:
 
 
 def _flow(columns: tuple[ColumnSummary, ...], form: type[Form]) -> str:
-    n = {role: sum(c.role == role for c in columns) for role in ROLE_NAMES}
+    n = {role: sum(c.role == role and not c.masked for c in columns) for role in ROLE_NAMES}
+    masked = sum(c.masked for c in columns)
     removed = sum(n[role] for role in REMOVED)
     parts = [
         f"{n['quasi']} {form.changes} (quasi-identifiers)" if n["quasi"] else "",
         f"{n['sensitive']} sensitive, published inside groups" if n["sensitive"] else "",
         f"{n['keep']} kept as they are" if n["keep"] > 1 else "1 kept as it is" if n["keep"] else "",
+        f"{masked} changed by masks, and not hidden by groups" if masked else "",
         f"{removed} removed" if removed else "",
     ]
     return f"The input had {counted(len(columns), 'column')}: {'; '.join(p for p in parts if p)}."

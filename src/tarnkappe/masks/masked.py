@@ -1,0 +1,77 @@
+"""The data of a job with its masks put on, and the check that they leave as it was what they promise."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tarnkappe.errors import VerificationError
+from tarnkappe.io import Source
+from tarnkappe.masks.base import Chance, Columns, Kept, Mask
+from tarnkappe.masks.view import MaskedSource
+from tarnkappe.wording import figure
+
+#: The purpose of chance in masks; no other part of a run has it.
+_MASKING = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Masked:
+    """Data with masks: the original, and what everybody reads in its place."""
+
+    original: Source
+    view: MaskedSource
+    masks: tuple[Mask, ...]
+    #: The columns of the original, as far as they were read.
+    before: Columns
+
+    @classmethod
+    def of(cls, original: Source, masks: Sequence[Mask], seed: int) -> Masked:
+        """Put masks on data."""
+        columns = Columns(original)
+        fitted = [mask.fit(columns, Chance.of(seed, _MASKING, i)) for i, mask in enumerate(masks)]
+        return cls(original, MaskedSource(original, fitted), tuple(masks), columns)
+
+    @property
+    def columns(self) -> dict[str, Mask]:
+        """The columns that are changed, and by which mask."""
+        return {name: mask for mask in self.masks for name in mask.changes}
+
+    def found(self, written: Source, *, everybody: bool) -> list[tuple[Mask, tuple[Kept, ...]]]:
+        """Everything that each mask leaves as it was, recomputed from a written table and the original.
+
+        If not `everybody` is in the table, figures of all records are those of the masked data, of which the table has
+        been found to hold a part.
+        """
+        before, side_by_side = self.before, Columns(self.view)
+        after = Columns(written) if everybody else side_by_side
+        return [(mask, (*mask.kept(before, after), *mask.kept_by_record(before, side_by_side))) for mask in self.masks]
+
+    def told(self) -> dict[str, Any]:
+        """What a public manifest tells about masks: what was changed, how, and what stayed; no key, no seed."""
+        return {
+            "masks": [
+                {
+                    "mask": mask.name,
+                    "columns": list(mask.changes),
+                    "parameters": mask.told_publicly(),
+                    "done": mask.done,
+                    "keeps": list(mask.keeps),
+                }
+                for mask in self.masks
+            ]
+        }
+
+
+def require_kept(found: Sequence[tuple[Mask, Sequence[Kept]]], where: str) -> None:
+    """Refuse a release of which something that was recomputed is not as promised."""
+    broken = [kept for _, several in found for kept in several if not kept.ok]
+    if broken:
+        raise VerificationError(
+            "E501",
+            "verification failed: the release was NOT written",
+            where=where,
+            details=[f"not kept: {k.what} (off by {figure(k.off)}, allowed {figure(k.allowed)})" for k in broken],
+            hint="This is a bug in Tarnkappe or a damaged disk. Please report it; no file was left behind.",
+        )

@@ -1,0 +1,76 @@
+"""Rounding."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import ClassVar
+
+import numpy as np
+
+from tarnkappe.masks.base import HAIR, Chance, ColumnMask, Columns, Fitted, Held, Kept, MaskCard, as_series, is_whole
+from tarnkappe.params import param
+
+
+@dataclass(frozen=True)
+class Rounding(ColumnMask):
+    r"""Every number becomes the nearest multiple of a base.
+
+    .. math:: x' = b \lfloor x / b + 1/2 \rfloor
+
+    O(records).
+
+    References
+    ----------
+    .. [HDF12] Hundepool, Domingo-Ferrer, Franconi, Giessing, Schulte Nordholt, Spicer, de Wolf. "Statistical
+       Disclosure Control." Wiley 2012, section 3.3.
+    """
+
+    name: ClassVar = "rounding"
+    title: ClassVar = "rounding"
+    card: ClassVar = MaskCard(
+        changes="every number becomes the nearest multiple of a base.",
+        keeps="no number moves by more than half the base; all are multiples of it.",
+        does_not="hide a person with a number far from all others, nor make groups of any size.",
+        not_for="outliers: combine it with top coding of another column, or coarsen the column as a quasi-identifier.",
+    )
+
+    base: float = param(doc="What all numbers become a multiple of.", gt=0, example=100)
+
+    @property
+    def done(self) -> str:
+        """In words."""
+        return f"rounded to multiples of {self.base:g}"
+
+    @property
+    def keeps(self) -> tuple[str, ...]:
+        """In words."""
+        return (f"every number of {self.column} to within {self.base / 2:g}",)
+
+    def fit(self, data: Columns, chance: Chance) -> Fitted:
+        """Round all numbers."""
+        numbers = data.numbers(self.column)
+        x = data.floats(self.column)
+        digits = max(-int(Decimal(str(self.base)).normalize().as_tuple().exponent), 0)
+        made = np.round(np.floor(x / self.base + 0.5) * self.base, digits)
+        whole = is_whole(numbers) and digits == 0
+        return Held([as_series(self, data, self.column, made, whole=whole)])
+
+    def kept(self, before: Columns, after: Columns) -> Iterator[Kept]:
+        """All are multiples, and the mean is where it may be."""
+        x = after.floats(self.column)
+        x = x[~np.isnan(x)]
+        ratio = x / self.base
+        off = float(np.abs(ratio - np.round(ratio)).max(initial=0))
+        yield Kept(f"{self.column} holds multiples of {self.base:g}", off, 1e-6)
+        y = before.floats(self.column)
+        if len(x):
+            shift = abs(float(x.mean() - np.nanmean(y)))
+            yield Kept(f"mean of {self.column} to within half the base", shift, self.base / 2 * (1 + 1e-6) + HAIR)
+
+    def kept_by_record(self, before: Columns, after: Columns) -> Iterator[Kept]:
+        """Nobody's number moves by more than half the base."""
+        moved = np.abs(after.floats(self.column) - before.floats(self.column))
+        far = float(np.nanmax(moved)) if (~np.isnan(moved)).any() else 0.0
+        yield Kept(f"every number of {self.column} to within half the base", far, self.base / 2 * (1 + 1e-6))

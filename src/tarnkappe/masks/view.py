@@ -1,0 +1,77 @@
+"""Masked data: a table that looks like the original, with some columns changed on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import polars as pl
+
+from tarnkappe.io import Source
+from tarnkappe.masks.base import Fitted
+
+#: Names that no column has: a name that is blank is refused in tables.
+_ROW, _MADE = " ", "  "
+
+
+class MaskedSource(Source):
+    """The original with some of its columns changed, row by row in its own order.
+
+    Whoever reads it, by whatever engine, finds the same values: they depend on the row, not on the batch it is in.
+    """
+
+    def __init__(self, original: Source, fitted: Sequence[Fitted]) -> None:
+        """Look like the original."""
+        super().__init__(original.name, original.columns, original.n_rows, original.missing)
+        self.original = original
+        self.decimal = original.decimal
+        self.spreadsheet_safe = original.spreadsheet_safe
+        self._makers = {name: one for one in fitted for name in one.types}
+
+    @property
+    def format(self) -> str:
+        """That of the original."""
+        return self.original.format
+
+    @cached_property
+    def sha256(self) -> str:
+        """That of the original."""
+        return self.original.sha256
+
+    @property
+    def dialect(self) -> Any:
+        """How the original is written, if it is a text file."""
+        return getattr(self.original, "dialect", None)
+
+    def line_of(self, row: int) -> int | None:
+        """Where a row stands in the original."""
+        return self.original.line_of(row)
+
+    def close(self) -> None:
+        """Close the original."""
+        self.original.close()
+
+    def _scan(self, columns: list[str]) -> pl.LazyFrame:
+        makers = list(dict.fromkeys(self._makers[name] for name in columns if name in self._makers))
+        if not makers:
+            return self.original._scan(columns)
+        plain = [name for name in columns if name not in self._makers]
+        needs = list(dict.fromkeys(name for one in makers for name in one.needs))
+        types = self.original.types(needs)
+        frame = self.original._scan([*dict.fromkeys([*(plain or columns[:1]), *needs])]).with_row_index(_ROW)
+        shown = [self.original.shown(name, t).alias(f"n{j}") for j, (name, t) in enumerate(types.items())]
+        made_types = {name: one.types[name] for one in makers for name in one.types}
+
+        def make(rows: pl.Series) -> pl.Series:
+            given = rows.struct.unnest()
+            at = given[_ROW].to_numpy()
+            inputs = pl.DataFrame([given[f"n{j}"].alias(name) for j, name in enumerate(needs)])
+            made = [series for one in makers for series in one.at(at, inputs.select(one.needs))]
+            return pl.DataFrame(made).to_struct(_MADE)
+
+        made = pl.struct(_ROW, *shown).map_batches(make, return_dtype=pl.Struct(made_types), is_elementwise=True)
+        frame = frame.with_columns(made.alias(_MADE))
+        return frame.select(
+            pl.col(_MADE).struct.field(name).alias(name) if name in self._makers else pl.col(name) for name in columns
+        )

@@ -1,0 +1,117 @@
+"""Worked figures: what the papers say a mask leaves as it was, on written tables."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import polars as pl
+import pytest
+
+import tarnkappe as tk
+from conftest import patients
+from tarnkappe.masks import Mask
+
+WHY = "reviewed by the board, and nobody outside knows it"
+
+
+def normal(n: int, seed: int) -> pl.DataFrame:
+    rng = np.random.default_rng(seed)
+    cov = np.array([[4.0, 3.0, -1.0], [3.0, 9.0, 0.5], [-1.0, 0.5, 1.0]])
+    return pl.DataFrame(rng.multivariate_normal([10, -5, 0], cov, n), schema=["a", "b", "c"], orient="row")
+
+
+def release(frame: pl.DataFrame, mask: Mask, seed: int = 1) -> pl.DataFrame:
+    columns = [tk.Column(name, "keep", because=WHY) for name in frame.columns]
+    return tk.mask(frame, mask, columns=columns, seed=seed).table
+
+
+def test_kims_correction_restores_mean_and_covariance():
+    frame = normal(20_000, 1)
+    mask = tk.AdditiveNoise(["a", "b", "c"], variance_share=0.5, correlated=True, corrected=True)
+    x, z = frame.to_numpy(), release(frame, mask).to_numpy()
+    assert np.abs(x.mean(axis=0) - z.mean(axis=0)).max() < 0.1
+    assert np.abs(np.cov(x, rowvar=False) / np.cov(z, rowvar=False) - 1)[:2, :2].max() < 0.06
+    assert np.abs(np.corrcoef(x, rowvar=False) - np.corrcoef(z, rowvar=False)).max() < 0.03
+
+
+def test_without_it_the_covariance_grows_by_the_share():
+    frame = normal(20_000, 2)
+    z = release(frame, tk.AdditiveNoise(["a", "b"], variance_share=0.5, correlated=True)).to_numpy()
+    grown = np.cov(z[:, :2], rowvar=False) / np.cov(frame.to_numpy()[:, :2], rowvar=False)
+    assert np.abs(grown - 1.5).max() < 0.06
+
+
+def test_uncorrelated_noise_keeps_covariances_and_weakens_correlations():
+    frame = normal(20_000, 3)
+    x, z = frame.to_numpy(), release(frame, tk.AdditiveNoise(["a", "b"], variance_share=1.0)).to_numpy()
+    assert abs(np.cov(x[:, 0], x[:, 1])[0, 1] - np.cov(z[:, 0], z[:, 1])[0, 1]) < 0.3
+    assert np.corrcoef(z[:, 0], z[:, 1])[0, 1] == pytest.approx(np.corrcoef(x[:, 0], x[:, 1])[0, 1] / 2, abs=0.03)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("t", [2, 3])
+def test_data_swapping_keeps_every_table_exactly(seed: int, t: int):
+    rng = np.random.default_rng(seed)
+    frame = pl.DataFrame({name: rng.integers(0, k, 1500) for name, k in zip("abcds", (2, 3, 2, 3, 3), strict=True)})
+    table = release(frame, tk.DataSwapping("s", beside=list("abcd"), t=t, attempts=60), seed)
+    for size in range(1, t + 1):
+        for names in combinations("abcds", size):
+            assert _counts(frame, names).equals(_counts(table, names)), names
+    assert not _counts(frame, "abcds").equals(_counts(table, "abcds")), "and yet something moved"
+
+
+def _counts(frame: pl.DataFrame, names: object) -> pl.DataFrame:
+    return frame.group_by(list(names)).len().sort(list(names))
+
+
+def test_frequencies_after_pram_are_those_expected():
+    frame = patients(3000, 4).select("sex", "illness")
+    mean = {}
+    for seed in range(40):
+        table = release(frame, tk.Pram("illness", stay_share=0.5, by=["sex"]), seed)
+        for row in _counts(table, ["sex", "illness"]).iter_rows():
+            mean[row[:2]] = mean.get(row[:2], 0) + row[2] / 40
+    for *group, n in _counts(frame, ["sex", "illness"]).iter_rows():
+        assert mean[tuple(group)] == pytest.approx(n, abs=5 * np.sqrt(n / 40)), group
+
+
+def test_about_as_many_change_as_draw_another_value():
+    frame = patients(4000, 5).select("illness").with_row_index("row")
+    table = release(frame, tk.Pram("illness", stay_share=0.6)).sort("row")
+    p = frame["illness"].value_counts(normalize=True)["proportion"].to_numpy()
+    expected = 0.4 * (1 - (p**2).sum())
+    assert (table["illness"] != frame["illness"]).mean() == pytest.approx(expected, abs=0.03)
+
+
+def test_rank_swapping_moves_nobody_beyond_the_window_and_light_tails_do():
+    rng = np.random.default_rng(6)
+    frame = pl.DataFrame({"x": rng.permutation(5000).astype(float)}).with_row_index("row")
+    bounded = release(frame, tk.RankSwapping(["x"], window_percent=4, tails="bounded")).sort("row")
+    light = release(frame, tk.RankSwapping(["x"], window_percent=4)).sort("row")
+    moved = np.abs(bounded["x"].to_numpy() - frame["x"].to_numpy())
+    assert 0 < moved.max() <= 200
+    assert (moved > 0).mean() > 0.98
+    far = np.abs(light["x"].to_numpy() - frame["x"].to_numpy())
+    assert far.max() > 200, "no window excludes anybody"
+    assert (far <= 200).mean() > 0.8
+
+
+def test_shuffling_keeps_rank_correlations_and_cuts_the_tie_to_the_own_value():
+    frame = normal(10_000, 7).with_row_index("row")
+    table = release(frame, tk.Shuffling(["a", "b"], beside=["c"])).sort("row")
+    x, z = frame.drop("row"), table.drop("row")
+    assert np.abs(x.corr().to_numpy() - z.corr().to_numpy()).max() < 0.05
+    given = np.corrcoef(x["a"], x["c"])[0, 1] ** 2  # what the column beside tells, and nothing more
+    assert np.corrcoef(x["a"], z["a"])[0, 1] == pytest.approx(given, abs=0.05)
+
+
+def test_record_swapping_changes_about_the_share_and_rare_ones_first():
+    frame = patients(4000, 8).select("age", "sex", "region", "illness").with_row_index("row")
+    mask = tk.RecordSwapping("region", share=0.1, match=["sex"], rare=["age", "sex", "illness"])
+    table = release(frame, mask).sort("row")
+    changed = (table["region"] != frame["region"]).to_numpy()
+    assert changed.mean() == pytest.approx(0.1, abs=0.02)
+    alone = frame.select(pl.len().over("age", "sex", "illness") == 1).to_series().to_numpy()
+    assert changed[alone].mean() > 0.9
+    assert _counts(frame, ["region", "sex"]).equals(_counts(table, ["region", "sex"]))
