@@ -72,6 +72,10 @@ LAYERS = (
     "runs",
     "gate",
     "publication",
+    "history.ledger",
+    "history.places",
+    "history.joint",
+    "history.keeping",
     "pipeline",
     "audited",
     "audit",
@@ -82,6 +86,7 @@ LAYERS = (
     "usefulness",
     "multirelational",
     "baskets",
+    "history",
     "bundles",
     "check_release",
     "certificate",
@@ -256,7 +261,7 @@ def test_chance_is_passed_in():
     assert calls("np.random.", "numpy.random.", "random.", "default_rng", beside=homes) == []
     assert users({"random"}, beside=()) == []
     # The last for names of temporary files.
-    homes = ("pipeline", "multirelational", "baskets.anonymize", "fingerprint.keys", "io.leftovers")
+    homes = ("pipeline", "multirelational", "baskets.anonymize", "fingerprint.keys", "history", "io.leftovers")
     assert users({"secrets"}, beside=homes) == []
 
 

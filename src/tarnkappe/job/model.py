@@ -31,6 +31,7 @@ from tarnkappe.job.given import (
     share_of,
     shown,
 )
+from tarnkappe.job.history import HistorySettings, history_of
 from tarnkappe.schema import MISSING_RULES, Column, MissingRule, Role, Schema
 from tarnkappe.taxonomy import Taxonomy, TaxonomyBuilder, tree
 from tarnkappe.taxonomy.quantiles import Quantiles
@@ -119,6 +120,7 @@ class Job:
     population: Population | None
     engine: EngineSettings
     attacks: tuple[Attack, ...]
+    history: HistorySettings | None
 
     def __init__(
         self,
@@ -148,6 +150,7 @@ class Job:
         population: Population | Data | None = None,
         engine: EngineSettings | str | None = None,
         attacks: Iterable[Attack | str] | Attack | str = (),
+        history: HistorySettings | Mapping[str, Any] | None = None,
     ) -> None:
         """Describe the columns by role; ``keep="rest"`` or ``drop="rest"`` says what happens to columns not named.
 
@@ -160,6 +163,7 @@ class Job:
         its groups puts into lower loss: quick, normal, best, or a multiple of the normal work. `time_limit`, such as
         ``"10min"``, stops a search with the best release so far; what it finds then depends on the machine.
         `attacks` are carried out on the written release, which is not made if one beats its baseline by too much.
+        `history` names the ledger of releases, and the column by which people are recognised in several of them.
         """
         made = [one_of(c, "columns", Column, _COLUMNS) for c in one_of(columns, "columns", Iterable, _COLUMNS)]
         weight = by_name(weights or {}, "weights", '"age": 2.0')
@@ -211,6 +215,7 @@ class Job:
             "population": _population(population),
             "engine": engine if isinstance(engine, EngineSettings) else EngineSettings(engine or "auto"),
             "attacks": attacks_of(attacks),
+            "history": history_of(history),
         }
         for key, value in values.items():
             object.__setattr__(self, key, value)

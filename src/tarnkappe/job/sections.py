@@ -127,6 +127,7 @@ _EXAMPLES = {
     "columns": "age: {role: quasi, type: numeric}",
     "compare": "algorithms: [mondrian, hilb]",
     "data": "path: census.csv",
+    "history": "ledger: private/ledger.jsonl\n  subject: COLUMN",
     "limits": "suppressed_rows: 2%",
     "output": "folder: release",
     "population": "path: register.csv",
