@@ -6,12 +6,14 @@ from pathlib import Path
 
 from tarnkappe.baskets.audit import audit_items
 from tarnkappe.bundling import BundleAudit, manifest_with
+from tarnkappe.history.unique import audit_series
 from tarnkappe.job.items import KEY as ITEMS
+from tarnkappe.job.series import KEY as SERIES
 from tarnkappe.multirelational.published import KEY as JOINED
 from tarnkappe.multirelational.published import audit_joined
 
 #: How each kind is checked, by the key that only its manifest has.
-_KINDS = {ITEMS: audit_items, JOINED: audit_joined}
+_KINDS = {ITEMS: audit_items, JOINED: audit_joined, SERIES: audit_series}
 
 
 def audit_bundle(path: str | Path) -> BundleAudit | None:

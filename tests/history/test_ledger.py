@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import stat
 from pathlib import Path
 
@@ -291,4 +290,4 @@ def test_a_place_that_cannot_be_written(tmp_path: Path):
         run_job(job(tmp_path / "file" / "ledger"), people(40), tmp_path / "r1")
     assert error.value.code == "E107"
     assert not (tmp_path / "r1").exists()
-    assert os.listdir(tmp_path) == ["file"]
+    assert [file.name for file in tmp_path.iterdir()] == ["file"]

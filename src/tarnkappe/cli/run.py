@@ -55,6 +55,7 @@ def run(
     from tarnkappe.cli.items import run_about_items
     from tarnkappe.cli.jobs import fixes_for, job_for, subject_of
     from tarnkappe.cli.progress import Working
+    from tarnkappe.cli.series import run_about_series
     from tarnkappe.cli.tables import run_about_tables
     from tarnkappe.pipeline import anonymize, run_job
     from tarnkappe.summary import release_rows, wrote_rows
@@ -69,6 +70,9 @@ def run(
         return
     if about == "tables":
         run_about_tables(job, output, changes, **how)
+        return
+    if about == "series":
+        run_about_series(job, data, output, changes, **how)
         return
     loaded = job_for(job, data, changes)
     with Working(quiet=quiet) as progress, fixes_for(job, loaded):

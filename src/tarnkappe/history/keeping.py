@@ -61,12 +61,7 @@ class Memory:
         gone = ledger.withdrawn()
         back = places.filter(pl.col(PERSON).is_in(pl.Series(list(gone), dtype=pl.Binary).implode())) if gone else None
         if back is not None and back.height:
-            raise DataError(
-                "E447",
-                f"{plural(back.height, 'person', 'people')} in the data withdrew, and may not be published again",
-                where=run.checked.source.name,
-                hint=f"tarnkappe history {settings.ledger}   lists withdrawals; remove these people from the data.",
-            )
+            raise withdrew(back.height, run.checked.source.name, settings.ledger)
         run.digest.result()
         source = ledger.hash("input", run.checked.source.sha256)
         joint = related(ledger, now, places, source, run)
@@ -82,7 +77,7 @@ class Memory:
                 "release",
                 groups=people,
                 folder=self.target,
-                input=source,
+                source=source,
                 table=str(facts.get("sha256", "")),
                 people=places.height,
                 asked=run.plan.goal.asked,
@@ -116,15 +111,25 @@ def remembering(job: Job, target: str | Path | None) -> Iterator[Memory]:
             memory.note()
 
 
+def withdrew(n: int, where: str, ledger: str) -> DataError:
+    """People who may not be published again are in the data."""
+    return DataError(
+        "E447",
+        f"{plural(n, 'person', 'people')} in the data withdrew, and may not be published again",
+        where=where,
+        hint=f"tarnkappe history {ledger}   lists withdrawals; remove these people from the data.",
+    )
+
+
 def related(ledger: Ledger, now: Residents, places: pl.DataFrame, source: str, run: Run) -> Joint | None:
     """The joint answer of a release and of all earlier ones with some of its people; None if there is none."""
     earlier = []
     same = False
     for line in ledger.releases:
         frame = ledger.groups_of(line)
-        if line.input == source or frame.join(places, on=PERSON, how="semi").height:
+        if line.source == source or frame.join(places, on=PERSON, how="semi").height:
             earlier.append((line.number, frame))
-            same = same or line.input == source
+            same = same or line.source == source
     if not earlier:
         return None
     return joint_answer(now, places, earlier, run.plan.goal, same_input=same)

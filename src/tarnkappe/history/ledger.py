@@ -44,7 +44,7 @@ class Line:
     #: Where the release was written to.
     folder: str
     #: The keyed hash of the digest of the input, and the digest of the published table.
-    input: str
+    source: str
     table: str
     #: How many people are in it, and the digest of the file that says who is in which group.
     people: int
@@ -185,7 +185,7 @@ class Ledger:
         *,
         groups: pl.DataFrame | None = None,
         folder: str = "",
-        input: str = "",
+        source: str = "",
         table: str = "",
         people: int = 0,
         asked: str = "",
@@ -203,7 +203,7 @@ class Ledger:
                 _write(file, _parquet(groups))
                 digest = hashlib.sha256(file.read_bytes()).hexdigest()
             made = datetime.now(UTC).isoformat(timespec="seconds")
-            told = (folder, input, table, people, digest, asked, least, person, because)
+            told = (folder, source, table, people, digest, asked, least, person, because)
             line = Line(number, kind, made, *told, self.head)
             line = Line(**{**asdict(line), "seal": _seal(self.key, line)})
             text = json.dumps(asdict(line), sort_keys=True, ensure_ascii=True) + "\n"
