@@ -257,7 +257,7 @@ def test_nothing_is_printed():
 def test_chance_is_passed_in():
     """Whoever needs chance is given a generator, so that a seed decides everything."""
     homes = ("pipeline", "runs", "attacking", "multirelational", "baskets.anonymize", "fingerprint.planning")
-    homes += ("datasets", "testing", "usefulness.assess")
+    homes += ("datasets", "history.series", "testing", "usefulness.assess")
     assert calls("np.random.", "numpy.random.", "random.", "default_rng", beside=homes) == []
     assert users({"random"}, beside=()) == []
     # The last for names of temporary files.

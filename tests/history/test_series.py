@@ -17,6 +17,7 @@ from tarnkappe.bundles import audit_bundle
 from tarnkappe.errors import DataError, InfeasibleError, JobError, VerificationError
 from tarnkappe.history import series as room
 from tarnkappe.history.asking import releases_with, withdraw
+from tarnkappe.history.drafting import SeriesDraft, SeriesRelease
 from tarnkappe.history.invariance import NEW, Republished, republish
 from tarnkappe.history.ledger import Ledger
 from tarnkappe.history.places import PERSON, PLACE
@@ -85,7 +86,7 @@ def make(n: int, n_values: int, seed: int) -> pl.DataFrame:
     )
 
 
-def publish(data: Any, place: Path, name: str, m: int = 3, **more: Any) -> room.SeriesRelease:
+def publish(data: Any, place: Path, name: str, m: int = 3, **more: Any) -> SeriesRelease:
     how: dict[str, Any] = {"quasi": {"age": tk.numeric(), "sex": tk.suppress()}, "sensitive": ["ill"], "seed": 5}
     how |= {"identifiers": ["who"], "subject": "who", "ledger": place / "ledger", "max_counterfeits": 1.0}
     return republish_people(data, m=m, folder=place / name, **{**how, **more})
@@ -203,13 +204,13 @@ def test_sabotage_is_caught(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how
 def test_wrong_counterfeits_are_caught(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     data = make(60, 6, 3)
     publish(data, tmp_path, "one")
-    tables = room._Draft.tables
+    tables = SeriesDraft.tables
 
     def lying(self: Any) -> dict[str, pl.DataFrame]:
         made = tables(self)
         return {**made, "counterfeits": made["counterfeits"].with_columns(pl.lit(0).alias("counterfeits"))}
 
-    monkeypatch.setattr(room._Draft, "tables", lying)
+    monkeypatch.setattr(SeriesDraft, "tables", lying)
     with pytest.raises(VerificationError, match="counterfeits than is said"):
         publish(data[20:], tmp_path, "two")
 

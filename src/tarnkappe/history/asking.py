@@ -54,6 +54,6 @@ def withdraw(path: str | Path, person: str) -> tuple[Holding, ...]:
     with Ledger.opened(path) as ledger:
         found = releases_with(ledger, person)
         hashed = ledger.person(person)
-        if hashed not in ledger.withdrawn():
-            ledger.appended("withdrawal", person=hashed.hex())
+        if hashed not in ledger.withdrawn()[PERSON]:
+            ledger.appended("withdrawal", person=f"{hashed:016x}")
         return found

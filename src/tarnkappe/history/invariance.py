@@ -24,7 +24,7 @@ _GOLDEN = (np.sqrt(5.0) - 1) / 2
 
 @dataclass(frozen=True, eq=False)
 class Republished:
-    """Groups of one release: record ``i`` is in group ``group[i]``, whose signature is ``signatures[of_group[group[i]]]``.
+    """Groups of one release: record ``i`` is in group ``group[i]``, and group ``g`` has ``signatures[of_group[g]]``.
 
     A group publishes every value of its signature once. What none of its records has is a counterfeit.
     """

@@ -58,10 +58,9 @@ class Memory:
         now = _residents(settings, ledger, job, run)
         grouping = run.plan.grouping if isinstance(run.plan, Plan) else run.plan.deal.grouping(run.plan.tally)
         places = now.placed(grouping)
-        gone = ledger.withdrawn()
-        back = places.filter(pl.col(PERSON).is_in(pl.Series(list(gone), dtype=pl.Binary).implode())) if gone else None
-        if back is not None and back.height:
-            raise withdrew(back.height, run.checked.source.name, settings.ledger)
+        back = places.join(ledger.withdrawn(), on=PERSON, how="semi").height
+        if back:
+            raise withdrew(back, run.checked.source.name, settings.ledger)
         run.digest.result()
         source = ledger.hash("input", run.checked.source.sha256)
         joint = related(ledger, now, places, source, run)

@@ -19,7 +19,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from tarnkappe.errors import DataError, JobError
 
@@ -28,8 +30,8 @@ _BEGINNING = "0" * 64
 
 _KEY_BYTES = 32
 
-#: Bytes of the keyed hash of a person: no two of billions share one.
-_PERSON_BYTES = 16
+#: Bytes of the keyed hash of a person: among ten million people, two share one with a chance of 1 to 400 000.
+_PERSON_BYTES = 8
 
 Kind = Literal["release", "withdrawal"]
 
@@ -146,22 +148,24 @@ class Ledger:
         """The keyed hash of a text; two purposes share none."""
         return hmac.digest(self.key, f"{purpose}\0{text}".encode(), "sha256").hex()
 
-    def person(self, text: str) -> bytes:
+    def person(self, text: str) -> int:
         """The keyed hash of a person."""
-        return self.people([text])[0]
+        return int(self.people([text])[0])
 
-    def people(self, texts: Iterable[str]) -> list[bytes]:
+    def people(self, texts: Iterable[str]) -> NDArray[np.uint64]:
         """The keyed hash of every person: BLAKE2 with a key, one call for each different person.
 
         It is a key of its own, so that nothing else in the ledger can be compared with it.
         """
         own = hmac.digest(self.key, b"people", "sha256")
         blake = hashlib.blake2b
-        return [blake(text.encode(), key=own, digest_size=_PERSON_BYTES).digest() for text in texts]
+        hashes = b"".join(blake(text.encode(), key=own, digest_size=_PERSON_BYTES).digest() for text in texts)
+        return np.frombuffer(hashes, "<u8").astype(np.uint64)
 
-    def withdrawn(self) -> set[bytes]:
+    def withdrawn(self) -> pl.DataFrame:
         """The people who withdrew."""
-        return {bytes.fromhex(line.person) for line in self.lines if line.kind == "withdrawal"}
+        hashes = sorted({int(line.person, 16) for line in self.lines if line.kind == "withdrawal"})
+        return pl.DataFrame({"person": pl.Series(hashes, dtype=pl.UInt64)})
 
     def groups_of(self, line: Line) -> pl.DataFrame:
         """Who was in which group of a release, as it was kept when the release appeared."""

@@ -59,15 +59,10 @@ class Residents:
             )
         hashed = np.zeros(len(texts), np.int64)
         hashed[used] = np.arange(len(used))
-        people = pl.Series(PERSON, ledger.people(texts.gather(used).to_list()), pl.Binary)
-        frame = pl.DataFrame(
-            {
-                PERSON: people.gather(hashed[codes]),
-                CELL: pl.Series(cell).cast(pl.Int32),
-                RECORDS: pl.Series(cells.count),
-            }
-        )
-        return cls(tally, frame.group_by(PERSON, CELL).agg(pl.col(RECORDS).sum()).sort(PERSON, CELL))
+        people = ledger.people(texts.gather(used).to_list())[hashed[codes]]
+        frame = pl.DataFrame({PERSON: people, CELL: cell.astype(np.int32), RECORDS: cells.count})
+        # By cell, because nothing that follows may depend on the key.
+        return cls(tally, frame.group_by(PERSON, CELL).agg(pl.col(RECORDS).sum()).sort(CELL, PERSON))
 
     def placed(self, grouping: Draft) -> pl.DataFrame:
         """The place of every person who is published: the groups that the person's records may be in.
