@@ -242,4 +242,5 @@ CODES: dict[str, str] = {
     "W651": "People of this release are in earlier ones: the joint k, l and t of all of them are told.",
     "W652": "This release and earlier ones are together below the goal, for a reason that the job states.",
     "W653": "A criterion says nothing about several releases together.",
+    "W654": "Records were left out because an earlier recoding does not know their values.",
 }

@@ -59,6 +59,7 @@ LAYERS = (
     "guards",
     "risks",
     "codebook",
+    "recoding",
     "columns",
     "left_out",
     "release",

@@ -10,6 +10,7 @@ import typer
 from tarnkappe._version import __version__
 from tarnkappe.cli import fingerprint, taxonomy
 from tarnkappe.cli.advise import advise, why
+from tarnkappe.cli.apply import apply
 from tarnkappe.cli.attack import attack
 from tarnkappe.cli.check import check
 from tarnkappe.cli.compare import compare
@@ -69,6 +70,7 @@ app.command(rich_help_panel=CONFIGURE)(check)
 app.command(rich_help_panel=CONFIGURE)(compare)
 app.command(rich_help_panel=CONFIGURE)(advise)
 app.command(rich_help_panel=ANONYMISE)(run)
+app.command(rich_help_panel=ANONYMISE)(apply)
 app.add_typer(fingerprint.app, name="fingerprint", rich_help_panel=ANONYMISE)
 app.command(rich_help_panel=TRUST)(verify)
 app.command(rich_help_panel=TRUST)(sign)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from tarnkappe.cli import screen
 
 if TYPE_CHECKING:
-    from tarnkappe.history.series import SeriesRelease
+    from tarnkappe.history.drafting import SeriesRelease
     from tarnkappe.job.series import SeriesJob
 
 

@@ -112,7 +112,10 @@ def joint_answer(
     alone = _draft(now, places.select(PERSON, pl.col(PLACE).alias(_CLASS)))
     heard = [c for c in goal.criteria if _speaks(c)]
     columns = [d.name for d in now.tally.sensitive_domains if not d.aside]
-    wanted = [KAnonymity(2), *(c for name in columns for c in (LDiversity(name, 2), TCloseness(name, 1.0)))]
+    wanted = [
+        KAnonymity(2),
+        *(c for name in columns for c in (LDiversity(column=name, l=2), TCloseness(column=name, t=1.0))),
+    ]
     left = _left(both, earlier, columns)
     return Joint(
         tuple(number for number, _ in earlier),

@@ -146,7 +146,7 @@ def job_from_data(raw: Mapping[str, Any], folder: Path) -> Job:
             title=top.title or "",
             purpose=top.purpose or "",
             data=DataSettings(*reading(data, raw, "data", folder)),
-            output=OutputSettings(target, output.format, output.spreadsheet_safe, output.solutions),
+            output=OutputSettings(target, output.format, output.spreadsheet_safe, output.solutions, output.recoding),
             population=Population(*reading(population, raw, "population", folder)) if "population" in raw else None,
             engine=engine,
             attacks=[attack_from(item, raw, folder) for item in listed(raw, "attacks")],

@@ -94,6 +94,8 @@ class OutputSettings:
     spreadsheet_safe: bool = False
     #: Whether the nodes of the lattice are written for the publisher, and which.
     solutions: str | None = None
+    #: Whether the recoding is written for the publisher, to be applied to other data.
+    recoding: bool = False
 
 
 @dataclass(frozen=True, init=False, repr=False)

@@ -117,7 +117,7 @@ def series_job_from_data(raw: Mapping[str, Any], folder: Path) -> SeriesJob:
 def series_of(series: Series, job: Job) -> SeriesJob:
     """A job of Python as one of a series: whatever it promises, the promise of the series takes its place."""
     secrets = [c.name for c in job.columns if c.role == "sensitive"]
-    goal = replace_job(job, goal=job.goal.about([LDiversity(secrets[0], series.m)])) if secrets else job
+    goal = replace_job(job, goal=job.goal.about([LDiversity(column=secrets[0], l=series.m)])) if secrets else job
     return SeriesJob(series, goal)
 
 
