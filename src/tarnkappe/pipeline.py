@@ -150,6 +150,11 @@ class Decided:
         return self._run.plan
 
     @property
+    def run(self) -> Run:
+        """The decided job, ready to be rewritten."""
+        return self._run
+
+    @property
     def schema(self) -> Schema:
         """The columns and their roles."""
         return self._run.checked.schema

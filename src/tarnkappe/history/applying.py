@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -19,6 +19,7 @@ from tarnkappe.io import Source, open_source
 from tarnkappe.io.folders import GROUPS, RECODING, ReleaseFolder
 from tarnkappe.job import Job
 from tarnkappe.job.given import data_and_folder
+from tarnkappe.job.history import HistorySettings
 from tarnkappe.job.model import replace_job
 from tarnkappe.kernels.recoding_boxes import first_fitting
 from tarnkappe.phases import Progress
@@ -106,16 +107,32 @@ def apply_recoding(
             "E448", "the earlier recoding knows none of the records", hint="Take the recoding of these data."
         )
     labelled = table.with_columns(**labels).filter(pl.Series(fits))
-    columns = tuple(_as_it_is(c) if c.role == "quasi" else c for c in schema.columns if c.role != "drop")
-    made = replace_job(job, columns=columns, rest=None, algorithm=OLA(), missing_rule=job.missing_rule or "own-value")
 
     def told(release: Release) -> Release:
         words = f"{plural(n, 'record was', 'records were')} left out: a value is unknown to the earlier recoding"
         notices = (*release.notices, Notice("W654", words, internal=True)) if n else release.notices
         return replace(release, notices=notices)
 
-    decided = decide(made, labelled, seed=seed, progress=progress)
-    return decided.publish(target, overwrite=overwrite, told=told)
+    how: dict[str, Any] = {"seed": seed, "overwrite": overwrite, "progress": progress, "told": told}
+    return publish_labelled(job, labelled, target, history=job.history, **how)
+
+
+def publish_labelled(
+    job: Job,
+    table: pl.DataFrame,
+    folder: str | Path,
+    *,
+    history: HistorySettings | None = None,
+    seed: int | None = None,
+    overwrite: bool = False,
+    progress: Progress | None = None,
+    told: Callable[[Release], Release] | None = None,
+) -> Release:
+    """Publish a table whose quasi-identifiers are labels already: as they are, or not at all."""
+    columns = tuple(_as_it_is(c) if c.role == "quasi" else c for c in job.columns if c.name in table.columns)
+    rest = {"missing_rule": job.missing_rule or "own-value", "history": history}
+    made = replace_job(job, columns=columns, algorithm=OLA(), output=replace(job.output, recoding=False), **rest)
+    return decide(made, table, seed=seed, progress=progress).publish(folder, overwrite=overwrite, told=told)
 
 
 def _as_it_is(column: Column) -> Column:

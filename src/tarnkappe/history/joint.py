@@ -101,11 +101,7 @@ def joint_answer(
 ) -> Joint:
     """Intersect the groups of this release with those of earlier ones (their numbers, and who was where)."""
     names = [f"place {number}" for number, _ in earlier]
-    both = places.rename({PLACE: "place"})
-    for name, (_, frame) in zip(names, earlier, strict=True):
-        both = both.join(frame.select(PERSON, pl.col(PLACE).alias(name)), on=PERSON, how="full", coalesce=True)
-    both = both.with_columns(pl.col("place", *names).fill_null(ABSENT))
-    both = both.with_columns(pl.struct("place", *names).rank("dense").cast(pl.Int32).alias(_CLASS))
+    both = _classes(places, earlier)
     present = both.filter(pl.col("place") != ABSENT)
     common = present.filter(pl.any_horizontal(pl.col(name) != ABSENT for name in names)).height
     draft = _draft(now, present.select(PERSON, _CLASS))
@@ -128,6 +124,30 @@ def joint_answer(
         left,
         left is not None and (left.together < goal.min_size or (bool(columns) and left.values < _least_values(goal))),
     )
+
+
+def violating(
+    now: Residents, places: pl.DataFrame, earlier: Sequence[tuple[int, pl.DataFrame]], goal: Goal
+) -> pl.DataFrame:
+    """The people of this release who are in joint groups that break the goal."""
+    present = _classes(places, earlier).filter(pl.col("place") != ABSENT).select(PERSON, _CLASS)
+    heard = [c for c in goal.criteria if _speaks(c)]
+    if not heard:
+        return present.clear()
+    present = present.with_columns((pl.col(_CLASS).rank("dense") - 1).cast(pl.Int32).alias(_CLASS))
+    asked, draft = goal.about(heard), _draft(now, present)
+    ok = asked.satisfied(asked.stats(now.tally, draft, asked.table_distributions(now.tally)))
+    return present.filter(~pl.Series(ok).gather(present[_CLASS].to_numpy()))
+
+
+def _classes(places: pl.DataFrame, earlier: Sequence[tuple[int, pl.DataFrame]]) -> pl.DataFrame:
+    """Everybody with the place in every release, and the joint group."""
+    names = [f"place {number}" for number, _ in earlier]
+    both = places.rename({PLACE: "place"})
+    for name, (_, frame) in zip(names, earlier, strict=True):
+        both = both.join(frame.select(PERSON, pl.col(PLACE).alias(name)), on=PERSON, how="full", coalesce=True)
+    both = both.with_columns(pl.col("place", *names).fill_null(ABSENT))
+    return both.with_columns(pl.struct("place", *names).rank("dense").cast(pl.Int32).alias(_CLASS))
 
 
 def _speaks(criterion: Criterion) -> bool:

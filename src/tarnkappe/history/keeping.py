@@ -55,7 +55,7 @@ class Memory:
         return compared
 
     def _compared(self, settings: HistorySettings, ledger: Ledger, job: Job, run: Run, release: Release) -> Release:
-        now = _residents(settings, ledger, job, run)
+        now = residents_of(settings, ledger, job, run)
         grouping = run.plan.grouping if isinstance(run.plan, Plan) else run.plan.deal.grouping(run.plan.tally)
         places = now.placed(grouping)
         back = places.join(ledger.withdrawn(), on=PERSON, how="semi").height
@@ -158,7 +158,8 @@ def _answered(settings: HistorySettings, joint: Joint) -> tuple[tuple[Notice, ..
     return tuple(told), "" if joint.ok else settings.because or ""
 
 
-def _residents(settings: HistorySettings, ledger: Ledger, job: Job, run: Run) -> Residents:
+def residents_of(settings: HistorySettings, ledger: Ledger, job: Job, run: Run) -> Residents:
+    """The records of the people of a run."""
     if run.engine.name == "spark":
         raise JobError(
             "E111",
