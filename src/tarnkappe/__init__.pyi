@@ -110,9 +110,15 @@ from tarnkappe.criteria.t_closeness import TCloseness as TCloseness
 from tarnkappe.criteria.xy_anonymity import XYAnonymity as XYAnonymity
 from tarnkappe.criteria.xy_linkability import XYLinkability as XYLinkability
 from tarnkappe.criteria.xy_privacy import XYPrivacy as XYPrivacy
+from tarnkappe.history.appending import append_batch as append_batch
+from tarnkappe.history.applying import apply_recoding as apply_recoding
+from tarnkappe.history.editions import nested_editions as nested_editions
+from tarnkappe.history.sequential import publish_after_others as publish_after_others
+from tarnkappe.history.series import republish_people as republish_people
 from tarnkappe.job import DataSettings as DataSettings
 from tarnkappe.job import Job as Job
 from tarnkappe.job import numeric as numeric
+from tarnkappe.job.history import HistorySettings as HistorySettings
 from tarnkappe.pipeline import decide as decide
 from tarnkappe.pipeline import run_job as run_job
 from tarnkappe.pipeline import solutions as solutions
