@@ -105,6 +105,20 @@ def test_the_file_is_for_people_and_may_be_edited(tmp_path: Path):
     ]
 
 
+def test_labels_that_say_nothing_and_cells_that_are_empty(tmp_path: Path):
+    tk.run_job(job("ola", 150, max_suppressed=0.0), people(200, 1), tmp_path / "old")
+    assert set(pl.read_parquet(tmp_path / "old/public/release.parquet")["city"].cast(pl.String)) == {"*"}
+    new = people(200, 2).with_columns(pl.when(pl.col("row") > 3).then("age").alias("age"))
+    fine = job("ola", 20, missing_rule="own-value")
+    apply_recoding(tmp_path / "old", fine, new, tmp_path / "new", unseen="suppress")
+    made = pl.read_parquet(tmp_path / "new/public/release.parquet")
+    assert set(made["city"].cast(pl.String)) == {"*"}
+    assert made.group_by("age", "city").len()["len"].min() >= 20
+    tk.run_job(job("mondrian"), people(200, 1), tmp_path / "other")
+    with pytest.raises(DataError, match="records have values"):
+        apply_recoding(tmp_path / "other", job("mondrian", missing_rule="own-value"), new, tmp_path / "third")
+
+
 @pytest.mark.parametrize("harm", ["missing", "foreign", "column", "groups", "unseen"])
 def test_an_earlier_release_that_does_not_belong(tmp_path: Path, harm: str):
     tk.run_job(job("mondrian"), people(80, 1), tmp_path / "old")

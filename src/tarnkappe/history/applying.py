@@ -28,7 +28,6 @@ from tarnkappe.recoding import COLUMN, FIRST, LABEL, LAST
 from tarnkappe.release import Release
 from tarnkappe.schema import Column
 from tarnkappe.taxonomy import suppress
-from tarnkappe.taxonomy.labels import number_labels
 from tarnkappe.taxonomy.tree import ANY
 from tarnkappe.wording import plural
 
@@ -168,7 +167,8 @@ def _labelled(
         column.name: pl.Series(look.labels, dtype=pl.String).gather(np.maximum(chosen[:, j], 0)[back])
         for j, (column, look) in enumerate(zip(quasi, looks, strict=True))
     }
-    return out, (chosen >= 0).all(axis=1)[back]
+    complete: Flags = np.all(chosen >= 0, axis=1)
+    return out, complete[back]
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,7 +220,7 @@ def _by_taxonomy(column: Column, distinct: pl.Series, code: Mapping[str, int], f
     if not kept:
         return
     tree = builder.build(given, column.name, np.ones(len(kept), np.int64), others={})
-    texts = builder.published(given) or number_labels(given)
+    texts = builder.published(given)
     leaf = {label: i for i, label in enumerate(tree.leaves)}
     first = distinct.null_count() and 1
     at = np.array(kept) + int(first)
