@@ -45,7 +45,7 @@ def covers(label: str, value: Any) -> bool:
     return high.isdigit() and int(low) <= value <= int(high)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["ola", "mondrian", "hilb"]), st.integers(2, 4))
 def test_labels_are_old_ones_and_true(tmp_path_factory, seed: int, algorithm: str, k: int):
     """By the written files: only labels of the earlier release, in groups of at least k, each true of its record."""

@@ -98,9 +98,10 @@ def republish_people(
     >>> import tarnkappe as tk
     >>> place = Path(tempfile.mkdtemp())
     >>> first = pl.DataFrame({"who": list("abcd"), "age": [21, 22, 41, 44], "ill": ["flu", "gout", "flu", "gout"]})
-    >>> how = {"m": 2, "subject": "who", "ledger": place / "ledger", "quasi": {"age": tk.numeric()}}
-    >>> one = republish_people(first, **how, identifiers=["who"], sensitive=["ill"], folder=place / "one", seed=1)
-    >>> two = republish_people(first[1:], **how, identifiers=["who"], sensitive=["ill"], folder=place / "two", seed=1)
+    >>> how = {"m": 2, "subject": "who", "ledger": place / "ledger", "max_counterfeits": 0.3, "seed": 1}
+    >>> how |= {"quasi": {"age": tk.numeric()}, "sensitive": ["ill"], "identifiers": ["who"]}
+    >>> one = republish_people(first, **how, folder=place / "one")
+    >>> two = republish_people(first[1:], **how, folder=place / "two")
     >>> two.public_manifest["counterfeits"]
     1
 
