@@ -23,7 +23,7 @@ from tarnkappe.wording import plural
 
 #: How a release below the goal is let through.
 _LET = Fix(
-    "history: {because: WHY THIS IS ACCEPTABLE}",
+    '--set "history.because=WHY THIS IS ACCEPTABLE"',
     "HistorySettings(ledger, subject, because='WHY THIS IS ACCEPTABLE')",
 )
 
