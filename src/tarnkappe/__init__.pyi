@@ -126,9 +126,15 @@ from tarnkappe.criteria.xy_anonymity import XYAnonymity as XYAnonymity
 from tarnkappe.criteria.xy_linkability import XYLinkability as XYLinkability
 from tarnkappe.criteria.xy_privacy import XYPrivacy as XYPrivacy
 from tarnkappe.histograms import noisy_counts as noisy_counts
+from tarnkappe.history.appending import append_batch as append_batch
+from tarnkappe.history.applying import apply_recoding as apply_recoding
+from tarnkappe.history.editions import nested_editions as nested_editions
+from tarnkappe.history.sequential import publish_after_others as publish_after_others
+from tarnkappe.history.series import republish_people as republish_people
 from tarnkappe.job import DataSettings as DataSettings
 from tarnkappe.job import Job as Job
 from tarnkappe.job import numeric as numeric
+from tarnkappe.job.history import HistorySettings as HistorySettings
 from tarnkappe.job.masking import MaskingJob as MaskingJob
 from tarnkappe.masking import mask as mask
 from tarnkappe.masks.additive_noise import AdditiveNoise as AdditiveNoise

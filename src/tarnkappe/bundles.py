@@ -7,15 +7,23 @@ from pathlib import Path
 from tarnkappe.baskets.audit import audit_items
 from tarnkappe.bundling import BundleAudit, manifest_with
 from tarnkappe.histograms.audit import audit_histogram
+from tarnkappe.history.unique import audit_series
 from tarnkappe.job.histogram import KEY as HISTOGRAM
 from tarnkappe.job.items import KEY as ITEMS
 from tarnkappe.job.masking import KEY as MASKING
+from tarnkappe.job.series import KEY as SERIES
 from tarnkappe.masking.audit import audit_masking
 from tarnkappe.multirelational.published import KEY as JOINED
 from tarnkappe.multirelational.published import audit_joined
 
 #: How each kind is checked, by the key that only its manifest has.
-_KINDS = {HISTOGRAM: audit_histogram, ITEMS: audit_items, JOINED: audit_joined, MASKING: audit_masking}
+_KINDS = {
+    HISTOGRAM: audit_histogram,
+    ITEMS: audit_items,
+    JOINED: audit_joined,
+    MASKING: audit_masking,
+    SERIES: audit_series,
+}
 
 
 def is_bundle(path: str | Path) -> bool:

@@ -23,6 +23,7 @@ from tarnkappe.io.folders import (
     POPULATION,
     PRIVATE,
     PUBLIC,
+    RECODING,
     REPORT,
     SOLUTIONS,
     WITNESS,
@@ -34,6 +35,7 @@ from tarnkappe.plain_json import to_json
 from tarnkappe.plan import AnyPlan, Plan
 from tarnkappe.publish.labels import Labels
 from tarnkappe.publish.sheets import free_name
+from tarnkappe.recoding import recoding_table
 from tarnkappe.release import Release
 from tarnkappe.report import render_report
 from tarnkappe.solution_frames import solution_frames
@@ -93,6 +95,10 @@ def write_companions(
     stage.path(f"{PRIVATE}/{JOB}", private=True).write_text(job, encoding="utf-8")
     groups = groups_table(plan) if isinstance(plan, Plan) else None  # numbered groups stand in the release
     _write_solutions(stage, release, plan)
+    if release.job.output.recoding and isinstance(plan, Plan):
+        with TableWriter(stage.path(f"{PRIVATE}/{RECODING}", private=True), "csv") as writer:
+            numeric = {c.name for c in release.job.columns if c.kind == "numeric"}
+            writer.write(recoding_table(plan, numeric))
     tables = {
         GROUPS: groups,
         WITNESS: evidence.witness,

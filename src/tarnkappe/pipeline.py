@@ -37,6 +37,7 @@ from tarnkappe.guards import (
     foreseen,
     require_everybody,
 )
+from tarnkappe.history.keeping import remembering
 from tarnkappe.io import Source
 from tarnkappe.io.dialect import stated_dialect
 from tarnkappe.io.source import is_csv
@@ -124,7 +125,7 @@ def run_job(
     """
     one_of(job, "job", Job, Fix("tarnkappe run job.yaml", 'run_job(Job.from_yaml("job.yaml"))'))
     data, target = data_and_folder(data, folder, job.data, job.output)
-    with staging(job, target, overwrite, [*_read(job, data), *inputs]) as stage:
+    with remembering(job, target) as memory, staging(job, target, overwrite, [*_read(job, data), *inputs]) as stage:
         run = _decide(job, data, seed, Phases(progress)).prepared()
 
         def rewrite(write_to: WriteTo) -> tuple[tuple[Table, ...], Evidence]:
@@ -132,7 +133,7 @@ def run_job(
             run.engine.forget()  # what follows needs the memory
             return done
 
-        return publish_to(stage, run, job, data, target, rewrite)
+        return publish_to(stage, run, job, data, target, rewrite, memory.told(job, run))
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,6 +151,11 @@ class Decided:
     def plan(self) -> AnyPlan:
         """The groups, checked."""
         return self._run.plan
+
+    @property
+    def run(self) -> Run:
+        """The decided job, ready to be rewritten."""
+        return self._run
 
     @property
     def schema(self) -> Schema:
@@ -185,9 +191,11 @@ class Decided:
         """
         run = self._run.prepared(copy)
         if folder is None:
-            release = publish_in_memory(run, self.job, self.data)
-            return release if told is None else told(release)
-        with staging(self.job, folder, overwrite, _read(self.job, self.data)) as stage:
+            with remembering(self.job, None) as memory:
+                return memory.told(self.job, run, told)(publish_in_memory(run, self.job, self.data))
+        read = _read(self.job, self.data)
+        with remembering(self.job, folder) as memory, staging(self.job, folder, overwrite, read) as stage:
+            told = memory.told(self.job, run, told)
             return publish_to(stage, run, self.job, self.data, folder, run.rewrite, told)
 
 
@@ -213,14 +221,16 @@ def save(draft: Draft, folder: str | Path, *, overwrite: bool = False) -> Releas
                 writer.write(table)
         return draft.described, draft.evidence
 
-    with staging(draft.job, folder, overwrite, _read(draft.job, draft.data)) as stage:
-        return publish_to(stage, draft.run, draft.job, draft.data, folder, rewrite)
+    job, read = draft.job, _read(draft.job, draft.data)
+    with remembering(job, folder) as memory, staging(job, folder, overwrite, read) as stage:
+        return publish_to(stage, draft.run, job, draft.data, folder, rewrite, memory.told(job, draft.run))
 
 
 def _read(job: Job, data: Any) -> list[str | Path]:
     """The files that a job reads."""
     files = [c.taxonomy.path for c in job.columns if isinstance(c.taxonomy, File)]
     files += [one.earlier for one in job.attacks if isinstance(one, SequelAttack) and one.earlier is not None]
+    files += [] if job.history is None else [job.history.ledger]
     tables = [data, None if job.population is None else job.population.given]
     return [*files, *(table for table in tables if isinstance(table, (str, Path)))]
 

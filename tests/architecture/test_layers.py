@@ -61,6 +61,7 @@ LAYERS = (
     "guards",
     "risks",
     "codebook",
+    "recoding",
     "columns",
     "left_out",
     "release",
@@ -74,6 +75,10 @@ LAYERS = (
     "runs",
     "gate",
     "publication",
+    "history.ledger",
+    "history.places",
+    "history.joint",
+    "history.keeping",
     "pipeline",
     "audited",
     "audit",
@@ -86,6 +91,7 @@ LAYERS = (
     "baskets",
     "histograms",
     "masking",
+    "history",
     "bundles",
     "check_release",
     "certificate",
@@ -257,12 +263,13 @@ def test_nothing_is_printed():
 def test_chance_is_passed_in():
     """Whoever needs chance is given a generator, so that a seed decides everything."""
     homes = ("pipeline", "runs", "attacking", "multirelational", "baskets.anonymize", "fingerprint.planning")
-    homes += ("datasets", "testing", "usefulness.assess", "masks.base", "masking.flow", "histograms.release")
+    homes += ("datasets", "testing", "usefulness.assess")
+    homes += ("masks.base", "masking.flow", "histograms.release", "history.series")
     assert calls("np.random.", "numpy.random.", "random.", "default_rng", beside=homes) == []
     assert users({"random"}, beside=()) == []
     # Leftovers for names of temporary files.
-    homes = ("pipeline", "multirelational", "baskets.anonymize", "fingerprint.keys", "io.leftovers", "masking.flow")
-    homes += ("histograms.release",)
+    homes = ("pipeline", "multirelational", "baskets.anonymize", "fingerprint.keys", "io.leftovers")
+    homes += ("masking.flow", "histograms.release", "history")
     assert users({"secrets"}, beside=homes) == []
 
 

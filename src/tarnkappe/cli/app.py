@@ -10,11 +10,13 @@ import typer
 from tarnkappe._version import __version__
 from tarnkappe.cli import fingerprint, taxonomy
 from tarnkappe.cli.advise import advise, why
+from tarnkappe.cli.apply import apply
 from tarnkappe.cli.attack import attack
 from tarnkappe.cli.check import check
 from tarnkappe.cli.compare import compare
 from tarnkappe.cli.demo import demo
 from tarnkappe.cli.explain import explain
+from tarnkappe.cli.history import history
 from tarnkappe.cli.init import init
 from tarnkappe.cli.inspect import inspect
 from tarnkappe.cli.options import ANONYMISE, CONFIGURE, START, TOOLS, TRUST
@@ -68,6 +70,7 @@ app.command(rich_help_panel=CONFIGURE)(check)
 app.command(rich_help_panel=CONFIGURE)(compare)
 app.command(rich_help_panel=CONFIGURE)(advise)
 app.command(rich_help_panel=ANONYMISE)(run)
+app.command(rich_help_panel=ANONYMISE)(apply)
 app.add_typer(fingerprint.app, name="fingerprint", rich_help_panel=ANONYMISE)
 app.command(rich_help_panel=TRUST)(verify)
 app.command(rich_help_panel=TRUST)(sign)
@@ -75,6 +78,7 @@ app.command(rich_help_panel=TRUST)(risk)
 app.command(rich_help_panel=TRUST)(attack)
 app.command(rich_help_panel=TRUST)(utility)
 app.command(rich_help_panel=TRUST)(query)
+app.command(rich_help_panel=TRUST)(history)
 app.command(rich_help_panel=TRUST)(why)
 app.command(rich_help_panel=TRUST)(explain)
 app.command(rich_help_panel=TOOLS)(schema)

@@ -19,21 +19,13 @@ def check(
     [bold]Example:[/bold]  tarnkappe check census.yaml
     """
     from tarnkappe import pipeline
-    from tarnkappe.cli.histogram import check_about_histogram
-    from tarnkappe.cli.items import check_about_items
-    from tarnkappe.cli.jobs import fixes_for, job_for, subject_of
-    from tarnkappe.cli.masks import check_about_masks
+    from tarnkappe.cli.jobs import command_for, fixes_for, job_for
     from tarnkappe.cli.progress import Working
     from tarnkappe.summary import checked_rows
 
-    if subject_of(job) == "histogram":
-        check_about_histogram(job, data, settings or [], as_json=as_json)
-        return
-    if subject_of(job) == "items":
-        check_about_items(job, data, settings or [], as_json=as_json)
-        return
-    if subject_of(job) == "masks":
-        check_about_masks(job, data, settings or [], as_json=as_json)
+    check_other = command_for("check", job)
+    if check_other is not None:
+        check_other(job, data, settings or [], as_json=as_json)
         return
     loaded = job_for(job, data, settings)
     with Working("read") as progress, fixes_for(job, loaded):

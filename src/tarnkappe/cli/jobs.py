@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,19 @@ from tarnkappe.errors import JobError, TarnkappeError
 
 if TYPE_CHECKING:
     from tarnkappe.job import Job
+
+
+#: What job files may be about beside records: the key that only such files have, and the module here that takes them.
+_OTHERS = ("histogram", "items", "series", "tables")
+
+
+def command_for(verb: str, path: Path) -> Callable[..., None] | None:
+    """What carries out a command for a job file that is not about records; None if it is, or there is no such thing."""
+    about = subject_of(path)
+    if about == "records":
+        return None
+    found: Callable[..., None] | None = getattr(import_module(f"tarnkappe.cli.{about}"), f"{verb}_about_{about}", None)
+    return found
 
 
 def subject_of(path: Path) -> str:
@@ -30,7 +44,7 @@ def subject_of(path: Path) -> str:
         raw = {}
     if is_masking(raw):
         return "masks"
-    return next((key for key in ("histogram", "items", "tables") if key in raw), "records")
+    return next((key for key in _OTHERS if key in raw), "records")
 
 
 def job_for(path: Path, data: str | None, settings: Iterable[str] | None) -> Job:

@@ -52,12 +52,8 @@ def run(
 
     [bold]Example:[/bold]  tarnkappe run census.yaml --set criteria.k=10
     """
-    from tarnkappe.cli.histogram import run_about_histogram
-    from tarnkappe.cli.items import run_about_items
-    from tarnkappe.cli.jobs import fixes_for, job_for, subject_of
-    from tarnkappe.cli.masks import run_about_masks
+    from tarnkappe.cli.jobs import command_for, fixes_for, job_for
     from tarnkappe.cli.progress import Working
-    from tarnkappe.cli.tables import run_about_tables
     from tarnkappe.pipeline import anonymize, run_job
     from tarnkappe.summary import release_rows, wrote_rows
 
@@ -65,18 +61,9 @@ def run(
     given = [f"{key}={value}" for key, value in chosen.items() if value is not None]
     changes = [*given, *(settings or [])]
     how: dict[str, Any] = {"seed": seed, "overwrite": overwrite, "dry_run": dry_run, "as_json": as_json, "quiet": quiet}
-    about = subject_of(job)
-    if about == "histogram":
-        run_about_histogram(job, data, output, changes, **how)
-        return
-    if about == "items":
-        run_about_items(job, data, output, changes, **how)
-        return
-    if about == "tables":
-        run_about_tables(job, output, changes, **how)
-        return
-    if about == "masks":
-        run_about_masks(job, data, output, changes, **how)
+    run_other = command_for("run", job)
+    if run_other is not None:
+        run_other(job, data, output, changes, **how)
         return
     loaded = job_for(job, data, changes)
     with Working(quiet=quiet) as progress, fixes_for(job, loaded):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 def run_about_tables(
     path: Path,
+    data: str | None,
     output: str | None,
     settings: Iterable[str],
     *,
@@ -31,6 +33,12 @@ def run_about_tables(
     from tarnkappe.multirelational import anonymize_multirelational, run_multirelational
     from tarnkappe.multirelational.files import load_tables_job
 
+    if data is not None:
+        raise JobError(
+            "E108",
+            "a job about several tables names their files itself",
+            hint=shlex.join(["tarnkappe", "run", str(path)]),
+        )
     given = load_tables_job(path, settings)
     folder = output or given.output.folder
     with Working(quiet=quiet) as progress, named(path):

@@ -35,6 +35,9 @@ ORIGINALS = "originals.parquet"
 #: Another one, if it is asked for: the releases that full-domain generalisation could make.
 SOLUTIONS = "solutions.parquet"
 
+#: And another: which values became which label.
+RECODING = "recoding.csv"
+
 
 @dataclass(frozen=True)
 class ReleaseFolder:

@@ -15,6 +15,7 @@ from tarnkappe.criteria import all_criteria
 from tarnkappe.engines.settings import ENGINES, EngineSettings
 from tarnkappe.errors import JobError
 from tarnkappe.job.given import algorithm_of, seconds_of, share_of
+from tarnkappe.job.history import HistorySettings
 from tarnkappe.job.masks import mask_data, mask_from, masks_json_schema, refuse_linkage
 from tarnkappe.job.model import DataSettings, Job, OutputSettings, Population, require_column, require_target
 from tarnkappe.job.sections import (
@@ -34,6 +35,7 @@ from tarnkappe.job.sections import (
     listed,
     reading,
     reading_data,
+    relative,
     resolved,
     section_of,
     without_none,
@@ -86,6 +88,7 @@ class _Top(Declared):
     engine: str = param("auto", doc="Where records are counted and rewritten.", choices=ENGINES)
     master: str | None = param(None, doc="Where Spark runs, such as local[*], spark://host:7077 or yarn.")
     memory: Any = param(None, doc="How much memory the process may take, such as 2GB.")
+    history: Any = param(None, doc="The ledger of releases about the same people, and what tells people apart.")
     seed: int | None = param(None, doc="Makes the run repeatable. Keep it secret: it undoes the shuffling.", ge=0)
     compare: Any = param(None, doc="Algorithms, settings and seeds that  tarnkappe compare  tries.")
 
@@ -109,6 +112,7 @@ def job_from_data(raw: Mapping[str, Any], folder: Path) -> Job:
     for key, what, hint in (
         ("histogram", "noisy counts, not records", "tarnkappe run JOB.yaml   (only check and run take it)"),
         ("items", "sets of items, not records", "tarnkappe run JOB.yaml   (only check and run take it)"),
+        ("series", "a series of releases", "tarnkappe run JOB.yaml   (only run takes it; --dry-run writes nothing)"),
         ("tables", "several tables, not one", "tarnkappe run JOB.yaml   (only run takes it; --dry-run writes nothing)"),
     ):
         if key in raw:
@@ -150,12 +154,22 @@ def job_from_data(raw: Mapping[str, Any], folder: Path) -> Job:
             title=top.title or "",
             purpose=top.purpose or "",
             data=DataSettings(*reading(data, raw, "data", folder)),
-            output=OutputSettings(target, output.format, output.spreadsheet_safe, output.solutions),
+            output=OutputSettings(target, output.format, output.spreadsheet_safe, output.solutions, output.recoding),
             population=Population(*reading(population, raw, "population", folder)) if "population" in raw else None,
             engine=engine,
             attacks=[attack_from(item, raw, folder) for item in listed(raw, "attacks")],
             masks=[mask_from(item, raw, folder) for item in listed(raw, "masks")],
+            history=history_from(raw, folder),
         )
+
+
+def history_from(raw: Mapping[str, Any], folder: Path) -> HistorySettings | None:
+    """The section ``history`` of a job file, if there is one."""
+    if raw.get("history") is None:
+        return None
+    section = section_of(raw, "history")
+    found = bind(HistorySettings, section, "'history'")
+    return found.at(resolved(found.ledger, folder, place(section, "ledger")))
 
 
 def job_to_yaml(job: Job, folder: str | Path | None = None) -> str:
@@ -184,6 +198,8 @@ def job_to_yaml(job: Job, folder: str | Path | None = None) -> str:
     data["output"] = changed_output(job.output, beside)
     if job.engine != EngineSettings():
         data |= without_none({"engine": job.engine.name, "master": job.engine.master, "memory": job.engine.memory})
+    if job.history is not None:
+        data["history"] = changed(job.history) | {"ledger": relative(job.history.ledger, beside)}
     if job.seed is not None:
         data["seed"] = job.seed
     return dump_yaml({key: value for key, value in data.items() if value not in ({}, [])})
@@ -225,6 +241,7 @@ def job_json_schema() -> dict[str, Any]:
         "population": PopulationSection,
         "limits": LimitsSection,
         "output": RecordsOutputSection,
+        "history": HistorySettings,
     }
     sections |= {key: json_schema(cls) for key, cls in shared.items()}
     return {

@@ -31,6 +31,7 @@ from tarnkappe.job.given import (
     share_of,
     shown,
 )
+from tarnkappe.job.history import HistorySettings, history_of
 from tarnkappe.job.masks import masked_columns, masks_of, notices_about_masks, require_masks
 from tarnkappe.masks import Mask
 from tarnkappe.schema import MISSING_RULES, Column, MissingRule, Role, Schema
@@ -95,6 +96,8 @@ class OutputSettings:
     spreadsheet_safe: bool = False
     #: Whether the nodes of the lattice are written for the publisher, and which.
     solutions: str | None = None
+    #: Whether the recoding is written for the publisher, to be applied to other data.
+    recoding: bool = False
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -122,6 +125,7 @@ class Job:
     engine: EngineSettings
     attacks: tuple[Attack, ...]
     masks: tuple[Mask, ...]
+    history: HistorySettings | None
 
     def __init__(
         self,
@@ -152,6 +156,7 @@ class Job:
         engine: EngineSettings | str | None = None,
         attacks: Iterable[Attack | str] | Attack | str = (),
         masks: Iterable[Mask] | Mask = (),
+        history: HistorySettings | Mapping[str, Any] | None = None,
     ) -> None:
         """Describe the columns by role; ``keep="rest"`` or ``drop="rest"`` says what happens to columns not named.
 
@@ -165,6 +170,7 @@ class Job:
         ``"10min"``, stops a search with the best release so far; what it finds then depends on the machine.
         `attacks` are carried out on the written release, which is not made if one beats its baseline by too much.
         `masks` change values of columns that are no quasi-identifiers before anything is counted.
+        `history` names the ledger of releases, and the column by which people are recognised in several of them.
         """
         made = [one_of(c, "columns", Column, _COLUMNS) for c in one_of(columns, "columns", Iterable, _COLUMNS)]
         weight = by_name(weights or {}, "weights", '"age": 2.0')
@@ -217,6 +223,7 @@ class Job:
             "engine": engine if isinstance(engine, EngineSettings) else EngineSettings(engine or "auto"),
             "attacks": attacks_of(attacks),
             "masks": masks_of(masks),
+            "history": history_of(history),
         }
         for key, value in values.items():
             object.__setattr__(self, key, value)

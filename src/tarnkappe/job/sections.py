@@ -91,6 +91,9 @@ class RecordsOutputSection(OutputSection):
         "satisfy the job or all, with their figures.",
         choices=WHICH,
     )
+    recoding: bool = param(
+        False, doc="Write recoding.csv for yourself: which values became which label, for  tarnkappe apply."
+    )
 
 
 def reading(
@@ -127,6 +130,7 @@ _EXAMPLES = {
     "columns": "age: {role: quasi, type: numeric}",
     "compare": "algorithms: [mondrian, hilb]",
     "data": "path: census.csv",
+    "history": "ledger: private/ledger.jsonl\n  subject: COLUMN",
     "limits": "suppressed_rows: 2%",
     "output": "folder: release",
     "population": "path: register.csv",
@@ -254,6 +258,7 @@ def changed_output(output: OutputSettings, folder: Path | None) -> dict[str, Any
             "format": output.format,
             "spreadsheet_safe": output.spreadsheet_safe or None,
             "solutions": output.solutions,
+            "recoding": output.recoding or None,
         }
     )
 

@@ -1,0 +1,48 @@
+"""Editions of one table for different readers, each coarser than the last: all together say what the finest says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from tarnkappe.criteria import Criterion
+from tarnkappe.goal import Goal
+from tarnkappe.history.pooling import pooled
+from tarnkappe.job import Job
+from tarnkappe.pipeline import decide
+from tarnkappe.release import Release
+
+
+def nested_editions(
+    job: Job,
+    data: Any,
+    folder: str | Path,
+    coarser: Mapping[str, Iterable[Criterion]],
+    *,
+    finest: str = "finest",
+    seed: int | None = None,
+    overwrite: bool = False,
+) -> dict[str, Release]:
+    """Publish a job, and coarser editions of it, each in a folder of its own below `folder`.
+
+    `coarser` names further editions with their criteria, from the finest to the coarsest. The groups of each edition
+    are whole groups of the one before it, pooled. So whoever puts editions side by side learns what the finest of
+    them says, and nothing else. All are decided on the same records; the coarsest one is written first.
+
+    >>> import tempfile
+    >>> import polars as pl
+    >>> import tarnkappe as tk
+    >>> table = pl.DataFrame({"age": list(range(20, 60))})
+    >>> job = tk.Job(quasi={"age": tk.numeric()}, criteria=[tk.KAnonymity(2)], seed=1)
+    >>> made = nested_editions(job, table, tempfile.mkdtemp(), {"public": [tk.KAnonymity(10)]}, finest="on-site")
+    >>> sorted(made), made["public"].verdicts[0].reached >= 10
+    (['on-site', 'public'], True)
+    """
+    step = decide(job, data, seed=seed)
+    editions = [(finest, step)]
+    for name, criteria in coarser.items():
+        step = pooled(step, Goal([*criteria], job.goal.max_suppressed))
+        editions.append((name, step))
+    place = Path(folder)
+    return {name: made.publish(place / name, overwrite=overwrite) for name, made in reversed(editions)}

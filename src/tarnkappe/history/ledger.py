@@ -1,0 +1,318 @@
+"""The ledger: which releases were made, in a chain of lines that shows whether one was changed or is missing.
+
+It lies in a private place that the steward names, as four things side by side: the ledger itself (one line of JSON for
+each release or withdrawal), its key, its head, and a folder with who was in which group of each release. People, inputs
+and secrets stand in it under keyed hashes only.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import hmac
+import json
+import os
+import secrets
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from tarnkappe.errors import DataError, JobError
+
+#: What stands before the first line.
+_BEGINNING = "0" * 64
+
+_KEY_BYTES = 32
+
+#: Bytes of the keyed hash of a person: among ten million people, two share one with a chance of 1 to 400 000.
+_PERSON_BYTES = 8
+
+Kind = Literal["release", "withdrawal"]
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line: a release that appeared, or a person who withdrew."""
+
+    number: int
+    kind: Kind
+    made: str
+    #: Where the release was written to.
+    folder: str
+    #: The keyed hash of the digest of the input, and the digest of the published table.
+    source: str
+    table: str
+    #: How many people are in it, and the digest of the file that says who is in which group.
+    people: int
+    file: str
+    #: What was promised, and the smallest group that could keep it.
+    asked: str
+    least: int
+    #: The keyed hash of who withdrew.
+    person: str
+    #: Why it was published although the joint answer was below the goal.
+    because: str
+    #: The seal of the line before.
+    previous: str
+    seal: str = ""
+
+    def text(self) -> str:
+        """What is sealed."""
+        return json.dumps({**asdict(self), "seal": ""}, sort_keys=True, ensure_ascii=True)
+
+
+@dataclass(frozen=True, eq=False)
+class Ledger:
+    """An append-only file of sealed lines. Only who has the key can add one, and a line that is cut off is missed.
+
+    The head, kept beside it, is the seal of the last line. Whoever can change all four files at once can still go back
+    to an earlier state: keep a copy of the head elsewhere.
+    """
+
+    path: Path
+    key: bytes = field(repr=False)
+    lines: tuple[Line, ...] = ()
+
+    @classmethod
+    @contextlib.contextmanager
+    def opened(cls, path: str | Path) -> Iterator[Ledger]:
+        """Read a ledger, check its chain and keep others from writing to it; a new one gets a key."""
+        place = Path(path).expanduser().absolute()
+        try:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            handle = os.open(place.with_name(f"{place.name}.lock"), os.O_RDWR | os.O_CREAT, 0o600)
+        except OSError as error:
+            raise JobError(
+                "E107",
+                f"the ledger cannot be opened: {error.strerror}",
+                where=str(place),
+                hint="history: {ledger: private/ledger.jsonl, subject: COLUMN}   (a file in a folder that is there)",
+            ) from None
+        try:
+            _lock(handle, place)
+            yield cls.read(place, create=True)
+        finally:
+            os.close(handle)
+
+    @classmethod
+    def read(cls, path: str | Path, *, create: bool = False) -> Ledger:
+        """Read a ledger and check its chain."""
+        place = Path(path).expanduser().absolute()
+        there = place.exists() or _beside(place, "head").exists()
+        if not there and not create:
+            raise JobError(
+                "E107", "there is no ledger", where=str(place), hint="Give the file that the job names:  history.ledger"
+            )
+        key = _key(place, there)
+        if not there:
+            _write(_beside(place, "head"), f"{_BEGINNING}\n".encode())
+            return cls(place, key)
+        try:
+            head = _beside(place, "head").read_text(encoding="ascii").strip()
+            begun = place.exists() or head != _BEGINNING
+            texts = place.read_text(encoding="utf-8").splitlines() if begun else []
+        except (OSError, UnicodeDecodeError):
+            raise _broken(place, "it or its head cannot be read") from None
+        lines: list[Line] = []
+        for i, text in enumerate(texts):
+            try:
+                line = Line(**json.loads(text))
+            except (ValueError, TypeError):
+                raise _broken(place, f"line {i + 1} is none") from None
+            before = lines[-1].seal if lines else _BEGINNING
+            sealed = hmac.compare_digest(line.seal, _seal(key, line))
+            if not sealed or line.number != i + 1 or line.previous != before:
+                raise _broken(place, f"line {i + 1} was changed, or one before it is missing")
+            lines.append(line)
+        if head not in {_BEGINNING, *(line.seal for line in lines)}:
+            raise _broken(place, "its last lines are missing")
+        return cls(place, key, tuple(lines))
+
+    @property
+    def head(self) -> str:
+        """The seal of the last line."""
+        return self.lines[-1].seal if self.lines else _BEGINNING
+
+    @property
+    def releases(self) -> tuple[Line, ...]:
+        """The releases, in the order in which they appeared."""
+        return tuple(line for line in self.lines if line.kind == "release")
+
+    def hash(self, purpose: str, text: str) -> str:
+        """The keyed hash of a text; two purposes share none."""
+        return hmac.digest(self.key, f"{purpose}\0{text}".encode(), "sha256").hex()
+
+    def person(self, text: str) -> int:
+        """The keyed hash of a person."""
+        return int(self.people([text])[0])
+
+    def people(self, texts: Iterable[str]) -> NDArray[np.uint64]:
+        """The keyed hash of every person: BLAKE2 with a key, one call for each different person.
+
+        It is a key of its own, so that nothing else in the ledger can be compared with it.
+        """
+        own = hmac.digest(self.key, b"people", "sha256")
+        blake = hashlib.blake2b
+        hashes = b"".join(blake(text.encode(), key=own, digest_size=_PERSON_BYTES).digest() for text in texts)
+        return np.frombuffer(hashes, "<u8").astype(np.uint64)
+
+    def withdrawn(self) -> pl.DataFrame:
+        """The people who withdrew."""
+        hashes = sorted({int(line.person, 16) for line in self.lines if line.kind == "withdrawal"})
+        return pl.DataFrame({"person": pl.Series(hashes, dtype=pl.UInt64)})
+
+    def groups_of(self, line: Line) -> pl.DataFrame:
+        """Who was in which group of a release, as it was kept when the release appeared."""
+        path = self._file(line.number)
+        try:
+            content = path.read_bytes()
+        except OSError:
+            content = b""
+        if hashlib.sha256(content).hexdigest() != line.file:
+            raise DataError(
+                "E443",
+                f"who was in release {line.number} is missing or was changed",
+                where=str(path),
+                hint="Take the folder of the ledger from a backup.",
+            )
+        return pl.read_parquet(content)
+
+    def appended(
+        self,
+        kind: Kind,
+        *,
+        groups: pl.DataFrame | None = None,
+        folder: str = "",
+        source: str = "",
+        table: str = "",
+        people: int = 0,
+        asked: str = "",
+        least: int = 0,
+        person: str = "",
+        because: str = "",
+    ) -> Ledger:
+        """Write one more line, after the file about its people."""
+        number = len(self.lines) + 1
+        digest = ""
+        try:
+            if groups is not None:
+                file = self._file(number)
+                file.parent.mkdir(mode=0o700, exist_ok=True)
+                _write(file, _parquet(groups))
+                digest = hashlib.sha256(file.read_bytes()).hexdigest()
+            made = datetime.now(UTC).isoformat(timespec="seconds")
+            told = (folder, source, table, people, digest, asked, least, person, because)
+            line = Line(number, kind, made, *told, self.head)
+            line = Line(**{**asdict(line), "seal": _seal(self.key, line)})
+            text = json.dumps(asdict(line), sort_keys=True, ensure_ascii=True) + "\n"
+            handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+            with os.fdopen(handle, "w", encoding="ascii") as out:
+                out.write(text)
+                out.flush()
+                os.fsync(out.fileno())
+            _write(_beside(self.path, "head"), f"{line.seal}\n".encode())
+        except OSError as error:
+            raise DataError(
+                "E444",
+                f"the ledger cannot be written: {error.strerror}. The release has appeared, and is not in the ledger",
+                where=str(self.path),
+                hint="Remove the release, make room or give rights, and run the job again.",
+            ) from None
+        return Ledger(self.path, self.key, (*self.lines, line))
+
+    def _file(self, number: int) -> Path:
+        return _beside(self.path, "people") / f"{number:06}.parquet"
+
+
+def _beside(path: Path, what: str) -> Path:
+    return path.with_name(f"{path.name}.{what}")
+
+
+def _seal(key: bytes, line: Line) -> str:
+    return hmac.digest(key, b"line\0" + line.text().encode("ascii"), "sha256").hex()
+
+
+def _key(path: Path, there: bool) -> bytes:
+    """The key of a ledger; a new one only for a new ledger."""
+    place = _beside(path, "key")
+    try:
+        key = bytes.fromhex(place.read_text(encoding="ascii").strip())
+    except FileNotFoundError:
+        key = b""
+    except (OSError, UnicodeDecodeError, ValueError):
+        raise _keyless(place, "cannot be read") from None
+    if key or there:
+        if len(key) != _KEY_BYTES:
+            raise _keyless(place, "is missing" if not key else "was changed")
+        return key
+    key = secrets.token_bytes(_KEY_BYTES)
+    handle = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(handle, "w", encoding="ascii") as file:
+        file.write(key.hex() + "\n")
+    return key
+
+
+def _keyless(place: Path, why: str) -> DataError:
+    return DataError(
+        "E441",
+        f"the key of the ledger {why}, and without it nobody can be recognised",
+        where=str(place),
+        hint="Take the key from a backup. A new ledger in another place knows nothing about the releases so far.",
+    )
+
+
+def _broken(path: Path, why: str) -> DataError:
+    return DataError(
+        "E442", f"the ledger was changed: {why}", where=str(path), hint="Take the ledger and its head from a backup."
+    )
+
+
+def _parquet(frame: pl.DataFrame) -> bytes:
+    from io import BytesIO
+
+    out = BytesIO()
+    frame.write_parquet(out)
+    return out.getvalue()
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Write a file that only its owner can read, whole or not at all."""
+    hidden = path.with_name(f".{path.name}.tmp")
+    hidden.unlink(missing_ok=True)
+    handle = os.open(hidden, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(handle, "wb") as out:
+        out.write(content)
+        out.flush()
+        os.fsync(out.fileno())
+    hidden.replace(path)
+
+
+def _lock(handle: int, place: Path) -> None:
+    """Keep others from making a release with this ledger until this one is in it."""
+    try:
+        import fcntl
+    except ImportError:  # not every system has locks that end with their process
+        return
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        raise DataError(
+            "E445",
+            "another run is making a release with this ledger",
+            where=str(place),
+            hint="Wait until it has ended.",
+        ) from None
+
+
+def plain(line: Line) -> dict[str, Any]:
+    """What a line says to people."""
+    told = {"number": line.number, "kind": line.kind, "made": line.made}
+    if line.kind == "withdrawal":
+        return told
+    return {**told, "folder": line.folder, "people": line.people, "asked": line.asked, "because": line.because}
