@@ -23,6 +23,7 @@ LAYERS = (
     "plain_json",
     "threads",
     "arrays",
+    "mechanisms",
     "kernels",
     "taxonomy",
     "schema",

@@ -1,0 +1,8 @@
+"""Noise for differential privacy, drawn exactly: whole numbers only, so that no rounding of floats tells a value."""
+
+from __future__ import annotations
+
+from tarnkappe.mechanisms.geometric import bernoulli_exp, geometric_noise, granted_epsilon
+from tarnkappe.mechanisms.laplace import laplace_on_grid
+
+__all__ = ["bernoulli_exp", "geometric_noise", "granted_epsilon", "laplace_on_grid"]
