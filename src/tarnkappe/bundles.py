@@ -7,11 +7,13 @@ from pathlib import Path
 from tarnkappe.baskets.audit import audit_items
 from tarnkappe.bundling import BundleAudit, manifest_with
 from tarnkappe.job.items import KEY as ITEMS
+from tarnkappe.job.synthetic import KEY as SYNTHETIC
 from tarnkappe.multirelational.published import KEY as JOINED
 from tarnkappe.multirelational.published import audit_joined
+from tarnkappe.synthetic.audit import audit_synthetic
 
 #: How each kind is checked, by the key that only its manifest has.
-_KINDS = {ITEMS: audit_items, JOINED: audit_joined}
+_KINDS = {ITEMS: audit_items, JOINED: audit_joined, SYNTHETIC: audit_synthetic}
 
 
 def audit_bundle(path: str | Path) -> BundleAudit | None:

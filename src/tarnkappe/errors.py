@@ -197,6 +197,10 @@ CODES: dict[str, str] = {
     "E413": "The keys of joined tables do not fit: a person is missing, stands twice, or has no key.",
     "E414": "The register of issued copies was changed, or lines of it are missing.",
     "E415": "The plan of traceable copies is missing or was changed.",
+    "E450": "There are too few people to learn anything from that several of them share.",
+    "E451": "Nearly everybody who could be drawn is the same as very few of the people in the data.",
+    "E452": "The budget of a data set does not allow one more release about the same people.",
+    "E453": "The file that remembers what releases spent was changed, or cannot be read.",
     "E501": "The written file was read back and does not satisfy the goal. No release was made.",
     "E502": "An algorithm formed groups that lose, invent or mix up records. No release was made.",
     "E503": "An attack on the written file succeeds more often than the job allows. No release was made.",
@@ -229,4 +233,7 @@ CODES: dict[str, str] = {
     "W621": "Quasi-identifiers are published as they are: who a record is about is not hidden.",
     "W629": "Records of some groups are almost equal, so that their centre tells the value of all of them.",
     "W630": "Records have no value in a column, or one that it cannot hold: under a mechanism that is the same.",
+    "W656": "Made-up people are drawn without differential privacy: who is rare may leave a trace.",
+    "W657": "Epsilon is so large that one person may change the odds of a release a lot.",
+    "W658": "Test data are drawn column by column from real values, and protect nobody.",
 }

@@ -83,6 +83,7 @@ LAYERS = (
     "usefulness",
     "multirelational",
     "baskets",
+    "synthetic",
     "bundles",
     "check_release",
     "certificate",

@@ -27,7 +27,7 @@ def subject_of(path: Path) -> str:
         raw = {} if is_table(path) else read_job_file(path)
     except TarnkappeError:
         raw = {}
-    return next((key for key in ("items", "tables") if key in raw), "records")
+    return next((key for key in ("items", "tables", "synthetic") if key in raw), "records")
 
 
 def job_for(path: Path, data: str | None, settings: Iterable[str] | None) -> Job:

@@ -102,6 +102,7 @@ def job_from_data(raw: Mapping[str, Any], folder: Path) -> Job:
     """A job from the plain data of a job file; paths are relative to `folder`."""
     for key, what, hint in (
         ("items", "sets of items, not records", "tarnkappe run JOB.yaml   (only check and run take it)"),
+        ("synthetic", "made-up people", "tarnkappe run JOB.yaml   (only check and run take it)"),
         ("tables", "several tables, not one", "tarnkappe run JOB.yaml   (only run takes it; --dry-run writes nothing)"),
     ):
         if key in raw:

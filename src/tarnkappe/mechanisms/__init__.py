@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+from tarnkappe.mechanisms.choosing import choice_probabilities, choose
 from tarnkappe.mechanisms.geometric import bernoulli_exp, geometric_noise, granted_epsilon
 from tarnkappe.mechanisms.laplace import laplace_on_grid
 
-__all__ = ["bernoulli_exp", "geometric_noise", "granted_epsilon", "laplace_on_grid"]
+__all__ = [
+    "bernoulli_exp",
+    "choice_probabilities",
+    "choose",
+    "geometric_noise",
+    "granted_epsilon",
+    "laplace_on_grid",
+]
