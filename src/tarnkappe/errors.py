@@ -236,4 +236,5 @@ CODES: dict[str, str] = {
     "W656": "Made-up people are drawn without differential privacy: who is rare may leave a trace.",
     "W657": "Epsilon is so large that one person may change the odds of a release a lot.",
     "W658": "Test data are drawn column by column from real values, and protect nobody.",
+    "W659": "Many made-up people were the same as very few real ones, and were drawn again: shares are off by that.",
 }

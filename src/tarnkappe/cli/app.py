@@ -15,6 +15,7 @@ from tarnkappe.cli.check import check
 from tarnkappe.cli.compare import compare
 from tarnkappe.cli.demo import demo
 from tarnkappe.cli.explain import explain
+from tarnkappe.cli.generate import generate
 from tarnkappe.cli.init import init
 from tarnkappe.cli.inspect import inspect
 from tarnkappe.cli.options import ANONYMISE, CONFIGURE, START, TOOLS, TRUST
@@ -77,6 +78,7 @@ app.command(rich_help_panel=TRUST)(utility)
 app.command(rich_help_panel=TRUST)(query)
 app.command(rich_help_panel=TRUST)(why)
 app.command(rich_help_panel=TRUST)(explain)
+app.command(rich_help_panel=TOOLS)(generate)
 app.command(rich_help_panel=TOOLS)(schema)
 
 

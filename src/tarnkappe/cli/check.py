@@ -22,10 +22,14 @@ def check(
     from tarnkappe.cli.items import check_about_items
     from tarnkappe.cli.jobs import fixes_for, job_for, subject_of
     from tarnkappe.cli.progress import Working
+    from tarnkappe.cli.synthetic import check_about_synthetic
     from tarnkappe.summary import checked_rows
 
     if subject_of(job) == "items":
         check_about_items(job, data, settings or [], as_json=as_json)
+        return
+    if subject_of(job) == "synthetic":
+        check_about_synthetic(job, data, settings or [], as_json=as_json)
         return
     loaded = job_for(job, data, settings)
     with Working("read") as progress, fixes_for(job, loaded):

@@ -55,6 +55,7 @@ def run(
     from tarnkappe.cli.items import run_about_items
     from tarnkappe.cli.jobs import fixes_for, job_for, subject_of
     from tarnkappe.cli.progress import Working
+    from tarnkappe.cli.synthetic import run_about_synthetic
     from tarnkappe.cli.tables import run_about_tables
     from tarnkappe.pipeline import anonymize, run_job
     from tarnkappe.summary import release_rows, wrote_rows
@@ -66,6 +67,9 @@ def run(
     about = subject_of(job)
     if about == "items":
         run_about_items(job, data, output, changes, **how)
+        return
+    if about == "synthetic":
+        run_about_synthetic(job, data, output, changes, **how)
         return
     if about == "tables":
         run_about_tables(job, output, changes, **how)

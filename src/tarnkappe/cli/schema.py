@@ -14,6 +14,9 @@ def schema(
     items: Annotated[
         bool, typer.Option("--items", metavar="", help="The schema of job files about sets of items instead.")
     ] = False,
+    synthetic: Annotated[
+        bool, typer.Option("--synthetic", metavar="", help="The schema of job files about made-up people instead.")
+    ] = False,
     debug: Debug = False,
 ) -> None:
     """Print the JSON schema of job files, so that an editor can complete and check them.
@@ -24,5 +27,6 @@ def schema(
     """
     from tarnkappe.job.files import job_json_schema
     from tarnkappe.job.items import items_json_schema
+    from tarnkappe.job.synthetic import synthetic_json_schema
 
-    screen.print_json(items_json_schema() if items else job_json_schema())
+    screen.print_json(items_json_schema() if items else synthetic_json_schema() if synthetic else job_json_schema())

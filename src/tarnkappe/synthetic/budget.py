@@ -11,10 +11,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from tarnkappe.errors import DataError, RefusedError
+from tarnkappe.fixes import Fix
 from tarnkappe.job.synthetic import BudgetSection
+from tarnkappe.wording import plural
 
 #: What a sum of floats may be above the budget by rounding.
 _ROUNDING = 1e-9
+#: What can still be done.
+_NOTHING_LEFT = "Hand out an earlier release once more: that costs nothing."
 
 
 @dataclass(frozen=True)
@@ -79,8 +83,8 @@ class Budget:
             f"the budget of '{self.dataset}' has {left:g} left of {self.epsilon:g}, and this release would spend "
             f"{epsilon:g}",
             where=str(self.path),
-            details=[f"{len(self.entries())} releases about the same people were made before."],
-            hint=f"synthetic: {{method: …, epsilon: {left:g}}}" if left > 0 else "Publish an earlier release once more.",
+            details=[f"{plural(len(self.entries()), 'release')} about the same people came before."],
+            hint=Fix(f"--set synthetic.epsilon={left:g}", f"epsilon={left:g}") if left > 0 else _NOTHING_LEFT,
         )
 
     def spend(self, epsilon: float, title: str) -> None:

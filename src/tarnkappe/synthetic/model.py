@@ -18,7 +18,7 @@ from tarnkappe.fixes import Fix
 from tarnkappe.synthetic.domains import Coded
 
 #: How often records that would be copies are drawn again before it is given up.
-_ROUNDS = 60
+_ROUNDS = 300
 
 
 @dataclass(frozen=True)
@@ -78,6 +78,10 @@ class Model(ABC):
         """The codes of a table that was published."""
         return encoded(table, self.domains)
 
+    def view(self, people: Codes) -> Codes:
+        """The codes of people as codes of what is published, to compare them."""
+        return people
+
     def strangers(self, table: pl.DataFrame) -> dict[str, int]:
         """How many cells of each column of a published table have no place in its domain."""
         return {d.name: d.strangers(table[d.name]) for d in self.domains}
@@ -107,7 +111,10 @@ class Copied(Model):
     k: int
 
     def draw_apart(self, n: int, people: Codes, rng: np.random.Generator) -> Codes:
-        """Draw made-up people; whoever is a copy of fewer than k people is drawn again."""
+        """Draw made-up people; whoever is a copy of fewer than k people is drawn again.
+
+        Copies are known by their codes: the same names, and numbers of the same intervals.
+        """
         made = self.draw(n, rng)
         for _ in range(_ROUNDS):
             again = np.flatnonzero(copies(people, made, self.k))

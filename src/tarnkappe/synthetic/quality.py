@@ -20,7 +20,9 @@ from tarnkappe.usefulness.distributions import jensen_shannon
 #: Codes of a column that are compared in pairs; rarer ones, or neighbours on a scale, count together.
 _BINS = 20
 #: Names that have a column of their own when tables are to be told apart.
-_CATEGORIES = 12
+_CATEGORIES = 8
+#: Records of either table that are looked at for that.
+_ROWS = 5_000
 #: People of either half when the method is tried, and made-up people that are looked at.
 _HALF = 2_000
 #: The share of false accusations at which a membership attack is measured.
@@ -105,6 +107,7 @@ def _coarse(people: Codes, made: Codes, domain: Coded) -> tuple[Codes, Codes, in
 
 def _design(people: Codes, made: Codes, domains: tuple[Coded, ...]) -> Design:
     """Both tables as numbers: what is on a scale as such, names by whether they are one of the commonest."""
+    people, made = (side[:: max(1, -(-len(side) // _ROWS))] for side in (people, made))
     names: list[str] = []
     sides: tuple[list[Floats], list[Floats]] = ([], [])
     for j, domain in enumerate(domains):
@@ -119,12 +122,24 @@ def _design(people: Codes, made: Codes, domains: tuple[Coded, ...]) -> Design:
             names.append(f"{domain.name} {code}")
             for side, codes in zip(sides, (people, made), strict=True):
                 side.append((codes[:, j] == code).astype(np.float64))
-    before, after = (np.column_stack(side) if side else np.zeros((len(c), 0)) for side, c in zip(sides, (people, made), strict=True))
+    before, after = (
+        np.column_stack(side) if side else np.zeros((len(codes), 0))
+        for side, codes in zip(sides, (people, made), strict=True)
+    )
     return Design(tuple(names), before, after, (np.ones(len(people)), np.ones(len(made))))
 
 
+@dataclass(frozen=True, eq=False)
+class Tried:
+    """What a method made of some people: others, the domains of their codes, and how people look in these."""
+
+    made: Codes
+    domains: tuple[Coded, ...]
+    seen: Callable[[Codes], Codes]
+
+
 def exposure(
-    people: Codes, domains: tuple[Coded, ...], make: Callable[[Codes, np.random.Generator], Codes], rng: np.random.Generator
+    people: Codes, make: Callable[[Codes, np.random.Generator], Tried], rng: np.random.Generator
 ) -> Exposure | None:
     """Try a method on half of the people: are made-up people nearer to them than to others? None for too few people."""
     half = min(len(people) // 2, _HALF)
@@ -132,10 +147,11 @@ def exposure(
         return None
     chosen = rng.permutation(len(people))
     learnt, others = people[chosen[:half]], people[chosen[half : 2 * half]]
-    made = make(learnt, rng)[:_HALF]
+    tried = make(learnt, rng)
+    made, learnt, others = tried.made[:_HALF], tried.seen(learnt), tried.seen(others)
     if not len(made):
         return None
-    scale = np.array([1 / max(d.size - 1, 1) if d.ordered else 0.0 for d in domains])
+    scale = np.array([1 / max(d.size - 1, 1) if d.ordered else 0.0 for d in tried.domains])
     near_learnt, near_others = (nearest(made, side, scale) for side in (learnt, others))
     ties = near_learnt == near_others
     ratio = np.median((near_learnt + 1e-9) / (near_others + 1e-9))

@@ -17,11 +17,11 @@ from tarnkappe.bundling import BundleDraft, Place, public_facts, publish_in_memo
 from tarnkappe.codebook import Entry
 from tarnkappe.columns import ColumnSummary
 from tarnkappe.companions import file_name
-from tarnkappe.errors import JobError
+from tarnkappe.errors import JobError, Notice
 from tarnkappe.io import CsvDialect, Source, Staging, like
 from tarnkappe.job.given import data_and_folder
 from tarnkappe.job.model import DataSettings, OutputSettings
-from tarnkappe.job.synthetic import KEY, BudgetSection, Synthetic, SyntheticJob, column_from
+from tarnkappe.job.synthetic import KEY, METHODS, BudgetSection, Synthetic, SyntheticJob, column_from
 from tarnkappe.phases import Phases, Progress
 from tarnkappe.publish.sheets import MAIN
 from tarnkappe.synthetic.alpha_beta import AlphaBeta
@@ -29,11 +29,13 @@ from tarnkappe.synthetic.budget import Budget
 from tarnkappe.synthetic.diffgen import DiffGen
 from tarnkappe.synthetic.domains import Names
 from tarnkappe.synthetic.fitting import columns_to_make, domains_of, encoded, fitted, made_from, open_people, read_people
-from tarnkappe.synthetic.model import Model
-from tarnkappe.synthetic.quality import Exposure, Likeness, exposure, likeness
+from tarnkappe.synthetic.model import Copied, Model, copies
+from tarnkappe.synthetic.quality import Exposure, Likeness, Tried, exposure, likeness
 from tarnkappe.wording import percent
 
 _SEED_BITS = 63
+#: The share of copies among what is drawn at first from which on it is said aloud.
+_OFTEN = 0.05
 #: What is said to break a promise, in a message.
 UNIT = "record"
 #: What readers must know about made-up people.
@@ -156,6 +158,8 @@ class _Draft(BundleDraft[SyntheticRelease]):
     made: Codes
     table: pl.DataFrame
     seed: int
+    #: Which share of made-up people was drawn again because they were copies of too few real ones.
+    again: float
     likeness: Likeness | None
     exposure: Exposure | None
 
@@ -186,7 +190,7 @@ class _Draft(BundleDraft[SyntheticRelease]):
     def bundle(self, tables: Mapping[str, pl.DataFrame], found: Found, codebook: tuple[Entry, ...]) -> SyntheticRelease:
         """What is known about made-up people who were checked."""
         job, model, asked = self.job, self.model, self.job.synthetic
-        told: dict[str, Any] = {"method": asked.method, **{name: asked.setting(name) for name in own_settings(asked)}}
+        told: dict[str, Any] = {"method": asked.method, **{name: asked.setting(name) for name in METHODS[asked.method]}}
         if asked.is_mechanism:  # what there may be is told only if it was declared: else it would tell about people
             told["columns"] = {d.name: d.told() for d in model.domains}
         if isinstance(model, AlphaBeta):
@@ -201,9 +205,15 @@ class _Draft(BundleDraft[SyntheticRelease]):
         caution = REALS if isinstance(model, AlphaBeta) else CAUTION
         facts = public_facts(title, job.purpose, {KEY: told}, found, caution, tables, {MAIN: ABOUT})
         return SyntheticRelease(
-            found.verdicts, facts, private, self._story(tables), self._columns(), job.notices(), codebook,
+            found.verdicts, facts, private, self._story(tables), self._columns(), self._notices(), codebook,
             likeness=self.likeness, exposure=self.exposure,
         )  # fmt: skip
+
+    def _notices(self) -> tuple[Notice, ...]:
+        about = f"{percent(self.again)} of what was drawn at first were copies of too few people, and drawn again"
+        hint = "Take coarser columns, a smaller  k,  or fewer columns: what is drawn is farther from the people by that."
+        told = (Notice("W659", about, hint=hint, internal=True),) if self.again > _OFTEN else ()
+        return (*self.job.notices(), *told)
 
     def _columns(self) -> tuple[ColumnSummary, ...]:
         made = {d.name for d in self.model.domains}
@@ -262,13 +272,6 @@ class _Draft(BundleDraft[SyntheticRelease]):
             Budget.of(self.job.budget).spend(self.job.synthetic.epsilon, self.job.title or "Made-up people")
 
 
-def own_settings(asked: Synthetic) -> tuple[str, ...]:
-    """The settings that the method has."""
-    from tarnkappe.job.synthetic import METHODS
-
-    return METHODS[asked.method]
-
-
 def read_written(table: pl.DataFrame, model: Model) -> pl.DataFrame:
     """A written table with the numbers of its text columns as numbers; what is no number is missing."""
     return table.with_columns(
@@ -296,26 +299,15 @@ def _decide(job: SyntheticJob, data: Any, clock: Phases) -> _Draft:
     )
     model = fitted(people, domains, asked, learn)
     made = made_from(model, people, asked.records, draw)
+    again = float(copies(people, model.draw(1000, tried), model.k).mean()) if isinstance(model, Copied) else 0.0
     table = model.decode(made, write)
     # What compares with people is for the publisher, and comes from chance of its own: the table is the same without.
-    alike = likeness(_seen(model, people), made, model.domains) if len(made) else None
+    alike = likeness(model.view(people), made, model.domains) if len(made) else None
 
-    def half(some: Codes, rng: np.random.Generator) -> Codes:
+    def half(some: Codes, rng: np.random.Generator) -> Tried:
         again = fitted(some, domains, asked, rng)
-        return _back(again, made_from(again, some, None, rng))
+        return Tried(made_from(again, some, None, rng), again.domains, again.view)
 
-    shown = exposure(people, domains, half, tried) if asked.audit else None
-    return _Draft(job, data, source, people, model, made, table, seed, alike, shown)
+    shown = exposure(people, half, tried) if asked.audit else None
+    return _Draft(job, data, source, people, model, made, table, seed, again, alike, shown)
 
-
-def _seen(model: Model, people: Codes) -> Codes:
-    """People as the model publishes them."""
-    return model.view(people) if isinstance(model, DiffGen) else people
-
-
-def _back(model: Model, made: Codes) -> Codes:
-    """Made-up people in the codes of real ones; a label stands at the middle of what it covers."""
-    if not isinstance(model, DiffGen):
-        return made
-    middles = [np.array([(n.first + n.last) // 2 for n in cut.nodes], np.int32) for cut in model.cuts]
-    return np.column_stack([middle[made[:, j]] for j, middle in enumerate(middles)])

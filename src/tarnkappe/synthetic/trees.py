@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -29,6 +30,15 @@ class Tree:
     end: Counts
     #: The target's codes of all people, leaf by leaf.
     pool: Codes
+
+    @cached_property
+    def leaves(self) -> Counts:
+        """The nodes that are leaves; what was pruned lies below them and is not reached."""
+        reached = np.zeros(len(self.child), np.bool_)
+        reached[0] = True
+        for v in np.flatnonzero(self.child):  # children come after their parents
+            reached[[self.child[v], self.child[v] + 1]] = reached[v]
+        return np.flatnonzero(reached & (self.child == 0))
 
     def leaves_of(self, codes: Codes) -> Codes:
         """The leaf of every record, by the columns before the tree's own."""
@@ -90,14 +100,8 @@ class Trees(Copied):
         for j, tree in enumerate(self.trees):
             sizes = np.bincount(tree.leaves_of(people), minlength=len(tree.child))
             held = tree.end - tree.begin
-            leaves = tree.child == 0
-            reached = np.zeros(len(tree.child), np.bool_)
-            reached[0] = True
-            for v in np.flatnonzero(~leaves):
-                reached[[tree.child[v], tree.child[v] + 1]] |= reached[v]
-            ends = leaves & reached
             pooled = np.array_equal(np.sort(tree.pool), np.sort(people[:, j]))
-            least = min(least, int(np.minimum(sizes, held)[ends].min())) if pooled else 0
+            least = min(least, int(np.minimum(sizes, held)[tree.leaves].min())) if pooled else 0
         return least
 
     def check(self, people: Codes, written: Codes) -> Found:
@@ -109,7 +113,7 @@ class Trees(Copied):
 
     def facts(self) -> dict[str, Any]:
         """How large the trees are."""
-        return {"leaves": {d.name: int((t.child == 0).sum()) for d, t in zip(self.domains, self.trees, strict=True)}}
+        return {"leaves": {d.name: len(t.leaves) for d, t in zip(self.domains, self.trees, strict=True)}}
 
 
 def fit_trees(people: Codes, domains: tuple[Coded, ...], k: int, pruning: float) -> Trees:
