@@ -61,16 +61,19 @@ def test_bins_hold_enough_and_common_values_stand_alone():
         counts[rng.integers(0, len(counts))] += 100
         least = int(rng.integers(1, 15))
         bins = bins_of_counts(counts, least, max(least, 30))
-        assert np.all(np.diff(bins) >= 0) and np.all(np.diff(bins) <= 1)
+        assert np.all(np.diff(bins) >= 0)
+        assert np.all(np.diff(bins) <= 1)
         assert np.bincount(bins, counts).min() >= min(least, counts.sum())
 
 
 def test_rare_names_are_pooled_or_given_to_others():
     texts = pl.Series("x", ["a"] * 20 + ["b"] * 20 + ["c"] * 3 + ["d"] * 3)
     many = found("x", texts, SyntheticColumn(), 6, 10)
-    assert isinstance(many, Names) and many.texts == ("a", "b", OTHERS)
+    assert isinstance(many, Names)
+    assert many.texts == ("a", "b", OTHERS)
     few = found("x", texts, SyntheticColumn(), 7, 10)
-    assert isinstance(few, Names) and few.texts == ("a", "b")
+    assert isinstance(few, Names)
+    assert few.texts == ("a", "b")
     assert set(few.decode(few.encode(texts), np.random.default_rng(0))) == {"a", "b"}
 
 
@@ -125,7 +128,11 @@ def test_trees_learn_what_depends_on_what_and_pruning_cuts():
     assert np.mean((made[:, 0] + made[:, 1]) % 3 == made[:, 2]) == 1.0
     noise = np.column_stack([rng.integers(0, 9, (3000, 2))]).astype(np.int32)
     plain = tuple(Names(n, -1, tuple(map(str, range(9))), 0) for n in "ab")
-    assert len(fit_trees(noise, plain, 5, 0.0).trees[1].leaves) > len(fit_trees(noise, plain, 5, 0.01).trees[1].leaves) == 1
+    assert (
+        len(fit_trees(noise, plain, 5, 0.0).trees[1].leaves)
+        > len(fit_trees(noise, plain, 5, 0.01).trees[1].leaves)
+        == 1
+    )
 
 
 def test_a_split_is_the_best_there_is():
@@ -167,7 +174,8 @@ def test_tables_without_negatives_are_the_nearest_ones():
         noisy = rng.normal(3, 5, 6)
         total = float(rng.uniform(1, 30))
         out = without_negatives(noisy, total)
-        assert out.min() >= 0 and out.sum() == pytest.approx(total)
+        assert out.min() >= 0
+        assert out.sum() == pytest.approx(total)
         for _ in range(20):
             other = rng.dirichlet(np.ones(6)) * total
             assert ((out - noisy) ** 2).sum() <= ((other - noisy) ** 2).sum() + 1e-9

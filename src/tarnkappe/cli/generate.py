@@ -25,11 +25,11 @@ def generate(
     ],
     output: Annotated[
         Path,
-        typer.Option("--output", "-o", metavar="FILE", help="Where they go: a .csv or .parquet file.", show_default=False),
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="Where they go: a .csv or .parquet file.", show_default=False
+        ),
     ],
-    columns: Annotated[
-        int, typer.Option("--columns", metavar="N", min=1, help="Columns of sim-u and sim-c.")
-    ] = 10,
+    columns: Annotated[int, typer.Option("--columns", metavar="N", min=1, help="Columns of sim-u and sim-c.")] = 10,
     seed: Seed = None,
     overwrite: Overwrite = False,
     as_json: AsJson = False,
@@ -38,7 +38,8 @@ def generate(
 ) -> None:
     """Make test data of any length: a census without real people, or records with the value shares of a file.
 
-    From a file, every column is drawn by itself from its own values. That is for measuring speed. It protects nobody, and says nothing about how columns depend on each other.
+    From a file, every column is drawn by itself from its own values. That is for measuring speed. It protects nobody,
+    and says nothing about how columns depend on each other.
 
     [bold]Example:[/bold]  tarnkappe generate census.csv --records 1000000 --output big.csv
     """
@@ -59,4 +60,6 @@ def generate(
     screen.rows(console, [("From", source), ("Wrote", wrote)])
     if source not in ("census", "sim-u", "sim-c"):
         what = "every value in the test data is one of a person in the data"
-        screen.notices(console, (Notice("W658", what, hint="tarnkappe run JOB.yaml   with  synthetic:  protects them"),))
+        screen.notices(
+            console, (Notice("W658", what, hint="tarnkappe run JOB.yaml   with  synthetic:  protects them"),)
+        )

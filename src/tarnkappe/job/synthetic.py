@@ -74,14 +74,14 @@ class Synthetic(Declared):
             given = getattr(self, name) is not None
             if given and name not in own:
                 theirs = ", ".join(m for m, names in METHODS.items() if name in names)
-                raise JobError(
-                    "E110", f"'{name}' is a setting of {theirs}, not of {self.method}", hint="Leave it out."
-                )
+                raise JobError("E110", f"'{name}' is a setting of {theirs}, not of {self.method}", hint="Leave it out.")
             if not given and name in own and name not in _USUAL:
                 raise JobError(
                     "E103",
                     f"{self.method} needs '{name}'",
-                    hint=Fix(f"{KEY}: {{method: {self.method}, {name}: {_EXAMPLE[name]}}}", f"{name}={_EXAMPLE[name]!r}"),
+                    hint=Fix(
+                        f"{KEY}: {{method: {self.method}, {name}: {_EXAMPLE[name]}}}", f"{name}={_EXAMPLE[name]!r}"
+                    ),
                 )
         if self.d is not None and self.gamma is not None and self.d >= self.gamma:
             raise JobError(
@@ -211,12 +211,16 @@ class SyntheticJob:
         """Warnings about the job itself."""
         if self.synthetic.is_mechanism:
             high = self.synthetic.epsilon is not None and self.synthetic.epsilon > 5
-            about = f"epsilon = {self.synthetic.epsilon:g} lets one person change the odds of a release a lot" if high else ""
+            about = (
+                f"epsilon = {self.synthetic.epsilon:g} lets one person change the odds of a release a lot"
+                if high
+                else ""
+            )
             return (Notice("W657", about, hint="Usual are 0.5 to 2."),) if high else ()
         return (
             Notice(
                 "W656",
-                f"{self.synthetic.method} promises nothing to somebody who is rare: whether they are in the data may show",
+                f"{self.synthetic.method} promises nothing to who is rare: whether they are in the data may show",
                 hint=f"{KEY}: {{method: marginals, epsilon: 1.0}}   promises it",
             ),
         )
@@ -319,7 +323,9 @@ def synthetic_job_from_data(raw: Mapping[str, Any], folder: Path) -> SyntheticJo
     if raw.get("budget") is not None:
         if not isinstance(raw["budget"], Mapping):
             hint = "budget: {file: budget.jsonl, dataset: census, epsilon: 3.0}"
-            raise JobError("E110", "'budget' must be a mapping of keys to values", where=place(raw, "budget"), hint=hint)
+            raise JobError(
+                "E110", "'budget' must be a mapping of keys to values", where=place(raw, "budget"), hint=hint
+            )
         given = bind(BudgetSection, raw["budget"], "'budget'")
         where = resolved(given.file, folder, place(raw["budget"], "file"))
         budget = BudgetSection(where or given.file, given.dataset, given.epsilon)

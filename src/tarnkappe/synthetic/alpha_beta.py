@@ -22,11 +22,11 @@ _MOST_INSERTED, _FEW = 20_000_000, 1 << 22
 def keeping_and_inserting(d: float, gamma: float) -> tuple[float, float]:
     r"""The :math:`\alpha` and :math:`\beta` that keep the most real records for a promise.
 
-    A record is published with probability :math:`\alpha + \beta` if somebody has it, and with :math:`\beta` if not. With
-    a prior belief of at most d that somebody has it, the belief after seeing it is at most :math:`\gamma` if
+    A record is published with probability :math:`\alpha + \beta` if somebody has it, and with :math:`\beta` if not.
+    With a prior belief of at most d that somebody has it, the belief after seeing it is at most :math:`\gamma` if
     :math:`(\alpha + \beta) / \beta \le \gamma (1 - d) / d (1 - \gamma)`; and after not seeing it, it is at least
-    :math:`d / \gamma` of the belief before if :math:`(1 - \alpha - \beta) / (1 - \beta) \ge d / \gamma`. Both hold with
-    equality here.
+    :math:`d / \gamma` of the belief before if :math:`(1 - \alpha - \beta) / (1 - \beta) \ge d / \gamma`. Both hold
+    with equality here.
 
     >>> alpha, beta = keeping_and_inserting(0.01, 0.2)
     >>> round(believed(0.01, alpha, beta, seen=True), 9)
@@ -49,8 +49,8 @@ def believed(prior: float, alpha: float, beta: float, *, seen: bool) -> float:
 class AlphaBeta(Model):
     r"""A set of records: some that people have, and some that nobody has.
 
-    How many people have a property is estimated from the number :math:`v` of published records that have it and the number
-    :math:`D` of possible ones: :math:`(v - \beta D) / \alpha`.
+    How many people have a property is estimated from the number :math:`v` of published records that have it and the
+    number :math:`D` of possible ones: :math:`(v - \beta D) / \alpha`.
 
     References
     ----------

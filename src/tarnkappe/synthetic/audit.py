@@ -58,7 +58,9 @@ def _check(table: pl.DataFrame, rows: int, columns: list[str], domains: list[Cod
     if method == "alpha-beta" and table.n_unique() != table.height:
         problems.append("a record stands twice")
     asked = "cells with other than declared values = 0"
-    verdicts = (Verdict("declared-values", None, asked, float(strangers), strangers == 0, strangers),) if domains else ()
+    verdicts = (
+        (Verdict("declared-values", None, asked, float(strangers), strangers == 0, strangers),) if domains else ()
+    )
     return Found(verdicts, tuple(problems))
 
 

@@ -103,7 +103,7 @@ def fit_copula(people: Codes, domains: tuple[Coded, ...], k: int) -> Copula:
 
 
 def _orders(people: Codes, domains: tuple[Coded, ...]) -> list[Codes]:
-    """The order of codes of each column: their own on a scale, else that of the mean of the column they go with most."""
+    """The order of codes of each column: their own on a scale, else by the mean of the column they go with most."""
     ranks = np.zeros(people.shape)
     for j, domain in enumerate(domains):
         counts = np.bincount(people[:, j], minlength=domain.size)
@@ -117,7 +117,9 @@ def _orders(people: Codes, domains: tuple[Coded, ...]) -> list[Codes]:
             out.append(np.arange(domain.size, dtype=np.int32))
             continue
         counts = np.maximum(np.bincount(people[:, j], minlength=domain.size), 1)
-        means = np.column_stack([np.bincount(people[:, j], ranks[:, i], domain.size) / counts for i in range(len(domains))])
+        means = np.column_stack(
+            [np.bincount(people[:, j], ranks[:, i], domain.size) / counts for i in range(len(domains))]
+        )
         told = (counts[:, None] * (means - 0.5) ** 2).sum(axis=0)  # how much the code tells about each other column
         told[j] = -1.0
         out.append(np.argsort(means[:, int(np.argmax(told))], kind="stable").astype(np.int32))

@@ -1,4 +1,4 @@
-"""DiffGen: values are specialised step by step by noisy choices, and the groups that come out are counted with noise."""
+"""DiffGen: values are specialised step by step by noisy choices, and the groups that come out counted with noise."""
 
 from __future__ import annotations
 
@@ -93,10 +93,10 @@ class Cut:
 class DiffGen(Private):
     r"""A generalised table: groups that noisy choices led to, each as often as its noisy count says.
 
-    With :math:`h` steps and :math:`|A_n|` columns of numbers every choice costs
-    :math:`\varepsilon' = \varepsilon / 2(|A_n| + 2h)`; the counts of groups cost the other half of :math:`\varepsilon`.
-    A specialisation is scored by how many records have the commonest class of their part (Max), which one record changes
-    by at most 1. Groups that nobody is in are counted too.
+    With :math:`h` steps and :math:`|A_n|` columns of numbers every choice costs :math:`\varepsilon' = \varepsilon /
+    2(|A_n| + 2h)`; the counts of groups cost the other half of :math:`\varepsilon`. A specialisation is scored by how
+    many records have the commonest class of their part (Max), which one record changes by at most 1. Groups that
+    nobody is in are counted too.
 
     Differs from the paper in: noise is geometric, splits of numbers lie between declared intervals, and negative counts
     are taken off the others, so that there are not more people the more groups there are.
@@ -186,13 +186,13 @@ def fit_diffgen(
     cells = int(np.prod(shape))
     noisy = np.bincount(flat, minlength=cells) + geometric_noise(epsilon / 2, 1, rng, cells)
     counts = without_negatives(noisy.astype(np.float64), max(1.0, float(noisy.sum()))).reshape(shape)
-    ledger = (
+    steps_taken = (
         granted("splits of numbers at the beginning", each, len(numeric)),
         granted("choices of a specialisation", each, steps),
         granted("splits of numbers later on", each, steps),
         granted("counts of groups", epsilon / 2),
     )
-    ledger = tuple(s for s in ledger if s.epsilon > 0)
+    ledger = tuple(s for s in steps_taken if s.epsilon > 0)
     return DiffGen(tuple(labels_of(cut) for cut in final), epsilon, ledger, final, counts)
 
 
@@ -234,5 +234,3 @@ def _single(domain: Coded) -> list[Node]:
     """Every value as a node of its own."""
     assert isinstance(domain, Names)
     return [Node(c, c, domain.texts[c] if c < len(domain.texts) else None) for c in range(domain.size)]
-
-

@@ -195,7 +195,9 @@ def declared(name: str, column: SyntheticColumn) -> Coded:
         n = (last - first) // width + 1
         if n > MOST_VALUES:
             raise JobError(
-                "E110", f"'{name}' has {n} intervals", hint=f"{name}: {{width: {column.width * n // 100:g}}}   (or less)"
+                "E110",
+                f"'{name}' has {n} intervals",
+                hint=f"{name}: {{width: {column.width * n // 100:g}}}   (or less)",
             )
         lo = first + width * np.arange(n, dtype=np.int64)
         return Numbers(name, n, lo, np.minimum(lo + width - 1, last), step, n)

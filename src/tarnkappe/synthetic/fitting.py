@@ -36,7 +36,7 @@ def open_people(job: SyntheticJob, data: Any) -> Source:
 
 
 def columns_to_make(job: SyntheticJob, source: Source) -> dict[str, SyntheticColumn]:
-    """The columns that made-up people have, in the order of the data; every column of the data must be decided about."""
+    """The columns that made-up people have, in the order of the data; all of its columns must be decided about."""
     absent = [name for name in job.columns if name not in source.columns]
     if absent:
         raise DataError(
@@ -97,7 +97,9 @@ def domains_of(people: pl.DataFrame, columns: Mapping[str, SyntheticColumn], job
             hint="Take a smaller  k,  or more people.",
         )
     return tuple(
-        declared(name, column) if column.is_declared and column.type == "categorical" else found(name, people[name], column, k, bins)
+        declared(name, column)
+        if column.is_declared and column.type == "categorical"
+        else found(name, people[name], column, k, bins)
         for name, column in columns.items()
     )
 

@@ -56,13 +56,13 @@ class Pooled:
 class Marginals(Private):
     r"""Noisy tables along a tree of columns; each column is drawn given the one before it in the tree.
 
-    A third of :math:`\varepsilon` goes into the counts of every column, a third into choosing the tree, and a third into
-    the counts of its pairs. A pair is the likelier chosen the farther its table is from what its columns say without it,
-    in records. That distance is rounded to whole records, so one record changes it by at most 1.
+    A third of :math:`\varepsilon` goes into the counts of every column, a third into choosing the tree, and a third
+    into the counts of its pairs. A pair is the likelier chosen the farther its table is from what its columns say
+    without it, in records. That distance is rounded to whole records, so one record changes it by at most 1.
 
     Differs from MST in: geometric noise and pure :math:`\varepsilon` instead of Gaussian noise and
-    :math:`(\varepsilon, \delta)`; tables are made to agree by scaling instead of by a maximum likelihood fit, which on a
-    tree gives distributions of the same form.
+    :math:`(\varepsilon, \delta)`; tables are made to agree by scaling instead of by a maximum likelihood fit, which
+    on a tree gives distributions of the same form.
 
     References
     ----------
@@ -122,7 +122,9 @@ def fit_marginals(people: Codes, domains: tuple[Coded, ...], epsilon: float, rng
     ledger: list[Spent] = [granted("counts of columns", each, d)]
     pools = tuple(Pooled.by(one, np.sqrt(2) / each) for one in ones)
     coarse = np.column_stack([pool.of[people[:, j]] for j, pool in enumerate(pools)]).astype(np.int32)
-    first = [np.bincount(pool.of, one, pool.size) for pool, one in zip(pools, ones, strict=True)]
+    first: list[Floats] = [
+        np.bincount(pool.of, one.astype(np.float64), pool.size) for pool, one in zip(pools, ones, strict=True)
+    ]
     sizes = np.array([len(one) for one in ones])
     total = max(1.0, float(np.average([one.sum() for one in ones], weights=1 / sizes)))
     _require_countable(domains, pools)
@@ -199,7 +201,7 @@ def _agreed(
 def scaled(table: Floats, rows: Floats, columns: Floats) -> Floats:
     """A table with these sums of rows and columns, scaled until it has them (iterative proportional fitting)."""
     total = rows.sum()
-    out = without_negatives(table, total) + 1e-9 * np.outer(rows, columns) / total
+    out: Floats = without_negatives(table, total) + 1e-9 * np.outer(rows, columns) / total
     for _ in range(_ROUNDS):
         out *= (rows / np.maximum(out.sum(axis=1), 1e-300))[:, None]
         out *= columns / np.maximum(out.sum(axis=0), 1e-300)

@@ -42,7 +42,7 @@ class Model(ABC):
     promise: ClassVar[str]
     title: ClassVar[str]
     card: ClassVar[Card]
-    #: What the promise says, in a sentence that goes on after "Verified:".
+    #: Whom the promise is about, in a sentence that goes on after "The promise is about".
     attacker: ClassVar[str]
 
     @property
@@ -61,6 +61,10 @@ class Model(ABC):
     @abstractmethod
     def check(self, people: Codes, written: Codes) -> Found:
         """What the written records, as codes, are found to keep of the promise, beside the people they stand for."""
+
+    def cards(self) -> dict[str, tuple[str, Card]]:
+        """What each promise is called in print, and is good for."""
+        return {self.promise: (self.title, self.card)}
 
     def facts(self) -> dict[str, Any]:
         """What only the publisher may know about the model."""
@@ -97,12 +101,21 @@ def encoded(table: pl.DataFrame, domains: tuple[Coded, ...]) -> Codes:
 
 
 def copies(people: Codes, made: Codes, k: int) -> Flags:
-    """Which made-up records are, in every column, the same as records that at least one and fewer than k people have."""
+    """Which made-up records are, in every column, the same as records that one to k - 1 people have."""
     names = [f"c{j}" for j in range(people.shape[1])]
     held = pl.DataFrame(people, schema=names).group_by(names).len("people")
     rows = pl.DataFrame(made, schema=names).join(held, on=names, how="left", maintain_order="left")
     flags: Flags = (rows["people"].fill_null(k) < k).to_numpy()
     return flags
+
+
+#: What it is good for that nobody is copied.
+_NO_COPIES = Card(
+    protects_from="being published as one is: no record is, in names and intervals of numbers, that of fewer than k.",
+    does_not="hide who is in the data: a record may be nearly that of somebody.",
+    typical="k = 10, the same as for what values are drawn from.",
+    cost="little where there are many columns; with few columns rare combinations are lost.",
+)
 
 
 class Copied(Model):
@@ -129,6 +142,10 @@ class Copied(Model):
                 "k=5, bins=10   makes values coarser; or drop columns",
             ),
         )
+
+    def cards(self) -> dict[str, tuple[str, Card]]:
+        """That nobody is copied, beside what else is promised."""
+        return {"no-copies": ("no copies", _NO_COPIES), **super().cards()}
 
     def copy_verdict(self, people: Codes, written: Codes) -> Verdict:
         """How many written records are copies of fewer than k people."""

@@ -57,11 +57,11 @@ class Likeness:
 class Exposure:
     """What the method gives away about the people it learns from, tried on one half of them and held to the other.
 
-    `nearer` is the share of made-up people who are nearer to somebody of the half that was learnt from than to anybody of
-    the other: 0.5 if they are nobody's copies. `nearest_ratio` is the median of how far the nearest of the first half is over how
-    far the nearest of the other is. `auc` is the probability that an attacker who goes by the nearest record takes somebody
-    of the first half for a member rather than somebody of the other; `found` the share that is found if 1 % of others may
-    be accused.
+    `nearer` is the share of made-up people who are nearer to somebody of the half that was learnt from than to
+    anybody of the other: 0.5 if they are nobody's copies. `nearest_ratio` is the median of how far the nearest of the
+    first half is over how far the nearest of the other is. `auc` is the probability that an attacker who goes by the
+    nearest record takes somebody of the first half for a member rather than somebody of the other; `found` the share
+    that is found if 1 % of others may be accused.
     """
 
     people: int

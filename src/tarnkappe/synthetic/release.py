@@ -28,7 +28,15 @@ from tarnkappe.synthetic.alpha_beta import AlphaBeta
 from tarnkappe.synthetic.budget import Budget
 from tarnkappe.synthetic.diffgen import DiffGen
 from tarnkappe.synthetic.domains import Names
-from tarnkappe.synthetic.fitting import columns_to_make, domains_of, encoded, fitted, made_from, open_people, read_people
+from tarnkappe.synthetic.fitting import (
+    columns_to_make,
+    domains_of,
+    encoded,
+    fitted,
+    made_from,
+    open_people,
+    read_people,
+)
 from tarnkappe.synthetic.model import Copied, Model, copies
 from tarnkappe.synthetic.quality import Exposure, Likeness, Tried, exposure, likeness
 from tarnkappe.wording import percent
@@ -46,7 +54,7 @@ ABOUT = "A row for each made-up person."
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SyntheticRelease(Bundle):
-    """A release of made-up people; it exists only if it was checked. `likeness` and `exposure` are for the publisher."""
+    """A release of made-up people; it exists only if it was checked. The publisher alone knows likeness and exposure."""
 
     likeness: Likeness | None = None
     exposure: Exposure | None = None
@@ -73,12 +81,12 @@ def synthesize(
 ) -> SyntheticRelease:
     """Publish made-up people who are like those in the data, which is a file or a frame.
 
-    `method` is ``trees``, ``copula``, ``marginals``, ``diffgen`` or ``alpha-beta``; the `settings` are those of the section
-    ``synthetic`` of a job file, such as ``k=10`` or ``epsilon=1.0``. `columns` says what values there are: a list of
-    them, a taxonomy, ``{"low": 0, "high": 99, "width": 5}`` for numbers, ``"numeric"`` or ``"categorical"`` where the data
-    may say it, or ``"drop"``. `rest` does it for all others: ``"drop"`` or ``"keep"``; without `columns` it is ``"keep"``.
-    The `budget` is kept over releases: ``{"file": …, "dataset": …, "epsilon": …}``. With a `folder` the release is written
-    there, read back and checked.
+    `method` is ``trees``, ``copula``, ``marginals``, ``diffgen`` or ``alpha-beta``; the `settings` are those of the
+    section ``synthetic`` of a job file, such as ``k=10`` or ``epsilon=1.0``. `columns` says what values there are: a
+    list of them, a taxonomy, ``{"low": 0, "high": 99, "width": 5}`` for numbers, ``"numeric"`` or ``"categorical"``
+    where the data may say it, or ``"drop"``. `rest` does it for all others: ``"drop"`` or ``"keep"``; without
+    `columns` it is ``"keep"``. The `budget` is kept over releases: ``{"file": …, "dataset": …, "epsilon": …}``. With
+    a `folder` the release is written there, read back and checked.
 
     >>> import tarnkappe as tk
     >>> people = pl.DataFrame({"sex": ["f", "m"] * 200, "smokes": ["no", "no", "no", "yes"] * 100})
@@ -92,7 +100,9 @@ def synthesize(
     known = {f.name for f in Synthetic.__dataclass_fields__.values()}
     strange = next((name for name in settings if name not in known), None)
     if strange is not None:
-        raise JobError("E102", f"'{strange}' is no setting of made-up people", hint="Settings: " + ", ".join(sorted(known)))
+        raise JobError(
+            "E102", f"'{strange}' is no setting of made-up people", hint="Settings: " + ", ".join(sorted(known))
+        )
     job = SyntheticJob(
         Synthetic(method, records, **settings),
         made,
@@ -109,7 +119,9 @@ def synthesize(
     return synthesize_in_memory(job, data)
 
 
-def synthesize_in_memory(job: SyntheticJob, data: Any, *, progress: Progress | None = None, dry: bool = False) -> SyntheticRelease:
+def synthesize_in_memory(
+    job: SyntheticJob, data: Any, *, progress: Progress | None = None, dry: bool = False
+) -> SyntheticRelease:
     """Publish made-up people as a frame of the kind that was given; it is checked like a file.
 
     What is spent of a budget is written down, unless it is a `dry` run whose result nobody gets.
@@ -175,7 +187,9 @@ class _Draft(BundleDraft[SyntheticRelease]):
         if table.columns != self.table.columns or table.height != len(self.made):
             return Found((), ("the table has other columns or another number of rows than were drawn",))
         read = read_written(table, model)
-        problems = [f"{n} cells of '{name}' hold no value of its domain" for name, n in model.strangers(read).items() if n]
+        problems = [
+            f"{n} cells of '{name}' hold no value of its domain" for name, n in model.strangers(read).items() if n
+        ]
         written = model.encode(read)
         other = int((written != self.made).any(axis=1).sum())
         if other:
@@ -211,7 +225,9 @@ class _Draft(BundleDraft[SyntheticRelease]):
 
     def _notices(self) -> tuple[Notice, ...]:
         about = f"{percent(self.again)} of what was drawn at first were copies of too few people, and drawn again"
-        hint = "Take coarser columns, a smaller  k,  or fewer columns: what is drawn is farther from the people by that."
+        hint = (
+            "Take coarser columns, a smaller  k,  or fewer columns: what is drawn is farther from the people by that."
+        )
         told = (Notice("W659", about, hint=hint, internal=True),) if self.again > _OFTEN else ()
         return (*self.job.notices(), *told)
 
@@ -243,7 +259,7 @@ class _Draft(BundleDraft[SyntheticRelease]):
         return Story(
             promise=model.sentence(),
             attacker=model.attacker,
-            cards={v: (model.title, model.card) for v in [model.promise]},
+            cards=model.cards(),
             assumptions=(one, lies if self.job.synthetic.is_mechanism else none),
             figures=(("Made-up people", tables[MAIN].height, "in the published table"),),
             secret_figures=tuple(shown),
@@ -310,4 +326,3 @@ def _decide(job: SyntheticJob, data: Any, clock: Phases) -> _Draft:
 
     shown = exposure(people, half, tried) if asked.audit else None
     return _Draft(job, data, source, people, model, made, table, seed, again, alike, shown)
-

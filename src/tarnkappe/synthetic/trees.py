@@ -49,7 +49,8 @@ class Tree:
         """A value for every record: that of somebody at random among those in its leaf."""
         leaf = self.leaves_of(codes)
         size = self.end[leaf] - self.begin[leaf]
-        return self.pool[self.begin[leaf] + rng.integers(0, size)]
+        drawn: Codes = self.pool[self.begin[leaf] + rng.integers(0, size)]
+        return drawn
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,8 +61,9 @@ class Trees(Copied):
     ----------
     .. [Reit05] Reiter. "Using CART to generate partially synthetic public use microdata." J. Official Statistics 2005.
     .. [NoRD16] Nowok, Raab, Dibben. "synthpop: bespoke creation of synthetic data in R." J. Stat. Software 2016.
-    Differs from synthpop in: no leaf holds fewer than k people, values that fewer than k people have are pooled, numbers
-    are drawn anew within an interval that k people share, and a record that fewer than k people have is never drawn.
+    Differs from synthpop in: no leaf holds fewer than k people, values that fewer than k people have are pooled,
+    numbers are drawn anew within an interval that k people share, and a record that fewer than k people have is never
+    drawn.
     """
 
     k: int
@@ -72,7 +74,7 @@ class Trees(Copied):
     title: ClassVar = "sequential trees"
     attacker: ClassVar = "somebody who looks for records of the data among the published ones."
     card: ClassVar = Card(
-        protects_from="being copied: every value is drawn from at least k people, and no record is that of fewer than k.",
+        protects_from="being copied: every value is drawn from k people or more, and no record is that of fewer.",
         does_not="hide whether somebody is in the data: who is rare may leave a trace that can be found.",
         typical="k = 10 or more; numbers in 20 to 50 intervals.",
         cost="little: most relations between columns stay.",

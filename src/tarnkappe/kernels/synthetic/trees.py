@@ -71,8 +71,8 @@ def grow(
 ) -> int:
     """Grow a tree for `target` on the first columns of `codes`; `order` becomes the records leaf by leaf.
 
-    Every node has its records ``order[begin:end]``, and `child` the number of its left child (the right one follows it),
-    or 0. Both children of a node hold at least `least` records. Returns the number of nodes.
+    Every node has its records ``order[begin:end]``, and `child` the number of its left child (the right one follows
+    it), or 0. Both children of a node hold at least `least` records. Returns the number of nodes.
     """
     n = target.shape[0]
     widest = 1
