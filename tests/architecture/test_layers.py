@@ -254,11 +254,18 @@ def test_nothing_is_printed():
 def test_chance_is_passed_in():
     """Whoever needs chance is given a generator, so that a seed decides everything."""
     homes = ("pipeline", "runs", "attacking", "multirelational", "baskets.anonymize", "fingerprint.planning")
-    homes += ("datasets", "testing", "usefulness.assess")
+    homes += ("datasets", "testing", "usefulness.assess", "synthetic.release")
     assert calls("np.random.", "numpy.random.", "random.", "default_rng", beside=homes) == []
     assert users({"random"}, beside=()) == []
     # The last for names of temporary files.
-    homes = ("pipeline", "multirelational", "baskets.anonymize", "fingerprint.keys", "io.leftovers")
+    homes = (
+        "pipeline",
+        "multirelational",
+        "baskets.anonymize",
+        "synthetic.release",
+        "fingerprint.keys",
+        "io.leftovers",
+    )
     assert users({"secrets"}, beside=homes) == []
 
 

@@ -122,8 +122,9 @@ def fit_marginals(people: Codes, domains: tuple[Coded, ...], epsilon: float, rng
     ledger: list[Spent] = [granted("counts of columns", each, d)]
     pools = tuple(Pooled.by(one, np.sqrt(2) / each) for one in ones)
     coarse = np.column_stack([pool.of[people[:, j]] for j, pool in enumerate(pools)]).astype(np.int32)
-    first: list[Floats] = [
-        np.bincount(pool.of, one.astype(np.float64), pool.size) for pool, one in zip(pools, ones, strict=True)
+    first = [
+        np.bincount(pool.of, one.astype(np.float64), pool.size).astype(np.float64)
+        for pool, one in zip(pools, ones, strict=True)
     ]
     sizes = np.array([len(one) for one in ones])
     total = max(1.0, float(np.average([one.sum() for one in ones], weights=1 / sizes)))

@@ -54,7 +54,7 @@ ABOUT = "A row for each made-up person."
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SyntheticRelease(Bundle):
-    """A release of made-up people; it exists only if it was checked. The publisher alone knows likeness and exposure."""
+    """A release of made-up people; it exists only if it was checked. Likeness and exposure are for the publisher."""
 
     likeness: Likeness | None = None
     exposure: Exposure | None = None
