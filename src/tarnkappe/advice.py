@@ -44,7 +44,7 @@ ADVICE: dict[str, str] = {
     "E415": "Plan anew with  tarnkappe fingerprint plan, or take the plan from your backup.",
     "E450": "Take a smaller  k,  more people, or drop the column that hardly anybody has a value in.",
     "E451": "Take coarser columns, a smaller  k,  or fewer columns: most combinations are somebody's own.",
-    "E452": "Spend less per release, hand out an earlier release once more, or decide that people may be told more about.",
+    "E452": "Spend less per release, hand out an earlier release once more, or decide that more may be told.",
     "E453": "Take the file from your backup; lines are only ever added to it, and what was told stays told.",
     "E503": "Ask for the criterion that the message names, or allow more with  margin:  and say why you do.",
     "E504": "Give the proof and the commitment of the same data set.",

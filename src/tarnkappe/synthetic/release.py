@@ -39,7 +39,7 @@ from tarnkappe.synthetic.fitting import (
 )
 from tarnkappe.synthetic.model import Copied, Model, copies
 from tarnkappe.synthetic.quality import Exposure, Likeness, Tried, exposure, likeness
-from tarnkappe.wording import percent
+from tarnkappe.wording import percent, plural
 
 _SEED_BITS = 63
 #: The share of copies among what is drawn at first from which on it is said aloud.
@@ -172,6 +172,8 @@ class _Draft(BundleDraft[SyntheticRelease]):
     seed: int
     #: Which share of made-up people was drawn again because they were copies of too few real ones.
     again: float
+    #: How many people have no declared value in each column, where values have to be declared.
+    undeclared: Mapping[str, int]
     likeness: Likeness | None
     exposure: Exposure | None
 
@@ -228,7 +230,10 @@ class _Draft(BundleDraft[SyntheticRelease]):
         hint = (
             "Take coarser columns, a smaller  k,  or fewer columns: what is drawn is farther from the people by that."
         )
-        told = (Notice("W659", about, hint=hint, internal=True),) if self.again > _OFTEN else ()
+        told = [Notice("W659", about, hint=hint, internal=True)] if self.again > _OFTEN else []
+        for name, n in self.undeclared.items():
+            what = f"'{name}' is missing in {n} of {plural(len(self.people), 'record')}, or is no declared value there"
+            told.append(Notice("W630", what, internal=True))
         return (*self.job.notices(), *told)
 
     def _columns(self) -> tuple[ColumnSummary, ...]:
@@ -308,10 +313,14 @@ def _decide(job: SyntheticJob, data: Any, clock: Phases) -> _Draft:
     frame = read_people(source, columns, lenient=asked.is_mechanism)
     domains = domains_of(frame, columns, asked)
     people = encoded(frame, domains)
+    undeclared = {d.name: int((people[:, j] == d.missing).sum()) for j, d in enumerate(domains)}
+    undeclared = {name: n for name, n in undeclared.items() if n and asked.is_mechanism}
     clock.begin("decide")
     seed = secrets.randbits(_SEED_BITS) if job.seed is None else job.seed
+    # Noise for other people must be other noise, or whoever sees two releases with one seed could take it off.
+    about = [int(source.sha256[:32], 16)] if asked.is_mechanism else []
     learn, draw, write, tried = (
-        np.random.Generator(np.random.Philox(s)) for s in np.random.SeedSequence(seed).spawn(4)
+        np.random.Generator(np.random.Philox(s)) for s in np.random.SeedSequence([seed, *about]).spawn(4)
     )
     model = fitted(people, domains, asked, learn)
     made = made_from(model, people, asked.records, draw)
@@ -325,4 +334,4 @@ def _decide(job: SyntheticJob, data: Any, clock: Phases) -> _Draft:
         return Tried(made_from(again, some, None, rng), again.domains, again.view)
 
     shown = exposure(people, half, tried) if asked.audit else None
-    return _Draft(job, data, source, people, model, made, table, seed, again, alike, shown)
+    return _Draft(job, data, source, people, model, made, table, seed, again, undeclared, alike, shown)
