@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import math
 from collections.abc import Callable, Iterator
@@ -9,10 +10,11 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pytest
 
-from tarnkappe.mechanisms import choice_probabilities, choose, geometric_noise
+from tarnkappe.mechanisms import choice_probabilities, choose, epsilon_of, gaussian_noise, geometric_noise, rho_of
 from tarnkappe.synthetic import diffgen, marginals
 from tarnkappe.synthetic.alpha_beta import believed, fit_alpha_beta, keeping_and_inserting
 from tarnkappe.synthetic.domains import Coded, Names, Numbers
+from tarnkappe.synthetic.private import Noise, together
 
 EPSILON = 1.3
 TOLERANCE = 1e-9
@@ -86,6 +88,51 @@ def test_noise_has_no_more_than_its_loss():
     assert np.abs(ratio).max() <= 0.7 + 0.06
 
 
+def gaussian_shares(variance: int) -> np.ndarray:
+    """The distribution of Gaussian noise from -400 to 400."""
+    x = np.arange(-400, 401)
+    weights = np.exp(-(x**2) / (2 * variance))
+    return weights / weights.sum()
+
+
+@pytest.mark.parametrize("variance", [1, 5, 400])
+def test_gaussian_noise_is_drawn_as_it_is_computed_with(variance: int):
+    noise = gaussian_noise(variance, np.random.default_rng(3), 60_000)
+    found = np.bincount(np.clip(noise, -400, 400) + 400, minlength=801) / 60_000
+    assert np.abs(np.cumsum(found) - np.cumsum(gaussian_shares(variance))).max() < 0.012
+    assert noise.var() == pytest.approx(variance, rel=0.05)
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(0.5, 1e-3), (1.0, 1e-6), (2.0, 1e-4)])
+def test_gaussian_noise_and_choices_fail_no_more_often_than_delta(epsilon: float, delta: float):
+    """The exact delta of one table of counts and one choice together, over all outcomes, at the epsilon they cost."""
+    rho = rho_of(epsilon, delta)
+    noise = Noise.worth(rho / 2)
+    choice = (8 * rho / 2) ** 0.5
+    p = gaussian_shares(noise.variance)
+    q = np.roll(p, 1)  # a neighbour's count is one higher
+    for scores, others in itertools.product(itertools.product(range(3), repeat=2), repeat=2):
+        if max(abs(a - b) for a, b in zip(scores, others, strict=True)) > 1:
+            continue
+        a, b = (choice_probabilities(np.array(s), choice, 1) for s in (scores, others))
+        both = np.outer(p, a), np.outer(q, b)
+        for one, other in (both, both[::-1]):
+            assert np.maximum(one - math.exp(epsilon) * other, 0).sum() <= delta
+
+
+def test_shares_of_a_budget_add_up_to_it():
+    for d, epsilon, delta in itertools.product((1, 2, 7), (0.3, 1.0, 4.0), (0.0, 1e-6)):
+        domains = tuple(names(f"c{j}", 3) for j in range(d))
+        people = np.zeros((20, d), np.int32)
+        model = marginals.fit_marginals(people, domains, epsilon, delta, np.random.default_rng(1))
+        total = together(model.ledger, delta)
+        assert 0.9 * epsilon < total <= epsilon + TOLERANCE
+        assert model.check(people, people).ok
+        careless = dataclasses.replace(model, ledger=(*model.ledger, model.ledger[0]))
+        assert not careless.check(people, people).ok
+    assert epsilon_of(0.0, 1e-6) == 0.0
+
+
 @pytest.mark.parametrize("d", [2, 3])
 def test_marginals_on_every_pair_of_neighbours(d: int, monkeypatch: pytest.MonkeyPatch):
     domains = tuple(names(n, 2) for n in "abc"[:d])
@@ -96,14 +143,14 @@ def test_marginals_on_every_pair_of_neighbours(d: int, monkeypatch: pytest.Monke
             chance = Scripted(script)
             waiting = iter(outputs)
 
-            def noisy(codes: np.ndarray, size: int, epsilon: float, rng: object) -> np.ndarray:
+            def noisy(codes: np.ndarray, size: int, noise: Noise, rng: object) -> np.ndarray:
                 """The outcome is given; what it takes to get there is counted."""
-                chance.counted.append((epsilon, np.bincount(codes, minlength=size)))
+                chance.counted.append((noise.epsilon, np.bincount(codes, minlength=size)))
                 return next(waiting)[:size]
 
             monkeypatch.setattr(marginals, "choose", chance.choose)
             monkeypatch.setattr(marginals, "noisy_counts", noisy)
-            marginals.fit_marginals(table, domains, EPSILON, np.random.default_rng(0))
+            marginals.fit_marginals(table, domains, EPSILON, 0.0, np.random.default_rng(0))
             return chance
 
         return with_script

@@ -209,6 +209,22 @@ def test_budgets_add_up_over_releases(tmp_path: Path):
     assert not (tmp_path / "more").exists()
 
 
+def test_budgets_with_a_delta_add_up_more_slowly(tmp_path: Path):
+    path = tmp_path / "budget.jsonl"
+    plain, kept = Budget(path, "census", 5.0), Budget(path, "census", 2.0, 1e-5)
+    for _ in range(20):
+        kept.spend(0.4, 1e-7, "small")
+    assert kept.spent() < 2.0 < 20 * 0.4
+    assert plain.spent() == float("inf")
+    with pytest.raises(TarnkappeError, match=r"E452 .*delta"):
+        Budget(tmp_path / "new.jsonl", "census", 2.0).require(0.1, 1e-7)
+    budget = {"file": str(tmp_path / "new.jsonl"), "dataset": "census", "epsilon": 1.0, "delta": 1e-6}
+    found = made("marginals", delta=1e-6, budget=budget)
+    assert found.verdicts[0].asked == "ε ≤ 1, δ = 1e-06"
+    with pytest.raises(TarnkappeError, match="E452"):
+        made("marginals", delta=1e-6, budget=budget)
+
+
 BAD = {
     "E103": [{"method": "marginals"}, {"method": "diffgen", "epsilon": 1.0}, {"method": "alpha-beta", "d": 0.1}],
     "E110": [

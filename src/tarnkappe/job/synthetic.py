@@ -38,12 +38,12 @@ KEY = "synthetic"
 METHODS: dict[str, tuple[str, ...]] = {
     "trees": ("k", "bins", "pruning"),
     "copula": ("k", "bins"),
-    "marginals": ("epsilon",),
+    "marginals": ("epsilon", "delta"),
     "diffgen": ("epsilon", "target", "steps"),
     "alpha-beta": ("d", "gamma"),
 }
 #: What each setting must have if it is not given; None must be given.
-_USUAL: dict[str, Any] = {"k": 10, "bins": 50, "pruning": 0.0001, "steps": 8}
+_USUAL: dict[str, Any] = {"k": 10, "bins": 50, "pruning": 0.0001, "delta": 0.0, "steps": 8}
 
 _EXAMPLE: dict[str, Any] = {"epsilon": 1.0, "target": "illness", "d": 0.001, "gamma": 0.2}
 
@@ -60,6 +60,12 @@ class Synthetic(Declared):
         None, doc="Least share of the disorder that a split of a tree must take away; 0.0001 if not given.", ge=0
     )
     epsilon: float | None = param(None, doc="How much the odds of a release may change with one person.", gt=0)
+    delta: float | None = param(
+        None,
+        doc="The chance that this fails, far below one over the number of people; none if not given.",
+        gt=0,
+        le=0.01,
+    )
     target: str | None = param(None, doc="The column that people will be classified by.")
     steps: int | None = param(None, doc="How often a value is specialised; 8 if not given.", ge=1, le=100)
     d: float | None = param(None, doc="How likely an attacker may think at most that somebody is in the data.", gt=0)
@@ -151,6 +157,7 @@ class BudgetSection(Declared):
     file: str = param(doc="The file that remembers what was spent, relative to the job file.")
     dataset: str = param(doc="What the people are called there; all releases about them share one budget.")
     epsilon: float = param(doc="How much may be spent on them over all releases.", gt=0, example=3.0)
+    delta: float = param(0.0, doc="The chance that this fails, over all releases.", ge=0, le=0.01)
 
 
 @dataclass(frozen=True)
@@ -328,7 +335,7 @@ def synthetic_job_from_data(raw: Mapping[str, Any], folder: Path) -> SyntheticJo
             )
         given = bind(BudgetSection, raw["budget"], "'budget'")
         where = resolved(given.file, folder, place(raw["budget"], "file"))
-        budget = BudgetSection(where or given.file, given.dataset, given.epsilon)
+        budget = BudgetSection(where or given.file, given.dataset, given.epsilon, given.delta)
     target = resolved(output.folder, folder, place(section_of(raw, "output"), "folder"))
     with at(place(raw, KEY)):
         return SyntheticJob(

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from tarnkappe.arrays import Counts, Flags, Floats
-from tarnkappe.mechanisms.geometric import bernoulli_exp, granted_epsilon
+from tarnkappe.mechanisms.geometric import granted_epsilon
+from tarnkappe.mechanisms.tossing import bernoulli_exp_large
 
 #: Candidates that are tried at a time.
 _TRIES = 256
@@ -59,11 +60,5 @@ def _bernoulli_exp_any(gap: Counts, numerator: int, denominator: int, rng: np.ra
     exponent = [int(g) * numerator for g in gap[near]]  # exact, whatever its size
     whole = np.array([e // denominator for e in exponent], np.int64)
     rest = np.array([e % denominator for e in exponent], np.int64)
-    going = bernoulli_exp(rest, denominator, rng)
-    for step in range(int(whole.max(initial=0))):
-        on = np.flatnonzero(going & (whole > step))
-        if not len(on):
-            break
-        going[on] = bernoulli_exp(np.ones(len(on), np.int64), 1, rng)
-    out[near] = going
+    out[near] = bernoulli_exp_large(whole, rest, denominator, rng)
     return out

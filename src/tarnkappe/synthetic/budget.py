@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -13,6 +14,7 @@ from pathlib import Path
 from tarnkappe.errors import DataError, RefusedError
 from tarnkappe.fixes import Fix
 from tarnkappe.job.synthetic import BudgetSection
+from tarnkappe.mechanisms import epsilon_of, rho_of
 from tarnkappe.wording import plural
 
 #: What a sum of floats may be above the budget by rounding.
@@ -27,26 +29,34 @@ class Entry:
 
     dataset: str
     epsilon: float
+    delta: float
     title: str
     made: str
+
+    @property
+    def rho(self) -> float:
+        """The same as zero-concentrated differential privacy, which adds up more slowly."""
+        return rho_of(self.epsilon, self.delta) if self.delta else self.epsilon**2 / 2
 
 
 @dataclass(frozen=True)
 class Budget:
     """What releases about the same people may spend together.
 
-    What releases spend adds up (basic composition): whoever sees all of them learns no more than from one release with
-    the sum of their epsilons. What was drawn is spent, whether or not it was published in the end.
+    What releases spend adds up: whoever sees all of them learns no more than from one release with the sums of their
+    epsilons and deltas. If the budget has a delta, and noise was of a kind that it needs anyway, zCDP is added up
+    instead where that is less. What was drawn is spent, whether or not it was published in the end.
     """
 
     path: Path
     dataset: str
     epsilon: float
+    delta: float = 0.0
 
     @classmethod
     def of(cls, section: BudgetSection) -> Budget:
         """The budget that a job names."""
-        return cls(Path(section.file), section.dataset, section.epsilon)
+        return cls(Path(section.file), section.dataset, section.epsilon, section.delta)
 
     def entries(self) -> tuple[Entry, ...]:
         """All releases about these people, the first one first."""
@@ -60,39 +70,56 @@ class Budget:
         for i, line in enumerate(lines, 1):
             try:
                 raw = json.loads(line)
-                entry = Entry(str(raw["dataset"]), float(raw["epsilon"]), str(raw["title"]), str(raw["made"]))
-                if not 0 < entry.epsilon < float("inf"):
+                entry = Entry(raw["dataset"], float(raw["epsilon"]), float(raw["delta"]), raw["title"], raw["made"])
+                if not (0 < entry.epsilon < float("inf") and 0 <= entry.delta < 1):
                     raise ValueError
             except (ValueError, TypeError, KeyError):
                 raise self._broken(f"line {i} is not an entry") from None
             out.append(entry)
         return tuple(e for e in out if e.dataset == self.dataset)
 
+    def together(self, entries: Iterable[Entry]) -> float:
+        """The epsilon of several releases together; infinite if their deltas are more than the budget's."""
+        several = tuple(entries)
+        added = sum(e.epsilon for e in several)
+        if sum(e.delta for e in several) > self.delta * (1 + _ROUNDING):
+            added = math.inf
+        if not self.delta or not several:
+            return added
+        return min(added, epsilon_of(sum(e.rho for e in several), self.delta))
+
     def spent(self) -> float:
         """What was spent so far."""
-        return sum(e.epsilon for e in self.entries())
+        return self.together(self.entries())
 
-    def require(self, epsilon: float) -> None:
+    def require(self, epsilon: float, delta: float = 0.0) -> None:
         """Refuse a release that would spend more than is left."""
-        spent = self.spent()
-        if spent + epsilon <= self.epsilon + _ROUNDING:
+        before = self.entries()
+        if self.together([*before, Entry(self.dataset, epsilon, delta, "", "")]) <= self.epsilon + _ROUNDING:
             return
-        left = max(self.epsilon - spent, 0.0)
+        left = max(self.epsilon - self.spent(), 0.0)
+        if delta > self.delta:
+            raise DataError(
+                "E452",
+                f"the budget of '{self.dataset}' allows a delta of {self.delta:g}, and this release needs {delta:g}",
+                where=str(self.path),
+                hint=f"budget: {{…, delta: {delta:g}}}   or leave out  delta  of the release",
+            )
         raise DataError(
             "E452",
             f"the budget of '{self.dataset}' has {left:g} left of {self.epsilon:g}, and this release would spend "
             f"{epsilon:g}",
             where=str(self.path),
-            details=[f"{plural(len(self.entries()), 'release')} about the same people came before."],
+            details=[f"{plural(len(before), 'release')} about the same people came before."],
             hint=Fix(f"--set synthetic.epsilon={left:g}", f"epsilon={left:g}") if left > 0 else _NOTHING_LEFT,
         )
 
-    def spend(self, epsilon: float, title: str) -> None:
+    def spend(self, epsilon: float, delta: float, title: str) -> None:
         """Write down what a release spends, unless that is more than is left; one process at a time."""
         with self._alone():
-            self.require(epsilon)
+            self.require(epsilon, delta)
             made = datetime.now(UTC).isoformat(timespec="seconds")
-            line = json.dumps(asdict(Entry(self.dataset, epsilon, title, made)), ensure_ascii=False)
+            line = json.dumps(asdict(Entry(self.dataset, epsilon, delta, title, made)), ensure_ascii=False)
             try:
                 with self.path.open("a", encoding="utf-8") as file:
                     file.write(line + "\n")

@@ -13,7 +13,7 @@ from tarnkappe.errors import JobError
 from tarnkappe.fixes import Fix
 from tarnkappe.mechanisms import choose, geometric_noise
 from tarnkappe.synthetic.domains import Coded, Names, Numbers
-from tarnkappe.synthetic.private import Private, granted, without_negatives
+from tarnkappe.synthetic.private import Private, chosen, pure, without_negatives
 from tarnkappe.taxonomy import ANY
 from tarnkappe.taxonomy.labels import number_label
 
@@ -187,13 +187,13 @@ def fit_diffgen(
     noisy = np.bincount(flat, minlength=cells) + geometric_noise(epsilon / 2, 1, rng, cells)
     counts = without_negatives(noisy.astype(np.float64), max(1.0, float(noisy.sum()))).reshape(shape)
     steps_taken = (
-        granted("splits of numbers at the beginning", each, len(numeric)),
-        granted("choices of a specialisation", each, steps),
-        granted("splits of numbers later on", each, steps),
-        granted("counts of groups", epsilon / 2),
+        chosen("splits of numbers at the beginning", each, len(numeric)),
+        chosen("choices of a specialisation", each, steps),
+        chosen("splits of numbers later on", each, steps),
+        pure("counts of groups", epsilon / 2),
     )
-    ledger = tuple(s for s in steps_taken if s.epsilon > 0)
-    return DiffGen(tuple(labels_of(cut) for cut in final), epsilon, ledger, final, counts)
+    ledger = tuple(s for s in steps_taken if s.epsilon)
+    return DiffGen(tuple(labels_of(cut) for cut in final), epsilon, 0.0, ledger, final, counts)
 
 
 def class_counts(codes: Codes, classes: Codes, size: int, n_classes: int) -> Counts:

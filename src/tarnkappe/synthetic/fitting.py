@@ -113,7 +113,7 @@ def fitted(codes: Codes, domains: tuple[Coded, ...], job: Synthetic, rng: np.ran
             return fit_copula(codes, domains, job.setting("k"))
         case "marginals":
             assert job.epsilon is not None
-            return fit_marginals(codes, domains, job.epsilon, rng)
+            return fit_marginals(codes, domains, job.epsilon, job.setting("delta"), rng)
         case "diffgen":
             assert job.epsilon is not None
             assert job.target is not None

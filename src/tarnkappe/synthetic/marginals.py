@@ -11,10 +11,11 @@ import numpy as np
 from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.errors import JobError
 from tarnkappe.fixes import Fix
-from tarnkappe.mechanisms import choose, geometric_noise
+from tarnkappe.mechanisms import choose, rho_of
+from tarnkappe.mechanisms.gaussian import LARGEST_VARIANCE
 from tarnkappe.synthetic.domains import Coded
 from tarnkappe.synthetic.model import Spent
-from tarnkappe.synthetic.private import Private, granted, without_negatives
+from tarnkappe.synthetic.private import Noise, Private, chosen, without_negatives
 
 #: Values whose noisy count is below so many standard deviations of the noise are counted together.
 _CLEAR = 3.0
@@ -60,9 +61,11 @@ class Marginals(Private):
     into the counts of its pairs. A pair is the likelier chosen the farther its table is from what its columns say
     without it, in records. That distance is rounded to whole records, so one record changes it by at most 1.
 
-    Differs from MST in: geometric noise and pure :math:`\varepsilon` instead of Gaussian noise and
-    :math:`(\varepsilon, \delta)`; tables are made to agree by scaling instead of by a maximum likelihood fit, which
-    on a tree gives distributions of the same form.
+    With a :math:`\delta`, noise is Gaussian and costs are added up as zCDP, as in the paper; without one, noise is
+    geometric and :math:`\varepsilon` pure.
+
+    Differs from MST in: tables are made to agree by scaling instead of by a maximum likelihood fit, which on a tree
+    gives distributions of the same form.
 
     References
     ----------
@@ -103,24 +106,43 @@ def drawn(table: Floats, rows: Codes, rng: np.random.Generator) -> Codes:
     return out
 
 
-def shares_of_budget(epsilon: float, d: int) -> tuple[float, float, float]:
-    """What each table of a column, each choice of an edge, and each table of a pair may cost.
+@dataclass(frozen=True)
+class Shares:
+    """What each table of a column, each choice of a pair, and each table of a pair may cost."""
 
-    >>> shares_of_budget(3.0, 2)
-    (0.5, 1.0, 1.0)
-    """
-    if d == 1:
-        return epsilon, 0.0, 0.0
-    return epsilon / 3 / d, epsilon / 3 / (d - 1), epsilon / 3 / (d - 1)
+    one: Noise
+    choice: float
+    pair: Noise
+
+    @classmethod
+    def of(cls, epsilon: float, delta: float, d: int) -> Shares:
+        """A third for each kind of step; all of it for the only column if there is one.
+
+        >>> Shares.of(3.0, 0.0, 2)
+        Shares(one=Noise(epsilon=0.5, variance=0), choice=1.0, pair=Noise(epsilon=1.0, variance=0))
+        """
+        if not delta:
+            if d == 1:
+                return cls(Noise(epsilon), 0.0, Noise(epsilon))
+            third = epsilon / 3
+            return cls(Noise(third / d), third / (d - 1), Noise(third / (d - 1)))
+        rho = rho_of(epsilon, delta)
+        if rho / 3 / d < 1 / (2 * LARGEST_VARIANCE):
+            raise JobError("E110", f"epsilon = {epsilon:g} leaves nothing but noise", hint="epsilon: 1.0")
+        if d == 1:
+            return cls(Noise.worth(rho), 0.0, Noise.worth(rho))
+        return cls(Noise.worth(rho / 3 / d), (8 * rho / 3 / (d - 1)) ** 0.5, Noise.worth(rho / 3 / (d - 1)))
 
 
-def fit_marginals(people: Codes, domains: tuple[Coded, ...], epsilon: float, rng: np.random.Generator) -> Marginals:
+def fit_marginals(
+    people: Codes, domains: tuple[Coded, ...], epsilon: float, delta: float, rng: np.random.Generator
+) -> Marginals:
     """Count with noise, choose a tree, count its pairs with noise, and make all of it agree."""
     d = len(domains)
-    each, choice, pair = shares_of_budget(epsilon, d)
-    ones = [noisy_counts(people[:, j], domain.size, each, rng) for j, domain in enumerate(domains)]
-    ledger: list[Spent] = [granted("counts of columns", each, d)]
-    pools = tuple(Pooled.by(one, np.sqrt(2) / each) for one in ones)
+    shares = Shares.of(epsilon, delta, d)
+    ones = [noisy_counts(people[:, j], domain.size, shares.one, rng) for j, domain in enumerate(domains)]
+    ledger: list[Spent] = [shares.one.cost("counts of columns", d)]
+    pools = tuple(Pooled.by(one, shares.one.deviation) for one in ones)
     coarse = np.column_stack([pool.of[people[:, j]] for j, pool in enumerate(pools)]).astype(np.int32)
     first = [
         np.bincount(pool.of, one.astype(np.float64), pool.size).astype(np.float64)
@@ -131,23 +153,23 @@ def fit_marginals(people: Codes, domains: tuple[Coded, ...], epsilon: float, rng
     _require_countable(domains, pools)
     tables: dict[Edge, Floats] = {}
     if d > 1:
-        for a, b in chosen_tree(scores_of_pairs(coarse, first, total), d, choice, rng):
+        for a, b in chosen_tree(scores_of_pairs(coarse, first, total), d, shares.choice, rng):
             shape = pools[a].size, pools[b].size
             flat = coarse[:, a].astype(np.int64) * shape[1] + coarse[:, b]
-            tables[a, b] = noisy_counts(flat, shape[0] * shape[1], pair, rng).reshape(shape).astype(np.float64)
-        ledger += [granted("choice of pairs", choice, d - 1), granted("counts of pairs", pair, d - 1)]
-    columns, agreed = _agreed(first, tables, total, 1 / each, 1 / pair if pair else 1.0)
+            tables[a, b] = noisy_counts(flat, shape[0] * shape[1], shares.pair, rng).reshape(shape).astype(np.float64)
+        ledger += [chosen("choice of pairs", shares.choice, d - 1), shares.pair.cost("counts of pairs", d - 1)]
+    columns, agreed = _agreed(first, tables, total, shares.one.deviation, shares.pair.deviation)
     parents, order = _walk(d, tables)
     given = tuple(
         columns[j][None, :] if p < 0 else agreed[p, j] if (p, j) in agreed else agreed[j, p].T
         for j, p in enumerate(parents)
     )
-    return Marginals(domains, epsilon, tuple(ledger), total, pools, parents, order, given)
+    return Marginals(domains, epsilon, delta, tuple(ledger), total, pools, parents, order, given)
 
 
-def noisy_counts(codes: Codes | Counts, size: int, epsilon: float, rng: np.random.Generator) -> Counts:
+def noisy_counts(codes: Codes | Counts, size: int, noise: Noise, rng: np.random.Generator) -> Counts:
     """How many records have each code, with noise; one record changes one count by one."""
-    counts: Counts = np.bincount(codes, minlength=size) + geometric_noise(epsilon, 1, rng, size)
+    counts: Counts = np.bincount(codes, minlength=size) + noise.draw(size, rng)
     return counts
 
 

@@ -23,10 +23,11 @@ _ROUNDS = 300
 
 @dataclass(frozen=True)
 class Spent:
-    """A step of a mechanism, and what it costs; steps add up."""
+    """A step of a mechanism, and what it costs: epsilon if that is pure, and rho of zCDP in any case; steps add up."""
 
     step: str
-    epsilon: float
+    epsilon: float | None
+    rho: float
 
 
 @dataclass(frozen=True, eq=False)

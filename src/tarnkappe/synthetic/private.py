@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
-from tarnkappe.arrays import Codes, Floats
+from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.bundle import Found
 from tarnkappe.criteria.base import Card, Verdict
-from tarnkappe.mechanisms import granted_epsilon
+from tarnkappe.mechanisms import epsilon_of, gaussian_noise, geometric_noise, granted_epsilon
 from tarnkappe.synthetic.model import Model, Spent
 
 #: What one step may spend more than it was granted, by the rounding of a sum of floats.
@@ -22,13 +24,20 @@ class Private(Model):
     """A mechanism whose every step is differentially private; the steps add up.
 
     Two tables are neighbours if one has one record more. So the number of records is a secret too.
+
+    References
+    ----------
+    .. [DMNS06] Dwork, McSherry, Nissim, Smith. "Calibrating noise to sensitivity in private data analysis." TCC 2006.
+    .. [CeRo21] Cesar, Rogers. "Bounding, concentrating, and truncating: unifying privacy loss composition for data
+       analytics." ALT 2021.
     """
 
     epsilon: float
+    delta: float
     ledger: tuple[Spent, ...]
 
     promise: ClassVar = "differential-privacy"
-    title: ClassVar = "ε-differential privacy"
+    title: ClassVar = "differential privacy"
     attacker: ClassVar = "whoever they are, and whatever they know: they may know everybody but one person."
     card: ClassVar = Card(
         protects_from="learning anything about a person that could not be learnt without that person's record.",
@@ -43,24 +52,65 @@ class Private(Model):
 
     def sentence(self) -> str:
         """The odds in numbers."""
-        odds = np.exp(self.epsilon)
-        return f"with or without any one person, no release is more than {odds:.3g} times as likely."
+        odds = f"with or without any one person, no release is more than {np.exp(self.epsilon):.3g} times as likely"
+        return odds + (f", but for a chance of {self.delta:g}." if self.delta else ".")
 
     def check(self, people: Codes, written: Codes) -> Found:
         """The costs of all steps are added up; a table can show nothing more."""
-        total = sum(s.epsilon for s in self.ledger)
-        asked = f"ε ≤ {self.epsilon:g}"
+        total = together(self.ledger, self.delta)
+        asked = f"ε ≤ {self.epsilon:g}" + (f", δ = {self.delta:g}" if self.delta else "")
         ok = total <= self.epsilon + _ROUNDING
         return Found((Verdict(self.promise, None, asked, round(total, 9), ok, int(not ok)),))
 
     def facts(self) -> dict[str, Any]:
-        """What each step cost."""
-        return {"spent": {s.step: round(s.epsilon, 9) for s in self.ledger}}
+        """The noise of every step stands in the manifest for everybody; nothing is left for the publisher alone."""
+        return {}
 
 
-def granted(step: str, epsilon: float, times: int = 1) -> Spent:
-    """What a step costs that is carried out several times, as the noise is really drawn."""
-    return Spent(step, float(granted_epsilon(epsilon)) * times)
+def together(steps: Iterable[Spent], delta: float) -> float:
+    """What steps cost together: the sum of pure epsilons, or with a delta what the sum of their rhos comes to."""
+    steps = tuple(steps)
+    pure = [s.epsilon for s in steps if s.epsilon is not None]
+    added = sum(pure) if len(pure) == len(steps) else math.inf
+    return min(added, epsilon_of(sum(s.rho for s in steps), delta)) if delta else added
+
+
+def pure(step: str, epsilon: float, times: int = 1) -> Spent:
+    """What a step costs that is carried out several times, each with pure epsilon, as chance is really drawn."""
+    each = float(granted_epsilon(epsilon))
+    return Spent(step, each * times, each * each / 2 * times)
+
+
+def chosen(step: str, epsilon: float, times: int = 1) -> Spent:
+    """The same for choices by the exponential mechanism, whose rho is only a quarter of that [CeRo21]."""
+    each = float(granted_epsilon(epsilon))
+    return Spent(step, each * times, each * each / 8 * times)
+
+
+@dataclass(frozen=True)
+class Noise:
+    """The noise of a table of counts of which one record changes one by one: geometric, or Gaussian with a variance."""
+
+    epsilon: float = 0.0
+    variance: int = 0
+
+    @classmethod
+    def worth(cls, rho: float) -> Noise:
+        """Gaussian noise that costs no more than so much zCDP."""
+        return cls(variance=max(math.ceil(1 / (2 * rho)), 1))
+
+    def draw(self, n: int, rng: np.random.Generator) -> Counts:
+        """Independent draws."""
+        return gaussian_noise(self.variance, rng, n) if self.variance else geometric_noise(self.epsilon, 1, rng, n)
+
+    @property
+    def deviation(self) -> float:
+        """How far off a count is, about."""
+        return math.sqrt(self.variance) if self.variance else math.sqrt(2) / self.epsilon
+
+    def cost(self, step: str, times: int = 1) -> Spent:
+        """What so many tables cost."""
+        return Spent(step, None, times / (2 * self.variance)) if self.variance else pure(step, self.epsilon, times)
 
 
 def without_negatives(noisy: Floats, total: float) -> Floats:

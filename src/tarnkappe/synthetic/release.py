@@ -212,7 +212,12 @@ class _Draft(BundleDraft[SyntheticRelease]):
         if isinstance(model, AlphaBeta):
             told |= model.rates()
         if model.spent():
-            told["spent"] = {s.step: round(s.epsilon, 9) for s in model.spent()}
+            told["spent"] = {
+                s.step: {"rho": round(s.rho, 12)}
+                if s.epsilon is None or asked.delta
+                else {"epsilon": round(s.epsilon, 9)}
+                for s in model.spent()
+            }
         read = {"name": self.source.name, "sha256": self.source.sha256, "description": self.source.description}
         private = {"seed": self.seed, "input": read, "people": len(self.people), **model.facts()}
         private |= {} if self.likeness is None else {"likeness": self.likeness.as_dict()}
@@ -289,8 +294,9 @@ class _Draft(BundleDraft[SyntheticRelease]):
     def spend(self) -> None:
         """Write down what was spent, if a budget is kept."""
         if self.job.budget is not None:
-            assert self.job.synthetic.epsilon is not None
-            Budget.of(self.job.budget).spend(self.job.synthetic.epsilon, self.job.title or "Made-up people")
+            asked = self.job.synthetic
+            assert asked.epsilon is not None
+            Budget.of(self.job.budget).spend(asked.epsilon, asked.setting("delta"), self.job.title or "Made-up people")
 
 
 def read_written(table: pl.DataFrame, model: Model) -> pl.DataFrame:
@@ -306,7 +312,7 @@ def _decide(job: SyntheticJob, data: Any, clock: Phases) -> _Draft:
     """Read people, learn from them, and draw others."""
     asked = job.synthetic
     if job.budget is not None and asked.epsilon is not None:
-        Budget.of(job.budget).require(asked.epsilon)
+        Budget.of(job.budget).require(asked.epsilon, asked.setting("delta"))
     clock.begin("read")
     source = open_people(job, data)
     columns = columns_to_make(job, source)
