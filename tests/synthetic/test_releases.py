@@ -288,6 +288,20 @@ def test_a_method_that_copies_is_found_out():
     assert fresh.found < 0.05
 
 
+def test_an_attacker_knows_that_copies_are_not_drawn():
+    """Whoever is published as they are is not in the data: that is found out, too."""
+    rng = np.random.default_rng(2)
+    plain = (domains.Numbers("x", -1, np.arange(5000), np.arange(5000), 1.0, 0),)
+    people = rng.permutation(4000).astype(np.int32)[:, None]
+
+    def others(some: np.ndarray, r: np.random.Generator) -> Tried:
+        return Tried(np.setdiff1d(people[:, 0], some[:, 0]).astype(np.int32)[:, None], plain, lambda c: c)
+
+    found = exposure(people, others, rng)
+    assert found is not None
+    assert found.found > 0.9
+
+
 JOB = """
 data: {path: people.csv}
 synthetic: {method: trees, k: 6, audit: false}

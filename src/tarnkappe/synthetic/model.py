@@ -113,7 +113,7 @@ def copies(people: Codes, made: Codes, k: int) -> Flags:
 #: What it is good for that nobody is copied.
 _NO_COPIES = Card(
     protects_from="being published as one is: no record is, in names and intervals of numbers, that of fewer than k.",
-    does_not="hide who is in the data: a record may be nearly that of somebody.",
+    does_not="hide who is in the data: a record may be nearly somebody's, and who stands there is hardly in the data.",
     typical="k = 10, the same as for what values are drawn from.",
     cost="little where there are many columns; with few columns rare combinations are lost.",
 )

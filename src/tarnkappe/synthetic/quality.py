@@ -59,9 +59,10 @@ class Exposure:
 
     `nearer` is the share of made-up people who are nearer to somebody of the half that was learnt from than to
     anybody of the other: 0.5 if they are nobody's copies. `nearest_ratio` is the median of how far the nearest of the
-    first half is over how far the nearest of the other is. `auc` is the probability that an attacker who goes by the
-    nearest record takes somebody of the first half for a member rather than somebody of the other; `found` the share
-    that is found if 1 % of others may be accused.
+    first half is, over how far the nearest of the other is. `auc` is the probability that an attacker takes somebody
+    of the first half for a member rather than somebody of the other, and `found` the share that is found if 1 % of
+    others may be accused. The attacker goes by how near the nearest record is; one who knows that copies are drawn
+    again leaves out who stands there as they are. The better of both counts.
     """
 
     people: int
@@ -155,9 +156,11 @@ def exposure(
     near_learnt, near_others = (nearest(made, side, scale) for side in (learnt, others))
     ties = near_learnt == near_others
     ratio = np.median((near_learnt + 1e-9) / (near_others + 1e-9))
-    score = -np.concatenate([nearest(side, made, scale) for side in (learnt, others)]).round(9)
+    apart = np.concatenate([nearest(side, made, scale) for side in (learnt, others)]).round(9)
     ins = np.repeat([1.0, 0.0], half)
-    found, auc = ranked(score, ins, 1 - ins, FALSE_ALARMS)
+    # Where copies are drawn again, a published record is hardly anybody's who was learnt from: a second attacker knows.
+    scores = -apart, np.where(apart == 0, -np.inf, -apart)
+    found, auc = np.max([ranked(score, ins, 1 - ins, FALSE_ALARMS) for score in scores], axis=0).tolist()
     nearer = float((near_learnt < near_others).mean() + ties.mean() / 2)
     return Exposure(half, nearer, float(ratio), auc, found)
 
