@@ -63,6 +63,9 @@ class Story:
     assumptions: tuple[tuple[str, str], ...]
     #: What joins the tables, in one sentence; nothing if the table with a row for every person stands alone.
     joined: str = ""
+    #: How it was verified, and who can check it, if there are no groups that could be counted in the tables.
+    verified: str = ""
+    checkable: str = ""
     #: Figures beside the verdict that follow from the published tables: name, number, note.
     figures: tuple[tuple[str, int, str], ...] = ()
     #: The same for the publisher only.

@@ -65,6 +65,8 @@ def how_verified(release: Told) -> str:
             "The published table was read back. Which rows were drawn together only the publisher knows: their groups "
             "were counted again, every criterion was evaluated anew, and every group has its means and covariances."
         )
+    if isinstance(release, Bundle) and release.story.verified:
+        return release.story.verified
     many = len(release.public_manifest.get("tables", ())) > 1
     return (
         f"The published {'tables were' if many else 'table was'} read back, groups were counted again from what stands "
@@ -74,6 +76,8 @@ def how_verified(release: Told) -> str:
 
 def who_can_check(release: Told) -> str:
     """Who can check the release with the command below, in a sentence."""
+    if isinstance(release, Bundle) and release.story.checkable:
+        return release.story.checkable
     if isinstance(release, Release) and release.is_numbered and release.number is None:
         return "Only the publisher can, who knows which rows were drawn together, with the folder of the release:"
     return "This command counts the groups of the release again and evaluates every criterion:"

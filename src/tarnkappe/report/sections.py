@@ -80,7 +80,8 @@ def criteria_table(release: Told) -> Html:
         for v in release.verdicts
     )
     head = ("Criterion", "Asked", "Reached", "Result")
-    caption = "What was asked, and what the most exposed group reached"
+    grouped = not (isinstance(release, Bundle) and release.story.verified)
+    caption = "What was asked, and what the most exposed group reached" if grouped else "What was asked, and reached"
     return table(caption, head, rows, numeric={2}, class_="criteria")
 
 

@@ -38,7 +38,7 @@ class Private(Model):
 
     promise: ClassVar = "differential-privacy"
     title: ClassVar = "differential privacy"
-    attacker: ClassVar = "whoever they are, and whatever they know: they may know everybody but one person."
+    attacker: ClassVar = "anybody, whatever they know: they may know everything about everybody but one person."
     card: ClassVar = Card(
         protects_from="learning anything about a person that could not be learnt without that person's record.",
         does_not="keep what few people have in common; and it cannot be proved by looking at a table.",

@@ -49,6 +49,15 @@ UNIT = "record"
 #: What readers must know about made-up people.
 CAUTION = "No row is a person. Figures are near those of the people the rows stand for, and not the same."
 REALS = "Some rows are records that people have, most are not. Only counts can be estimated, as the manifest says how."
+_MECHANISM = (
+    "The published table was read back: it holds declared values only, in the rows that were drawn. What every step of "
+    "the drawing costs was added up. That cannot be seen in a table."
+)
+_COUNTED = (
+    "The published table was read back: it holds possible values only, in the rows that were drawn. The people "
+    "behind every value were counted again, and copies were looked for."
+)
+_CHECKABLE = "Everybody can check that this is the published table. How its rows were drawn cannot be seen from it:"
 ABOUT = "A row for each made-up person."
 
 
@@ -245,7 +254,7 @@ class _Draft(BundleDraft[SyntheticRelease]):
         made = {d.name for d in self.model.domains}
         done = "drawn anew" if not isinstance(self.model, DiffGen) else "drawn anew, as labels that cover values"
         return tuple(
-            ColumnSummary(name, "keep" if name in made else "drop", done if name in made else "removed: not needed")
+            ColumnSummary(name, "made up" if name in made else "drop", done if name in made else "removed: not needed")
             for name in self.source.columns
         )
 
@@ -271,6 +280,8 @@ class _Draft(BundleDraft[SyntheticRelease]):
             attacker=model.attacker,
             cards=model.cards(),
             assumptions=(one, lies if self.job.synthetic.is_mechanism else none),
+            verified=_MECHANISM if self.job.synthetic.is_mechanism else _COUNTED,
+            checkable=_CHECKABLE,
             figures=(("Made-up people", tables[MAIN].height, "in the published table"),),
             secret_figures=tuple(shown),
         )
