@@ -25,12 +25,15 @@ _WORDS = {
     "level": "How far a value is coarsened: level 0 is the value itself, the highest level is everything.",
     "suppression": "Leaving out: a value that is published as *, or a record that is not published at all.",
     "release": "The table that may be shared, with its report and manifest. It exists only if it was verified.",
+    "synthetic": "Made-up people who are together like real ones, published instead of them. A job file with the key "
+    "synthetic draws them, with differential privacy or without. Also called synthetic data.",
     "seed": "The number that all randomness of a run comes from. Who knows it can undo the shuffling, so it stays in "
     "the private folder.",
 }
 
 #: Other words for the same thing.
 _SYNONYMS = {
+    "synthetic data": "synthetic",
     "qi": "quasi-identifier",
     "key variable": "quasi-identifier",
     "hierarchy": "taxonomy",

@@ -23,8 +23,8 @@ _BINS = 20
 _CATEGORIES = 8
 #: Records of either table that are looked at for that.
 _ROWS = 5_000
-#: People of either half when the method is tried, and made-up people that are looked at.
-_HALF = 2_000
+#: Most people of a half that the method is tried on, and those of either half, and made-up ones, that are looked at.
+_HALF, _LOOKED = 20_000, 2_000
 #: The share of false accusations at which a membership attack is measured.
 FALSE_ALARMS = 0.01
 
@@ -149,15 +149,15 @@ def exposure(
     chosen = rng.permutation(len(people))
     learnt, others = people[chosen[:half]], people[chosen[half : 2 * half]]
     tried = make(learnt, rng)
-    made, learnt, others = tried.made[:_HALF], tried.seen(learnt), tried.seen(others)
+    made, learnt, others = tried.made, tried.seen(learnt), tried.seen(others)
     if not len(made):
         return None
     scale = np.array([1 / max(d.size - 1, 1) if d.ordered else 0.0 for d in tried.domains])
-    near_learnt, near_others = (nearest(made, side, scale) for side in (learnt, others))
+    near_learnt, near_others = (nearest(made[:_LOOKED], side, scale) for side in (learnt, others))
     ties = near_learnt == near_others
     ratio = np.median((near_learnt + 1e-9) / (near_others + 1e-9))
-    apart = np.concatenate([nearest(side, made, scale) for side in (learnt, others)]).round(9)
-    ins = np.repeat([1.0, 0.0], half)
+    apart = np.concatenate([nearest(side[:_LOOKED], made, scale) for side in (learnt, others)]).round(9)
+    ins = np.repeat([1.0, 0.0], min(half, _LOOKED))
     # Where copies are drawn again, a published record is hardly anybody's who was learnt from: a second attacker knows.
     scores = -apart, np.where(apart == 0, -np.inf, -apart)
     found, auc = np.max([ranked(score, ins, 1 - ins, FALSE_ALARMS) for score in scores], axis=0).tolist()
