@@ -52,6 +52,7 @@ BESIDE_THE_ROOMS = [
     "run_job",
     "solutions",
     "suppress",
+    "synthesize",
     "tree",
     "utility",
     "value_set",

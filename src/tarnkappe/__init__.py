@@ -59,6 +59,7 @@ _HOMES = {
     "run_job": "pipeline",
     "solutions": "pipeline",
     "suppress": "taxonomy",
+    "synthesize": "synthetic",
     "tree": "taxonomy",
     "utility": "usefulness",
     "value_set": "taxonomy",

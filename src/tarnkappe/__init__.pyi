@@ -158,6 +158,7 @@ from tarnkappe.reasons import why as why
 from tarnkappe.release import Release as Release
 from tarnkappe.risks import risk as risk
 from tarnkappe.schema import Column as Column
+from tarnkappe.synthetic import synthesize as synthesize
 from tarnkappe.taxonomy import Taxonomy as Taxonomy
 from tarnkappe.taxonomy import dates as dates
 from tarnkappe.taxonomy import frequency as frequency

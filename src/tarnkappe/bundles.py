@@ -12,9 +12,11 @@ from tarnkappe.job.histogram import KEY as HISTOGRAM
 from tarnkappe.job.items import KEY as ITEMS
 from tarnkappe.job.masking import KEY as MASKING
 from tarnkappe.job.series import KEY as SERIES
+from tarnkappe.job.synthetic import KEY as SYNTHETIC
 from tarnkappe.masking.audit import audit_masking
 from tarnkappe.multirelational.published import KEY as JOINED
 from tarnkappe.multirelational.published import audit_joined
+from tarnkappe.synthetic.audit import audit_synthetic
 
 #: How each kind is checked, by the key that only its manifest has.
 _KINDS = {
@@ -23,6 +25,7 @@ _KINDS = {
     JOINED: audit_joined,
     MASKING: audit_masking,
     SERIES: audit_series,
+    SYNTHETIC: audit_synthetic,
 }
 
 

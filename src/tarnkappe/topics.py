@@ -38,12 +38,15 @@ _WORDS = {
     "release": "The table that may be shared, with its report and manifest. It exists only if it was verified.",
     "histogram": "A job about noisy counts: people counted in cells that the job fixes, with noise, so that nobody can "
     "tell whether a person was counted (ε-differential privacy).",
+    "synthetic": "Made-up people who are together like real ones, published instead of them. A job file with the key "
+    "synthetic draws them, with differential privacy or without. Also called synthetic data.",
     "seed": "The number that all randomness of a run comes from. Who knows it can undo the shuffling, so it stays in "
     "the private folder.",
 }
 
 #: Other words for the same thing.
 _SYNONYMS = {
+    "synthetic data": "synthetic",
     "qi": "quasi-identifier",
     "key variable": "quasi-identifier",
     "hierarchy": "taxonomy",

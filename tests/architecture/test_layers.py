@@ -92,6 +92,7 @@ LAYERS = (
     "histograms",
     "masking",
     "history",
+    "synthetic",
     "bundles",
     "check_release",
     "certificate",
@@ -264,12 +265,12 @@ def test_chance_is_passed_in():
     """Whoever needs chance is given a generator, so that a seed decides everything."""
     homes = ("pipeline", "runs", "attacking", "multirelational", "baskets.anonymize", "fingerprint.planning")
     homes += ("datasets", "testing", "usefulness.assess")
-    homes += ("masks.base", "masking.flow", "histograms.release", "history.series")
+    homes += ("masks.base", "masking.flow", "histograms.release", "history.series", "synthetic.release")
     assert calls("np.random.", "numpy.random.", "random.", "default_rng", beside=homes) == []
     assert users({"random"}, beside=()) == []
     # Leftovers for names of temporary files.
     homes = ("pipeline", "multirelational", "baskets.anonymize", "fingerprint.keys", "io.leftovers")
-    homes += ("masking.flow", "histograms.release", "history")
+    homes += ("masking.flow", "histograms.release", "history", "synthetic.release")
     assert users({"secrets"}, beside=homes) == []
 
 

@@ -16,6 +16,7 @@ from tarnkappe.cli.check import check
 from tarnkappe.cli.compare import compare
 from tarnkappe.cli.demo import demo
 from tarnkappe.cli.explain import explain
+from tarnkappe.cli.generate import generate
 from tarnkappe.cli.history import history
 from tarnkappe.cli.init import init
 from tarnkappe.cli.inspect import inspect
@@ -81,6 +82,7 @@ app.command(rich_help_panel=TRUST)(query)
 app.command(rich_help_panel=TRUST)(history)
 app.command(rich_help_panel=TRUST)(why)
 app.command(rich_help_panel=TRUST)(explain)
+app.command(rich_help_panel=TOOLS)(generate)
 app.command(rich_help_panel=TOOLS)(schema)
 
 

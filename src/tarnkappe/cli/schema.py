@@ -16,6 +16,7 @@ _KINDS = {
     "records": ("tarnkappe.job.files", "job_json_schema"),
     "items": ("tarnkappe.job.items", "items_json_schema"),
     "histogram": ("tarnkappe.job.histogram", "histogram_json_schema"),
+    "synthetic": ("tarnkappe.job.synthetic", "synthetic_json_schema"),
     "masks": ("tarnkappe.job.masking", "masking_json_schema"),
 }
 

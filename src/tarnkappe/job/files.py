@@ -113,6 +113,7 @@ def job_from_data(raw: Mapping[str, Any], folder: Path) -> Job:
         ("histogram", "noisy counts, not records", "tarnkappe run JOB.yaml   (only check and run take it)"),
         ("items", "sets of items, not records", "tarnkappe run JOB.yaml   (only check and run take it)"),
         ("series", "a series of releases", "tarnkappe run JOB.yaml   (only run takes it; --dry-run writes nothing)"),
+        ("synthetic", "made-up people", "tarnkappe run JOB.yaml   (only check and run take it)"),
         ("tables", "several tables, not one", "tarnkappe run JOB.yaml   (only run takes it; --dry-run writes nothing)"),
     ):
         if key in raw:

@@ -126,7 +126,11 @@ def propensity(pair: Pair) -> Propensity:
     ----------
     .. [SNRD18] Snoke, Raab, Nowok, Dibben, Slavkovic. "General and specific utility measures for synthetic data." 2018.
     """
-    both = design(pair, (*pair.quasi, *pair.others))
+    return told_apart(design(pair, (*pair.quasi, *pair.others)))
+
+
+def told_apart(both: Design) -> Propensity:
+    """The same for two tables that are numbers already."""
     x = np.vstack([both.original, both.release])
     x = np.column_stack([np.ones(len(x)), x])
     y = np.append(np.zeros(len(both.original)), np.ones(len(both.release)))
