@@ -8,16 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from datetime import date, datetime
-from typing import Literal
+from dataclasses import dataclass, replace
 
 import polars as pl
 
-from tarnkappe.errors import DataError, did_you_mean
-
-#: What an expression yields; `loose` is text that may stand for a number, as everything in a CSV file does.
-Kind = Literal["number", "text", "truth", "moment", "loose", "nothing"]
+from tarnkappe.errors import did_you_mean
+from tarnkappe.io.expression_values import FUNCTIONS, Compiled, Kind, Value, Values, pattern
 
 _TOKEN = re.compile(
     r"""\s*(?:(?P<number>\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+)
@@ -34,30 +30,6 @@ _WORDS = {
 _DEEPEST = 50
 
 
-@dataclass(frozen=True)
-class Value:
-    """A part of an expression: what Polars computes, and what kind of value that is."""
-
-    expr: pl.Expr
-    kind: Kind
-    #: The text of a literal, to be read as a date where one is expected.
-    literal: str | None = None
-    #: The column, if the part is nothing else.
-    column: str | None = None
-
-
-@dataclass(frozen=True)
-class Compiled:
-    """An expression that can be computed, what it reads, and texts that it takes for numbers."""
-
-    text: str
-    expr: pl.Expr
-    kind: Kind
-    columns: tuple[str, ...]
-    #: Columns of text that are used as numbers or days, and whether a text is none.
-    unreadable: Mapping[str, pl.Expr] = field(default_factory=dict)
-
-
 @dataclass
 class _Token:
     kind: str
@@ -65,7 +37,7 @@ class _Token:
     at: int
 
 
-class Expression:
+class Expression(Values):
     """Reads one expression.
 
     >>> table = pl.DataFrame({"age": ["17", "34"], "sex": ["m", "f"]})
@@ -85,12 +57,11 @@ class Expression:
         where: str | None = None,
     ) -> None:
         """`column` is how a column is read; with `loose` text columns may be used as numbers."""
-        self._text, self._schema, self._column = text, schema, column
-        self._decimal, self._loose, self._where = decimal, loose, where
+        super().__init__(text, decimal, where)
+        self._schema, self._column, self._loose = schema, column, loose
         self._tokens = list(self._split())
         self._next, self._depth = 0, 0
         self._used: dict[str, None] = {}
-        self._unreadable: dict[str, pl.Expr] = {}
 
     def compiled(self) -> Compiled:
         """The whole expression."""
@@ -132,14 +103,6 @@ class Expression:
         if not self._take(text):
             got = "its end" if self._ended else f"'{self._here.text}'"
             raise self._wrong(f"'{text.upper()}' is expected before {got}")
-
-    def _wrong(self, what: str, hint: str | None = None) -> DataError:
-        return DataError(
-            "E473",
-            f"the expression  {self._text}  cannot be used: {what}",
-            where=self._where,
-            hint=hint or "filter: \"age >= 18 AND sex IN ('f', 'm')\"",
-        )
 
     # From the loosest binding to the tightest
 
@@ -188,7 +151,7 @@ class Expression:
         elif self._take("like"):
             if self._here.kind != "string":
                 raise self._wrong("LIKE needs a pattern in single quotes")
-            made = self._as_text(value).str.contains(_pattern(self._literal()))
+            made = self._as_text(value).str.contains(pattern(self._literal()))
         elif negative:
             raise self._wrong("after NOT one of IN, BETWEEN and LIKE is expected")
         if made is not None:
@@ -265,7 +228,7 @@ class Expression:
     def _of_column(self, name: str) -> Value:
         if name not in self._schema:
             near = [c for c in self._schema if c.startswith(name) and not re.fullmatch(r"[^\W\d]\w*", c)]
-            told = f"; write  \"{near[0]}\"  in double quotes" if near else did_you_mean(name, self._schema)
+            told = f'; write  "{near[0]}"  in double quotes' if near else did_you_mean(name, self._schema)
             raise self._wrong(
                 f"there is no column '{name}'{told}", f"Columns are: {', '.join(list(self._schema)[:20])}."
             )
@@ -281,73 +244,6 @@ class Expression:
         else:
             kind, expr = ("loose" if self._loose else "text"), expr.cast(pl.String)
         return Value(expr, kind, column=name)
-
-    # Kinds
-
-    def _truth(self, value: Value) -> pl.Expr:
-        if value.kind not in ("truth", "nothing"):
-            raise self._wrong("a comparison is expected beside AND, OR and NOT")
-        return value.expr.cast(pl.Boolean)
-
-    def _number(self, value: Value) -> pl.Expr:
-        if value.kind in ("number", "nothing"):
-            return value.expr
-        if value.kind == "truth":
-            return value.expr.cast(pl.Int64)
-        if value.kind != "loose":
-            raise self._wrong(f"a {value.kind} cannot be used as a number")
-        text = value.expr.str.strip_chars()
-        plain = text.str.replace(self._decimal, ".", literal=True) if self._decimal != "." else text
-        made = plain.cast(pl.Float64, strict=False)
-        self._note(value, made)
-        return made
-
-    def _moment(self, value: Value) -> pl.Expr:
-        if value.kind == "moment":
-            return value.expr
-        if value.literal is not None:
-            return pl.lit(self._day(value.literal))
-        if value.kind != "loose":
-            raise self._wrong(f"a {value.kind} cannot be used as a day")
-        made = value.expr.str.to_date("%Y-%m-%d", strict=False)
-        self._note(value, made)
-        return made
-
-    def _day(self, text: str) -> date | datetime:
-        try:
-            found = datetime.fromisoformat(text)
-        except ValueError:
-            raise self._wrong(f"'{text}' is not a day such as '2024-12-31'") from None
-        return found if ":" in text else found.date()
-
-    def _note(self, value: Value, made: pl.Expr) -> None:
-        """Remember to look for texts that cannot be read: they must not vanish like missing values."""
-        if value.column is not None:
-            self._unreadable[value.column] = (value.expr.is_not_null() & made.is_null()).sum()
-
-    @staticmethod
-    def _as_text(value: Value) -> pl.Expr:
-        return value.expr.cast(pl.String)
-
-    def _equal(self, one: Value, other: Value) -> pl.Expr:
-        return self._pair(one, other, "__eq__")
-
-    def _pair(self, one: Value, other: Value, how: str) -> pl.Expr:
-        kinds = {one.kind, other.kind}
-        if "nothing" in kinds:
-            raise self._wrong("a comparison with NULL is never true", "IS NULL   or  IS NOT NULL")
-        if "number" in kinds:
-            left, right = self._number(one), self._number(other)
-        elif "moment" in kinds:
-            left, right = self._moment(one), self._moment(other)
-        elif kinds == {"truth"}:
-            left, right = one.expr, other.expr
-        elif kinds <= {"text", "loose"}:
-            left, right = one.expr, other.expr
-        else:
-            raise self._wrong(f"a {one.kind} and a {other.kind} cannot be compared")
-        made: pl.Expr = getattr(left, how)(right)
-        return made
 
     # Forms of their own
 
@@ -368,19 +264,6 @@ class Expression:
         for condition, value in reversed(branches):
             made = pl.when(condition).then(self._in(value, kind)).otherwise(made)
         return Value(made, kind)
-
-    def _common(self, values: list[Value]) -> Kind:
-        kinds = {v.kind for v in values} - {"nothing"}
-        if not kinds:
-            return "text"
-        if kinds <= {"text", "loose"}:
-            return "text" if len(kinds) > 1 or kinds == {"text"} else "loose"
-        if len(kinds) > 1:
-            raise self._wrong(f"its results are of different kinds: {' and '.join(sorted(kinds))}")
-        return kinds.pop()
-
-    def _in(self, value: Value, kind: Kind) -> pl.Expr:
-        return value.expr.cast(pl.String) if kind in ("text", "loose") else value.expr
 
     def _cast(self) -> Value:
         self._expect("(")
@@ -410,75 +293,10 @@ class Expression:
             self._expect(")")
         if name not in FUNCTIONS:
             raise self._wrong(
-                f"there is no function '{name}'{did_you_mean(name, FUNCTIONS)}", f"Functions are: {', '.join(FUNCTIONS)}."
+                f"there is no function '{name}'{did_you_mean(name, FUNCTIONS)}",
+                f"Functions are: {', '.join(FUNCTIONS)}.",
             )
         fewest, most = FUNCTIONS[name]
         if not fewest <= len(given) <= most:
             raise self._wrong(f"'{name}' takes {fewest if fewest == most else f'{fewest} or more'} values")
         return self._computed(name, given)
-
-    def _computed(self, name: str, given: list[Value]) -> Value:
-        first = given[0]
-        if name in ("abs", "round", "floor", "ceil"):
-            number = self._number(first)
-            if name == "abs":
-                return Value(number.abs(), "number")
-            if name == "round" and len(given) > 1:
-                return Value(number.cast(pl.Float64).round(self._whole(given[1])), "number")
-            rounded = {"round": number.round, "floor": number.floor, "ceil": number.ceil}[name]()
-            return Value(rounded.cast(pl.Int64, strict=False), "number")
-        if name in ("year", "month", "day"):
-            return Value(getattr(self._moment(first).dt, name)().cast(pl.Int64), "number")
-        if name in ("least", "greatest"):
-            numbers = [self._number(value) for value in given]
-            return Value((pl.min_horizontal if name == "least" else pl.max_horizontal)(numbers), "number")
-        if name == "coalesce":
-            kind = self._common(given)
-            return Value(pl.coalesce([self._in(value, kind) for value in given]), kind)
-        text = self._as_text(first)
-        if name == "length":
-            return Value(text.str.len_chars().cast(pl.Int64), "number")
-        if name == "substr":
-            start = self._whole(given[1]) - 1
-            return Value(text.str.slice(start, self._whole(given[2]) if len(given) > 2 else None), "loose")
-        if name == "left":
-            return Value(text.str.head(self._whole(given[1])), "loose")
-        if name == "right":
-            return Value(text.str.tail(self._whole(given[1])), "loose")
-        if name == "concat":
-            return Value(pl.concat_str([self._as_text(value) for value in given], ignore_nulls=True), "text")
-        if name == "replace":
-            return Value(text.str.replace_all(self._said(given[1]), self._said(given[2]), literal=True), "loose")
-        plain = {"lower": text.str.to_lowercase, "upper": text.str.to_uppercase, "trim": text.str.strip_chars}
-        return Value(plain[name](), "loose")
-
-    def _whole(self, value: Value) -> int:
-        try:
-            return int(pl.select(value.expr).item()) if value.kind == "number" else self._no_number()
-        except (pl.exceptions.PolarsError, TypeError, ValueError):
-            return self._no_number()
-
-    def _no_number(self) -> int:
-        raise self._wrong("a whole number is expected there")
-
-    def _said(self, value: Value) -> str:
-        if value.literal is None:
-            raise self._wrong("a text in single quotes is expected there")
-        return value.literal
-
-
-#: Functions and how many values they take, at least and at most. All of them look at one record alone.
-FUNCTIONS: dict[str, tuple[int, int]] = {
-    **dict.fromkeys(("abs", "floor", "ceil", "year", "month", "day", "length", "lower", "upper", "trim"), (1, 1)),
-    **dict.fromkeys(("left", "right"), (2, 2)),
-    **dict.fromkeys(("least", "greatest", "concat", "coalesce"), (2, 20)),
-    "round": (1, 2),
-    "substr": (2, 3),
-    "replace": (3, 3),
-}
-
-
-def _pattern(like: str) -> str:
-    """A pattern of LIKE as a regular expression."""
-    signs = {"%": "(?s:.*)", "_": "(?s:.)"}
-    return "^" + "".join(signs.get(sign) or re.escape(sign) for sign in like) + r"\z"

@@ -71,7 +71,9 @@ class FixedSource(Source):
         found = self._lines().select(pl.len(), short.sum().alias("short"), short.arg_max().alias("first"))
         n, n_short, first = found.collect(engine="streaming").row(0)
         if n == 0:
-            raise DataError("E402", f"'{self._path.name}' is empty", where=str(self._path), hint="Give a file with rows.")
+            raise DataError(
+                "E402", f"'{self._path.name}' is empty", where=str(self._path), hint="Give a file with rows."
+            )
         if n_short:
             raise DataError(
                 "E472",

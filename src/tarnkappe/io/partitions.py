@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
-from urllib.parse import unquote
 
 import polars as pl
 
@@ -94,7 +93,17 @@ def _values(file: Path, root: Path) -> dict[str, str | None]:
     {'year': '2024', 'sex': 'f'}
     """
     named = [part.partition("=") for part in file.relative_to(root).parts[:-1] if "=" in part]
-    return {unquote(name): None if value == _NOTHING else unquote(value) for name, _, value in named}
+    return {_plain(name): None if value == _NOTHING else _plain(value) for name, _, value in named}
+
+
+def _plain(name: str) -> str:
+    """The name of a folder without the signs of web addresses.
+
+    >>> _plain("New%20York")
+    'New York'
+    """
+    signs = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
+    return signs.sub(lambda found: bytes.fromhex(found[0].replace("%", "")).decode("utf-8", "replace"), name)
 
 
 class _PartitionSource(Source):

@@ -26,7 +26,9 @@ class Reading(CsvDialect):
         {}, doc="Columns of a fixed-width file and where they stand, counted from 1.", example={"age": "1-3"}
     )
     codes: Mapping[str, str] = param(
-        {}, doc="Code lists by column: files whose lines are CODE,LABEL; labels are then read.", example={"sex": "s.cdl"}
+        {},
+        doc="Code lists by column: files whose lines are CODE,LABEL; labels are then read.",
+        example={"sex": "s.cdl"},
     )
     filter: str | None = param(None, doc="Which records are read, such as  age >= 18.", example="age >= 18")
     derive: Mapping[str, str] = param(
@@ -36,7 +38,7 @@ class Reading(CsvDialect):
     known_labels: Labels = field(default_factory=Labels, compare=False, repr=False)
 
     def released(self) -> CsvDialect:
-        """How a release is written: as the input, but it has one sheet, names of its own, and no records to leave out."""
+        """How a release is written and read: as the input is, but as a whole."""
         plain = file_only(self).released()
         return dataclasses.replace(Reading(), **plain.get_params(), known_labels=self.known_labels)
 

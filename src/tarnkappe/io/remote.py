@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 import polars as pl
 
@@ -25,18 +24,19 @@ if TYPE_CHECKING:
 
 def open_remote(address: str, open_one: Callable[[Path], Source]) -> Source:
     """The table at an address."""
-    parts = urlsplit(address)
-    shown = f"{parts.scheme}://{parts.hostname or ''}{parts.path}"  # without keys or passwords
-    if parts.scheme == "file":
-        return open_one(Path(parts.path))
-    if parts.scheme in ("http", "https") or not parts.scheme:
+    scheme, _, rest = address.partition("://")
+    path = rest.partition("?")[0].rpartition("@")[2]
+    shown = f"{scheme}://{path}"  # without keys or passwords
+    if scheme == "file":
+        return open_one(Path(path))
+    if scheme in ("http", "https"):
         raise DataError(
             "E476",
             f"'{shown}' is a page of the web, not a file or an object store",
             where=shown,
             hint=f"Fetch it first:  curl -O {shown}",
         )
-    name = Path(parts.path).name or "table"
+    name = Path(path).name or "table"
     copy = TemporaryCopy(lambda target: _fetch(address, shown, target), "".join(Path(name).suffixes[-2:]))
     try:
         return _FetchedSource(open_one(copy.path), copy, name)

@@ -72,7 +72,7 @@ class SelectedSource(Source):
                     "E474",
                     f"{n} of the values of '{name}' cannot be read as the number or day that an expression needs",
                     where=self._inner.name,
-                    hint=f'data: {{missing: ["", "n/a"]}}   if a text stands for a gap, or compare texts:  {name} = \'x\'',
+                    hint='data: {missing: ["", "n/a"]}   if a text stands for a gap; else compare with texts',
                 )
         if self._filter is not None and found[0] == 0:
             raise DataError(

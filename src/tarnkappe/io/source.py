@@ -29,6 +29,7 @@ Data = Union[str, Path, pl.DataFrame, pl.LazyFrame, "pd.DataFrame", "pa.Table"]
 
 __all__ = ["Data", "ParquetSource", "Source", "as_numbers", "open_source", "unpacked_name"]
 
+
 def is_table(path: Path) -> bool:
     """Whether a name is that of a table rather than of something that people write."""
     return kind_of(path) not in (None, "xml")

@@ -26,9 +26,7 @@ _NIL = "xsi:nil"
 _NAME = r"[A-Za-z_][\w.-]*"
 _CHUNK = 1 << 20
 
-_HEAD = (
-    '<?xml version="1.0" encoding="UTF-8"?>\n<records xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">\n'
-)
+_HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n<records xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">\n'
 
 #: What no XML document can hold, however it is written.
 _FORBIDDEN = r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]"

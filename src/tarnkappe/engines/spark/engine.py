@@ -20,8 +20,8 @@ from tarnkappe.engines.spark.session import session, translated
 from tarnkappe.engines.spark.source import SparkSource, open_frame, open_path
 from tarnkappe.engines.spark.writer import FolderWriter
 from tarnkappe.errors import JobError
-from tarnkappe.groups import SUPPRESSED
 from tarnkappe.fixes import setting
+from tarnkappe.groups import SUPPRESSED
 from tarnkappe.io import Cells, CsvDialect, Format, Source, open_source
 from tarnkappe.io.reading import file_only, is_selective
 from tarnkappe.plan import Plan
