@@ -7,7 +7,7 @@ from typing import IO, Any
 
 import polars as pl
 
-from tarnkappe.io.files import FileSource
+from tarnkappe.io.files import FileSource, refuse_empty
 
 
 class ArrowSource(FileSource):
@@ -17,6 +17,7 @@ class ArrowSource(FileSource):
 
     def __init__(self, path: Path, missing: tuple[str, ...]) -> None:
         """Read the schema and the number of rows."""
+        refuse_empty(path)
         self._open(path, missing, pl.scan_ipc(path, glob=False, hive_partitioning=False))
 
 

@@ -21,6 +21,12 @@ def digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def refuse_empty(path: Path) -> None:
+    """Refuse a file without a single byte."""
+    if path.stat().st_size == 0:
+        raise DataError("E402", f"'{path.name}' is empty", where=str(path), hint="Give a file with rows in it.")
+
+
 class FileSource(Source):
     """A file that Polars scans lazily; its columns keep their types."""
 

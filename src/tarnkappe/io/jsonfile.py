@@ -7,8 +7,7 @@ from typing import IO
 
 import polars as pl
 
-from tarnkappe.errors import DataError
-from tarnkappe.io.files import FileSource
+from tarnkappe.io.files import FileSource, refuse_empty
 from tarnkappe.io.formats import not_of_its_kind
 
 
@@ -19,8 +18,7 @@ class JsonSource(FileSource):
 
     def __init__(self, path: Path, missing: tuple[str, ...]) -> None:
         """Look at every line once: what types the keys have, and that no line is broken."""
-        if path.stat().st_size == 0:
-            raise DataError("E402", f"'{path.name}' is empty", where=str(path), hint="Give a file with a row per line.")
+        refuse_empty(path)
         with path.open("rb") as file:
             if not file.read(4096).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
                 raise not_of_its_kind(path, self.kind, "whose lines begin with {")

@@ -12,6 +12,9 @@ from tarnkappe.io.base import Source, is_text
 from tarnkappe.io.expressions import Compiled, Expression
 from tarnkappe.io.reading import Reading
 
+#: A column of our own beside those of a table.
+_KEPT = " kept"
+
 
 class SelectedSource(Source):
     """The records of another source for which an expression is true, and further columns.
@@ -59,11 +62,12 @@ class SelectedSource(Source):
         """How many records are left; texts that cannot be read as what the expressions need are an error."""
         told = [c for c in (self._filter, *self._derived.values()) if c is not None]
         columns = list(dict.fromkeys(name for c in told for name in c.columns)) or [self._inner.columns[0]]
-        kept = pl.len() if self._filter is None else self._filter.expr.fill_null(False).sum()
+        kept = pl.len() if self._filter is None else pl.col(_KEPT).sum()
+        chosen = [] if self._filter is None else [self._filter.expr.fill_null(False).alias(_KEPT)]
         bad = {name: expr for c in told for name, expr in c.unreadable.items()}
         wanted = [kept.alias("0"), *(expr.alias(str(j)) for j, expr in enumerate(bad.values(), start=1))]
         try:
-            found = self._inner._scan(columns).select(wanted).collect(engine="streaming").row(0)
+            found = self._inner._scan(columns).with_columns(chosen).select(wanted).collect(engine="streaming").row(0)
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
             raise self._inner.unreadable() from None  # their own words may quote values
         for name, n in zip(bad, found[1:], strict=True):
@@ -104,8 +108,8 @@ class SelectedSource(Source):
         derived = {name: self._derived[name] for name in columns if name in self._derived}
         needed = [name for name in columns if name not in derived]
         told = [*derived.values(), *([] if self._filter is None else [self._filter])]
-        needed += [name for c in told for name in c.columns if name not in needed]
-        frame = self._inner._scan(needed or [self._inner.columns[0]])
+        needed += [name for c in told for name in c.columns]
+        frame = self._inner._scan(list(dict.fromkeys(needed)) or [self._inner.columns[0]])
         if self._filter is not None:
             frame = frame.filter(self._filter.expr)
         return frame.select(derived[name].expr.alias(name) if name in derived else pl.col(name) for name in columns)

@@ -19,7 +19,7 @@ from xml.parsers import expat
 import polars as pl
 
 from tarnkappe.errors import DataError
-from tarnkappe.io.files import LoadedSource, cannot_hold
+from tarnkappe.io.files import LoadedSource, cannot_hold, refuse_empty
 from tarnkappe.io.formats import not_of_its_kind
 
 _NIL = "xsi:nil"
@@ -43,8 +43,7 @@ class XmlSource(LoadedSource):
 
 
 def _read(path: Path) -> pl.DataFrame:
-    if path.stat().st_size == 0:
-        raise DataError("E402", f"'{path.name}' is empty", where=str(path), hint="Give a file with records.")
+    refuse_empty(path)
     parser = expat.ParserCreate()
     parser.buffer_text = True
     records = _Records(parser, path)
