@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import polars as pl
 
@@ -102,7 +102,7 @@ class ExcelFile:
 
 
 #: Numbers as they are, not with two decimals and signs between thousands.
-_SHOWN = {
+_SHOWN: dict[Any, str] = {
     **dict.fromkeys((pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64), "0"),
     **dict.fromkeys((pl.Float32, pl.Float64), "General"),
 }

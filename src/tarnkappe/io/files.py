@@ -97,6 +97,5 @@ def refuse_inexact(frame: pl.DataFrame, format_: str) -> None:
     """Refuse whole numbers that a format would round."""
     for name, dtype in frame.schema.items():
         if dtype.is_integer():
-            low, high = frame[name].min(), frame[name].max()
-            if low is not None and max(-int(low), int(high)) > _EXACT:  # type: ignore[call-overload]
+            if (~frame[name].is_between(-_EXACT, _EXACT)).any():
                 raise cannot_hold(format_, "has whole numbers of more than 15 digits", name)

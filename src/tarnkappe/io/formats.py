@@ -105,4 +105,4 @@ def not_of_its_kind(path: Path, kind: str, why: str = "or is damaged") -> DataEr
 
 def known_suffixes() -> str:
     """Every suffix that is read, for messages."""
-    return ", ".join(BY_SUFFIX)
+    return ", ".join(sorted(BY_SUFFIX))

@@ -9,7 +9,8 @@ import polars as pl
 
 from tarnkappe.errors import DataError
 from tarnkappe.io.base import Source, is_text
-from tarnkappe.io.expressions import Compiled, Expression
+from tarnkappe.io.expression_values import Compiled
+from tarnkappe.io.expressions import Expression
 from tarnkappe.io.reading import Reading
 
 #: A column of our own beside those of a table.

@@ -28,7 +28,7 @@ from tarnkappe.job.arx_criteria import Wanted, criteria_of, metric_of
 from tarnkappe.job.arx_xml import Element, read_xml
 from tarnkappe.job.model import DataSettings, Job, OutputSettings
 from tarnkappe.schema import Column, Role
-from tarnkappe.taxonomy import from_file, read_taxonomy, suppress
+from tarnkappe.taxonomy import TaxonomyBuilder, from_file, read_taxonomy, suppress
 
 _ROLES: dict[str, Role] = {
     "IDENTIFYING_ATTRIBUTE": "identifier",
@@ -191,7 +191,7 @@ def _column(each: Element, found: _Project, config: Element, delimiter: str, wan
     return Column(name, role, taxonomy=taxonomy, weight=weight, min_level=bounds[0] or 0, max_level=bounds[1])
 
 
-def _hierarchy(each: Element, name: str, found: _Project, delimiter: str) -> object:
+def _hierarchy(each: Element, name: str, found: _Project, delimiter: str) -> TaxonomyBuilder | None:
     """The hierarchy of an attribute as a file, if it has one that is a tree."""
     ref = f"input/{each.text_of('ref')}"
     if each.text_of("ref") is None or not found.has(ref):
@@ -205,7 +205,7 @@ def _hierarchy(each: Element, name: str, found: _Project, delimiter: str) -> obj
     found.copy(ref, target)
     _as_utf8(target)
     try:
-        tree = read_taxonomy(target, delimiter=delimiter)
+        read_taxonomy(target, delimiter=delimiter)
     except TaxonomyError as error:
         found.lost(
             f"the hierarchy of '{name}' is not a tree ({error.message}); the column can only be left out as a whole",
@@ -213,7 +213,6 @@ def _hierarchy(each: Element, name: str, found: _Project, delimiter: str) -> obj
         )
         target.unlink()
         return suppress()
-    del tree
     return from_file(str(target), delimiter=delimiter)
 
 
