@@ -81,5 +81,6 @@ ADVICE: dict[str, str] = {
     "W620": "output: {spreadsheet_safe: true}  puts an apostrophe before them.",
     "W621": "algorithm: mondrian  hides who a record is about, too.",
     "W629": "Add  - security-ratio: {column: NAME, epsilon: 1, gamma: 0.5}  with a tolerance that harms nobody.",
+    "W663": "Review the job; what the message proposes can be written into it by hand.",
     "W630": "If there are many, look whether the column is declared as what it is.",
 }

@@ -89,13 +89,12 @@ def cannot_hold(format_: str, what: str, column: str | None = None) -> DataError
     )
 
 
-#: Whole numbers beyond this are rounded by whatever keeps numbers as floating point.
+#: Whole numbers from this on are rounded by whatever keeps numbers as floating point.
 _EXACT = 1 << 53
 
 
 def refuse_inexact(frame: pl.DataFrame, format_: str) -> None:
     """Refuse whole numbers that a format would round."""
     for name, dtype in frame.schema.items():
-        if dtype.is_integer():
-            if (~frame[name].is_between(-_EXACT, _EXACT)).any():
-                raise cannot_hold(format_, "has whole numbers of more than 15 digits", name)
+        if dtype.is_integer() and (frame[name].cast(pl.Float64).abs() >= _EXACT).any():
+            raise cannot_hold(format_, "has whole numbers of more than 15 digits", name)
