@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from pathlib import Path
+from shlex import quote
 from typing import IO, Any
 
 import polars as pl
@@ -52,7 +53,8 @@ def _sheet(path: Path, sheet: str | None) -> pl.DataFrame:
             "E471",
             f"'{path.name}' has {len(names)} sheets: {listed}",
             where=str(path),
-            hint=f"Say which one holds the table:  data: {{sheet: {names[0]!r}}}   or  tarnkappe init --sheet",
+            hint=f"data: {{sheet: {names[0]!r}}}   in the job, or  "
+            f"tarnkappe init {quote(str(path))} --sheet {quote(names[0])}",
         )
     raise DataError(
         "E471",

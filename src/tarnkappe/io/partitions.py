@@ -65,6 +65,23 @@ def open_partitions(path: Path, open_one: Callable[[Path], Source], missing: tup
         raise
 
 
+def table_size(path: Path) -> int:
+    """The bytes of a table in one or many files; 0 where that cannot be known without opening it."""
+    try:
+        if path.is_file():
+            return path.stat().st_size
+        if path.is_dir():
+            found = path.rglob("*")
+        elif _PATTERN.search(str(path)):
+            root = _before_pattern(path)
+            found = root.glob(str(path.relative_to(root)))
+        else:
+            return 0
+        return sum(file.stat().st_size for file in found if file.is_file())
+    except OSError:
+        return 0
+
+
 def _before_pattern(path: Path) -> Path:
     """The folder in which a pattern of names begins."""
     fixed = []
