@@ -64,7 +64,7 @@ def start(
 app.command(rich_help_panel=START)(demo)
 app.command(rich_help_panel=START)(inspect)
 app.command(rich_help_panel=START)(init)
-app.command(rich_help_panel=START)(import_arx)
+app.command("import-arx", rich_help_panel=START)(import_arx)
 app.add_typer(taxonomy.app, name="taxonomy", rich_help_panel=CONFIGURE)
 app.command(rich_help_panel=CONFIGURE)(check)
 app.command(rich_help_panel=CONFIGURE)(compare)
