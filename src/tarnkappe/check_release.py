@@ -55,6 +55,8 @@ def rows_of(
     if path.suffix.lower() in (".parquet", ".pq"):
         yield from parquet_rows(path, wanted, known)
         return
+    if path.suffix.lower() in (".xlsx", ".arrow", ".jsonl", ".sav", ".dta", ".xml"):
+        raise CannotCheckError(f"{path.name} is neither CSV nor Parquet; tarnkappe verify reads it")
     told = manifest.get("csv") or {}
     gaps = set(told.get("missing") or [""])
     quote = told.get("quote") or '"'

@@ -90,6 +90,27 @@ def parquet_lines(file: str) -> dict[str, str]:
     return {"pandas": f"pandas.read_parquet({_text(file)})", "R": f"arrow::read_parquet({_text(file)})"}
 
 
+#: Functions of pandas and R that read the further formats of releases.
+_READERS = {
+    "xlsx": ("pandas.read_excel({})", "readxl::read_excel({})"),
+    "arrow": ("pandas.read_feather({})", "arrow::read_feather({})"),
+    "jsonl": ("pandas.read_json({}, lines=True, dtype=False)", "jsonlite::stream_in(file({}))"),
+    "sav": ("pandas.read_spss({}, convert_categoricals=False)", "haven::read_sav({})"),
+    "dta": ("pandas.read_stata({}, convert_categoricals=False)", "haven::read_dta({})"),
+    "xml": ("pandas.read_xml({}, dtype=str)", "XML::xmlToDataFrame({})"),
+}
+
+
+def further_lines(file: str, format_: str) -> dict[str, str]:
+    """A line of pandas and one of R that read a release of another format.
+
+    >>> further_lines("survey.sav", "sav")["R"]
+    'haven::read_sav("survey.sav")'
+    """
+    pandas, r = _READERS[format_]
+    return {"pandas": pandas.format(_text(file)), "R": r.format(_text(file))}
+
+
 def _text(text: str) -> str:
     """A text in quotes, as Python and R both read it."""
     return json.dumps(text, ensure_ascii=False)

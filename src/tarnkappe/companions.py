@@ -28,7 +28,8 @@ from tarnkappe.io.folders import (
     SOLUTIONS,
     WITNESS,
 )
-from tarnkappe.io.source import unpacked_name
+from tarnkappe.io.formats import release_format, unpacked_name
+from tarnkappe.io.partitions import table_name
 from tarnkappe.job import Job
 from tarnkappe.job.model import OutputSettings
 from tarnkappe.plain_json import to_json
@@ -47,9 +48,8 @@ if TYPE_CHECKING:
 
 def file_name(output: OutputSettings, data: Any) -> tuple[str, Format]:
     """Name and format of the released table: those of the input unless the job says otherwise."""
-    given = Path(data) if isinstance(data, (str, Path)) else Path("release.parquet")
-    parquet = given.suffix.lower() in (".parquet", ".pq")
-    format_: Format = output.format or ("parquet" if parquet else "csv")  # type: ignore[assignment]
+    given = table_name(data) if isinstance(data, (str, Path)) else Path("release.parquet")
+    format_: Format = output.format or release_format(given)  # type: ignore[assignment]
     return f"{unpacked_name(given).stem}.{format_}", format_
 
 

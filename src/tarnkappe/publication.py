@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from tarnkappe.algorithms.timed import STOPPED
-from tarnkappe.codebook import parquet_lines, reading_lines
+from tarnkappe.codebook import further_lines, parquet_lines, reading_lines
 from tarnkappe.companions import (
     file_name,
     is_address,
@@ -226,6 +226,8 @@ def _reading(
     """Lines of other languages that read a released table."""
     if format_ == "parquet":
         return parquet_lines(file)
+    if format_ != "csv":
+        return further_lines(file, format_)
     schema = run.checked.schema
     numbers = {c.name for c in schema.with_role("sensitive", "keep") if c.kind == "numeric"}
     numbers |= run.numbers_among(columns)

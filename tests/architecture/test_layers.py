@@ -230,7 +230,8 @@ def test_only_declared_libraries():
         for found in module.imports
         if found.module.split(".")[0] not in (known | optional if found.for_types else known)
         and not (module.inside("engines.spark") and found.module.split(".")[0] in ("pyspark", "py4j"))
-        and not (module.inside("io.excelfile") and found.module == "fastexcel")
+        and not (module.inside("io.excelfile") and found.module in ("fastexcel", "xlsxwriter"))
+        and not (module.inside("io.statfile") and found.module == "pyreadstat")
         and not (module.inside("certificate") and found.module.split(".")[0] == "cryptography")
         and not (module.inside("usefulness.learning") and found.module.split(".")[0] == "sklearn")
         and not (module.inside("algorithms.local.least_weight") and found.module == "highspy")

@@ -106,7 +106,7 @@ DATA = [
         "unknown suffix",
         "E408",
         "people.docx",
-        (".csv, .ods, .parquet",),
+        (".csv, .dat, .dta", ".ods, .parquet"),
         job=job(("people.csv", "people.docx")),
         files={"people.docx": table()},
     ),

@@ -116,7 +116,7 @@ def test_a_sheet_is_a_table(tmp_path: Path):
         assert source.description == "c.xlsx · 36 rows · 3 columns · excel"
         assert source.read(source.columns).equals(frame)
     release = run_job(JOB, tmp_path / "c.xlsx", tmp_path / "out")
-    assert release.public_manifest["file"] == "c.csv"
+    assert release.public_manifest["file"] == "c.xlsx"
     assert release.n_published == 36
 
 

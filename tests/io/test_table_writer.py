@@ -146,7 +146,7 @@ def test_what_csv_cannot_hold(tmp_path: Path, values: list[object]):
 
 def test_unknown_format(tmp_path: Path):
     with pytest.raises(JobError):
-        TableWriter(tmp_path / "x", "xlsx")  # type: ignore[arg-type]
+        TableWriter(tmp_path / "x", "docx")  # type: ignore[arg-type]
     assert not (tmp_path / "x").exists()
 
 

@@ -339,7 +339,7 @@ def test_from_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     assert RUN.invoke(app, ["verify", "out"]).exit_code == 5
     with pytest.raises(TarnkappeError, match="E102 this job file is about made-up people"):
         load_job("job.yaml")
-    schema = json.loads(RUN.invoke(app, ["schema", "--synthetic"]).stdout)
+    schema = json.loads(RUN.invoke(app, ["schema", "synthetic"]).stdout)
     assert schema == json.loads(json.dumps(synthetic_json_schema()))
 
 

@@ -18,6 +18,7 @@ from tarnkappe.cli.demo import demo
 from tarnkappe.cli.explain import explain
 from tarnkappe.cli.generate import generate
 from tarnkappe.cli.history import history
+from tarnkappe.cli.import_arx import import_arx
 from tarnkappe.cli.init import init
 from tarnkappe.cli.inspect import inspect
 from tarnkappe.cli.options import ANONYMISE, CONFIGURE, START, TOOLS, TRUST
@@ -66,6 +67,7 @@ def start(
 app.command(rich_help_panel=START)(demo)
 app.command(rich_help_panel=START)(inspect)
 app.command(rich_help_panel=START)(init)
+app.command("import-arx", rich_help_panel=START)(import_arx)
 app.add_typer(taxonomy.app, name="taxonomy", rich_help_panel=CONFIGURE)
 app.command(rich_help_panel=CONFIGURE)(check)
 app.command(rich_help_panel=CONFIGURE)(compare)

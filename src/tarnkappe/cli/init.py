@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,7 +23,9 @@ def init(
     data: Annotated[
         Path,
         typer.Argument(
-            help="A CSV or Parquet file, or the config.xml of an earlier tool.", metavar="DATA", show_default=False
+            help="A table (CSV, Parquet, Excel, SPSS …), or the config.xml of an earlier tool.",
+            metavar="DATA",
+            show_default=False,
         ),
     ],
     output: Annotated[
@@ -41,6 +44,10 @@ def init(
             show_default=False,
         ),
     ] = None,
+    sheet: Annotated[
+        str | None,
+        typer.Option("--sheet", help="Which sheet of a workbook; needed if it has several.", show_default=False),
+    ] = None,
     overwrite: Overwrite = False,
     debug: Debug = False,
 ) -> None:
@@ -53,23 +60,38 @@ def init(
     """
     from tarnkappe.errors import JobError
 
-    if update is not None and (output is not None or overwrite or data.suffix.lower() == ".xml"):
+    is_config = _is_config(data)
+    if update is not None and (output is not None or overwrite or is_config):
         raise JobError(
             "E108",
             "--update changes a job file in place; it takes a data file and no --output",
             hint=f"tarnkappe init DATA.csv --update {update}",
         )
-    if data.suffix.lower() == ".xml":
+    if is_config:
         _from_xml(data, taxonomies, output or Path(f"{data.stem}.yaml"), overwrite)
     elif update is not None:
         _update(data, update)
     else:
-        _from_data(data, output, overwrite)
+        _from_data(data, output, overwrite, sheet)
 
 
-def _from_data(data: Path, given: Path | None, overwrite: bool) -> None:
+def _is_config(file: Path) -> bool:
+    """Whether a file is a configuration, not a table; both may be XML."""
+    if file.suffix.lower() != ".xml":
+        return False
+    try:
+        with file.open("rb") as opened:
+            start = opened.read(1 << 16)
+    except OSError:
+        return True  # whoever reads it says why it cannot be read
+    elements = re.findall(rb"<([A-Za-z_][\w.-]*)", start)
+    return not elements or elements[0] == b"config" or b"<!DOCTYPE" in start
+
+
+def _from_data(data: Path, given: Path | None, overwrite: bool, sheet: str | None) -> None:
     from tarnkappe.cli.progress import Working
     from tarnkappe.io import open_source
+    from tarnkappe.io.reading import Reading
     from tarnkappe.io.source import unpacked_name
     from tarnkappe.job.suggest import suggest, suggested_job_text
 
@@ -77,9 +99,10 @@ def _from_data(data: Path, given: Path | None, overwrite: bool) -> None:
     output = given or Path(f"{stem}.yaml")
     with Working("look") as progress:
         progress(f"looking at {data.name}")
-        with open_source(data) as source:
+        with open_source(data, None if sheet is None else Reading(sheet=sheet)) as source:
             suggestions = suggest(source)
-            text = suggested_job_text(source, suggestions, _from(data, output), folder=f"{stem}-release")
+            path = _from(data, output)
+            text = suggested_job_text(source, suggestions, path, folder=f"{stem}-release", sheet=sheet)
             described = source.description
     _write(output, text, overwrite)
     console = screen.stdout()

@@ -48,7 +48,10 @@ def complete_settings(incomplete: str) -> list[str]:
 
 # Whether files can be read is found out by whoever reads them, who knows better what to say about it.
 DataFile = Annotated[
-    Path, typer.Argument(help="A CSV or Parquet file.", metavar="DATA", readable=False, show_default=False)
+    Path,
+    typer.Argument(
+        help="A table: CSV, Parquet, Excel, SPSS, Stata and others.", metavar="DATA", readable=False, show_default=False
+    ),
 ]
 MaybeData = Annotated[
     str | None,  # an address such as hdfs://host/data.csv is no path

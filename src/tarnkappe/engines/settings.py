@@ -9,6 +9,7 @@ from typing import Any
 
 from tarnkappe.errors import JobError
 from tarnkappe.fixes import Fix, setting
+from tarnkappe.io.partitions import table_size
 
 ENGINES = ("auto", "memory", "streaming", "spark")
 
@@ -70,5 +71,5 @@ class EngineSettings:
         if self.name != "auto":
             return self.name
         path = Path(data) if isinstance(data, (str, Path)) else None
-        large = path is not None and path.is_file() and path.stat().st_size > _LARGE_FILE
+        large = path is not None and table_size(path) > _LARGE_FILE
         return "streaming" if large or self.memory is not None else "memory"

@@ -1,52 +1,41 @@
-"""Excel files with one sheet, through a reader that comes as an extra."""
+"""Spreadsheets: a sheet of a workbook as a table, and a release as a workbook."""
 
 from __future__ import annotations
 
-import hashlib
-import importlib.util
-from functools import cached_property
+from datetime import datetime
 from pathlib import Path
+from shlex import quote
+from typing import IO, Any
 
 import polars as pl
 
-from tarnkappe.errors import DataError
-from tarnkappe.io.frames import FrameSource
+from tarnkappe.errors import DataError, did_you_mean
+from tarnkappe.io.files import LoadedSource, cannot_hold, refuse_inexact
+from tarnkappe.io.formats import require_extra
+
+#: What a sheet and a cell of a workbook can hold.
+_ROWS, _TEXT, _COLUMNS = 1_048_575, 32_767, 16_384
 
 
-class ExcelSource(FrameSource):
-    """The only sheet of a workbook; its first row names the columns."""
+class ExcelSource(LoadedSource):
+    """A sheet of a workbook; its first row names the columns."""
 
-    def __init__(self, path: Path, missing: tuple[str, ...]) -> None:
-        """Read the sheet."""
-        if importlib.util.find_spec("fastexcel") is None:
-            raise DataError(
-                "E408",
-                f"'{path.name}' is an Excel file, and the reader for those is not installed",
-                where=str(path),
-                hint="pip install 'tarnkappe[excel]'   or save it as CSV.",
-            )
-        self._path = path
-        super().__init__(_only_sheet(path), missing, path.name)
+    kind = "excel"
 
-    @property
-    def format(self) -> str:
-        """Always Excel."""
-        return "excel"
-
-    @cached_property
-    def sha256(self) -> str:
-        """The SHA-256 of the bytes of the file."""
-        with self._path.open("rb") as f:
-            return hashlib.file_digest(f, "sha256").hexdigest()
+    def __init__(self, path: Path, missing: tuple[str, ...], sheet: str | None = None) -> None:
+        """Read the sheet, the only one if none is named."""
+        require_extra("excel", path.name, str(path))
+        super().__init__(path, _sheet(path, sheet), missing)
 
 
-def _only_sheet(path: Path) -> pl.DataFrame:
+def _sheet(path: Path, sheet: str | None) -> pl.DataFrame:
     import fastexcel
 
     try:
         names = fastexcel.read_excel(path).sheet_names
-        if len(names) == 1:
-            return pl.read_excel(path, engine="calamine", infer_schema_length=None)
+        chosen = sheet if sheet is not None else names[0] if len(names) == 1 else None
+        if chosen in names:
+            return pl.read_excel(path, sheet_name=chosen, engine="calamine", infer_schema_length=None)
     except pl.exceptions.NoDataError:
         raise DataError(
             "E402", f"'{path.name}' is empty", where=str(path), hint="Give a sheet with a header and rows."
@@ -58,9 +47,64 @@ def _only_sheet(path: Path) -> pl.DataFrame:
             where=str(path),
             hint="Open it in a spreadsheet and save it again, without a password, or as CSV.",
         ) from None
+    listed = ", ".join(names[:20])
+    if sheet is None:
+        raise DataError(
+            "E471",
+            f"'{path.name}' has {len(names)} sheets: {listed}",
+            where=str(path),
+            hint=f"data: {{sheet: {names[0]!r}}}   in the job, or  "
+            f"tarnkappe init {quote(str(path))} --sheet {quote(names[0])}",
+        )
     raise DataError(
-        "E408",
-        f"'{path.name}' has {len(names)} sheets, and one table is expected",
+        "E471",
+        f"'{path.name}' has no sheet '{sheet}'{did_you_mean(sheet, names)}",
         where=str(path),
-        hint="Save the sheet that you need as a file of its own, Excel or CSV.",
+        hint=f"Its sheets are: {listed}.",
     )
+
+
+class ExcelFile:
+    """Writes a workbook with one sheet: texts as texts, never as formulas or links, and nothing about who wrote it."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        """A workbook can only be written as a whole."""
+        require_extra("excel", "release.xlsx", "output")
+        self._file = file
+        self._waiting: list[pl.DataFrame] = []
+        self._rows = 0
+
+    def append(self, frame: pl.DataFrame) -> None:
+        """Keep the rows of a table until the end."""
+        self._rows += frame.height
+        if self._rows > _ROWS:
+            raise cannot_hold("xlsx", f"has more than {_ROWS:,} rows".replace(",", " "))
+        if frame.width > _COLUMNS:
+            raise cannot_hold("xlsx", f"has more than {_COLUMNS} columns")
+        refuse_inexact(frame, "xlsx")
+        for name, dtype in frame.schema.items():
+            if dtype == pl.String and (frame[name].str.len_chars().max() or 0) > _TEXT:  # type: ignore[operator]
+                raise cannot_hold("xlsx", f"has texts of more than {_TEXT} letters", name)
+        self._waiting.append(frame)
+
+    def close(self) -> None:
+        """Write the workbook."""
+        import xlsxwriter
+
+        if not self._waiting:
+            return
+        frame = pl.concat(self._waiting, how="vertical_relaxed")
+        plain = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
+        with xlsxwriter.Workbook(self._file, {**plain, "in_memory": True}) as book:
+            book.set_properties({"created": datetime(2000, 1, 1)})  # the same rows, the same bytes
+            sheet = book.add_worksheet("data")
+            for place, name in enumerate(frame.columns):
+                sheet.write_string(0, place, name)
+            frame.write_excel(book, sheet, position=(1, 0), include_header=False, autofit=False, dtype_formats=_SHOWN)
+
+
+#: Numbers as they are, not with two decimals and signs between thousands.
+_SHOWN: dict[Any, str] = {
+    **dict.fromkeys((pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64), "0"),
+    **dict.fromkeys((pl.Float32, pl.Float64), "General"),
+}

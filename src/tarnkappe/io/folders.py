@@ -13,6 +13,7 @@ import polars as pl
 
 from tarnkappe.errors import DataError, JobError, RefusedError
 from tarnkappe.io.dialect import CsvDialect
+from tarnkappe.io.reading import file_only
 
 #: What a release folder holds: one folder to share, and one to keep, whose name nobody publishes by mistake.
 PUBLIC, PRIVATE = "public", "do-not-share"
@@ -154,7 +155,9 @@ def dialect_told(
     >>> dialect_told({"csv": {"delimiter": ";", "missing": ["NA"]}})[0].delimiter
     ';'
     """
-    asked = {name: value for name, value in asdict(given or CsvDialect()).items() if value}
+    if manifest is None and given is not None:
+        return given, ("",)
+    asked = {name: value for name, value in asdict(file_only(given or CsvDialect())).items() if value}
     told = manifest.get("csv") if manifest else None
     said = told if isinstance(told, dict) else {}
     known = {name: said[name] for name in asdict(CsvDialect()) if name in said}
@@ -163,4 +166,4 @@ def dialect_told(
     try:
         return CsvDialect(**{**known, **asked}), missing
     except (JobError, TypeError, AttributeError):  # changed by hand
-        return given or CsvDialect(), missing
+        return file_only(given or CsvDialect()), missing

@@ -12,13 +12,15 @@ import polars.selectors as cs
 from tarnkappe.errors import DataError
 from tarnkappe.io.base import Source, check_columns, on_the_clock
 
-FrameKind = Literal["polars", "pandas", "pyarrow"]
+FrameKind = Literal["polars", "pandas", "pyarrow", "arrow"]
 
 
 def frame_kind(data: object) -> FrameKind | None:
     """Which library made the frame; none if it is not a frame.
 
-    pandas and pyarrow are recognised by name, so that neither is imported for somebody who does not use it.
+    pandas and pyarrow are recognised by name, so that neither is imported for somebody who does not use it. Anything
+    else that hands over its rows by the Arrow PyCapsule interface is taken as well: relations of DuckDB, tables of
+    Ibis, frames of Narwhals.
 
     >>> frame_kind(pl.DataFrame({"a": [1]}))
     'polars'
@@ -31,7 +33,8 @@ def frame_kind(data: object) -> FrameKind | None:
             return "pandas"
         if library == "pyarrow" and cls.__name__ == "Table":
             return "pyarrow"
-    return None
+    is_column = type(data).__name__ in ("Series", "ChunkedArray", "Column")
+    return "arrow" if hasattr(data, "__arrow_c_stream__") and not is_column else None
 
 
 def like(original: object, result: pl.DataFrame) -> Any:
@@ -65,7 +68,8 @@ class FrameSource(Source):
             raise DataError(
                 "E409",
                 f"cannot read data of type {type(data).__module__}.{type(data).__qualname__}",
-                hint="Give a path, or a Polars, pandas or PyArrow data frame:  polars.DataFrame(data)",
+                hint="Give a path, a Polars, pandas or PyArrow data frame, or what hands over Arrow data:  "
+                "polars.DataFrame(data)",
             )
         self._kind = kind
         self._frame = _as_polars(data, kind)
@@ -105,6 +109,8 @@ class _HashSink:
 def _as_polars(data: Any, kind: FrameKind) -> pl.DataFrame:
     if kind == "polars":
         return data.collect() if isinstance(data, pl.LazyFrame) else cast(pl.DataFrame, data)
+    if kind == "arrow":
+        data, kind = _table_of(data), "pyarrow"
     names = [str(c) for c in (data.columns if kind == "pandas" else data.column_names)]
     check_columns(names, "data frame")
     try:
@@ -117,6 +123,20 @@ def _as_polars(data: Any, kind: FrameKind) -> pl.DataFrame:
             f"column '{column}' of the data frame mixes types or holds objects that are not plain values",
             where="data frame",
             hint=f'df["{column}"] = df["{column}"].astype("string")',
+        ) from None
+
+
+def _table_of(data: Any) -> Any:
+    """What a stream of Arrow data holds, if it is a table."""
+    import pyarrow as pa
+
+    try:
+        return pa.table(data)
+    except Exception:  # whatever the other library raises; its words may quote values
+        raise DataError(
+            "E409",
+            f"the Arrow data of {type(data).__module__}.{type(data).__qualname__} are no table, or cannot be read",
+            hint="Hand over a table whose query runs, such as  pyarrow.table(data)",
         ) from None
 
 

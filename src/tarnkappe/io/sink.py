@@ -1,17 +1,19 @@
-"""Write tables batch by batch to CSV or Parquet."""
+"""Write tables batch by batch, in any of the formats that releases have."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from types import TracebackType
-from typing import IO, TYPE_CHECKING, Literal, Self, cast, get_args
+from typing import IO, TYPE_CHECKING, Protocol, Self, cast
 
 import polars as pl
+import polars.selectors as cs
 
 from tarnkappe.errors import DataError, JobError
 from tarnkappe.io.base import texts_of
 from tarnkappe.io.dialect import CsvDialect
 from tarnkappe.io.failures import is_disk_full, translate_os_error
+from tarnkappe.io.formats import WRITTEN, Format
 from tarnkappe.io.formulas import each, neutralised
 from tarnkappe.io.staging import Staging, staged
 
@@ -22,7 +24,15 @@ if TYPE_CHECKING:
 
 __all__ = ["Format", "Staging", "TableWriter", "staged", "translate_os_error"]
 
-Format = Literal["csv", "parquet"]
+
+class _WholeFile(Protocol):
+    """What writes a file of one of the further formats."""
+
+    def append(self, frame: pl.DataFrame) -> None:
+        """Append the rows of a table."""
+
+    def close(self) -> None:
+        """Write what is still waiting."""
 
 
 class TableWriter:
@@ -42,14 +52,16 @@ class TableWriter:
         missing: str = "",
     ) -> None:
         """Open the file; its format is not derived from its name, which may be a temporary one."""
-        if format not in get_args(Format):
-            raise JobError("E110", f"'format' must be csv or parquet, got {format!r}", hint="format: csv")
+        if format not in WRITTEN:
+            known = ", ".join(WRITTEN)
+            raise JobError("E110", f"'format' must be one of {known}, got {format!r}", hint="format: csv")
         self._path = Path(path)
         #: How the CSV file is written, for whoever reads it back.
         self.dialect = (dialect or CsvDialect()).released()
         self._missing = missing
         self._columns: list[str] | None = None
         self._parquet: ParquetFile | None = None
+        self._whole: _WholeFile | None = None
         self._format = format
         try:
             self._file: IO[bytes] = self._path.open("wb")
@@ -67,8 +79,10 @@ class TableWriter:
         try:
             if self._format == "csv":
                 self._write_csv(batch, header=first)
-            else:
+            elif self._format == "parquet":
                 self._write_parquet(batch)
+            else:
+                self._write_whole(batch)
         except (OSError, pl.exceptions.PolarsError) as err:
             if isinstance(err, OSError) or is_disk_full(err):
                 raise translate_os_error(err, self._path) from err
@@ -80,8 +94,9 @@ class TableWriter:
             return
         try:
             try:
-                if self._parquet is not None:
-                    self._parquet.close()
+                for file in (self._parquet, self._whole):
+                    if file is not None:
+                        file.close()
             finally:
                 self._file.close()
         except OSError as err:
@@ -97,6 +112,44 @@ class TableWriter:
             self.close()
         else:  # the first error is the one to tell
             self._file.close()
+
+    def _write_whole(self, batch: pl.DataFrame | Table) -> None:
+        frame = batch if isinstance(batch, pl.DataFrame) else cast(pl.DataFrame, pl.from_arrow(batch))
+        for column, dtype in frame.schema.items():
+            if dtype.is_nested() or dtype in (pl.Binary, pl.Object):
+                raise DataError(
+                    "E408",
+                    f"column '{column}' of type {dtype} cannot be written as .{self._format}",
+                    hint="Write Parquet instead:  format: parquet",
+                )
+        if self._whole is None:
+            self._whole = self._further_file()
+        self._whole.append(frame.with_columns((cs.categorical() | cs.enum()).cast(pl.String)))
+
+    def _further_file(self) -> _WholeFile:
+        """What writes the format; what few jobs need is loaded when it is needed."""
+        if self._format == "xlsx":
+            from tarnkappe.io.excelfile import ExcelFile
+
+            return ExcelFile(self._file)
+        if self._format == "arrow":
+            from tarnkappe.io.arrowfile import ArrowFile
+
+            return ArrowFile(self._file)
+        if self._format == "jsonl":
+            from tarnkappe.io.jsonfile import JsonFile
+
+            return JsonFile(self._file)
+        if self._format == "xml":
+            from tarnkappe.io.xmlfile import XmlFile
+
+            return XmlFile(self._file)
+        from tarnkappe.io.labels import Labels
+        from tarnkappe.io.reading import Reading
+        from tarnkappe.io.statfile import StatisticsFile
+
+        known = self.dialect.known_labels if isinstance(self.dialect, Reading) else Labels()
+        return StatisticsFile(self._path, self._format, known)
 
     @property
     def _missing_text(self) -> str:

@@ -1,8 +1,9 @@
-"""Open a table, whatever it is kept in: a CSV or Parquet file, or a data frame."""
+"""Open a table, whatever it is kept in: a file of any known kind, several of them, or a data frame."""
 
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Union
@@ -13,9 +14,11 @@ from tarnkappe.errors import DataError, did_you_mean
 from tarnkappe.io.base import Source, on_the_clock
 from tarnkappe.io.csvfile import CsvSource
 from tarnkappe.io.dialect import CsvDialect
+from tarnkappe.io.formats import kind_of, known_suffixes, unpacked_name
 from tarnkappe.io.frames import FrameSource
 from tarnkappe.io.numbers import as_numbers
 from tarnkappe.io.parts import PartsSource, parts_of
+from tarnkappe.io.reading import Reading, is_selective
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,31 +27,17 @@ if TYPE_CHECKING:
 #: Whatever `open_source` accepts.
 Data = Union[str, Path, pl.DataFrame, pl.LazyFrame, "pd.DataFrame", "pa.Table"]
 
-__all__ = ["Data", "ParquetSource", "Source", "as_numbers", "open_source"]
-
-_CSV = {".csv", ".tsv", ".txt"}
-_PARQUET = {".parquet", ".pq"}
-_EXCEL = {".xlsx", ".xlsb", ".xls", ".ods"}
-_PACKED = {".gz", ".zst", ".zstd"}
-
-
-def unpacked_name(path: Path) -> Path:
-    """The name without the suffix of a packing.
-
-    >>> unpacked_name(Path("census.csv.gz")).name
-    'census.csv'
-    """
-    return path.with_suffix("") if path.suffix.lower() in _PACKED else path
+__all__ = ["Data", "ParquetSource", "Source", "as_numbers", "open_source", "unpacked_name"]
 
 
 def is_table(path: Path) -> bool:
     """Whether a name is that of a table rather than of something that people write."""
-    return unpacked_name(path).suffix.lower() in _CSV | _PARQUET | _EXCEL
+    return kind_of(path) not in (None, "xml")
 
 
 def is_csv(path: Path) -> bool:
     """Whether something is a CSV file, packed or not, by its name."""
-    return unpacked_name(path).suffix.lower() in _CSV and path.is_file()
+    return kind_of(path) == "csv" and path.is_file()
 
 
 def open_source(data: Data, dialect: CsvDialect | None = None, missing: tuple[str, ...] = ("",)) -> Source:
@@ -60,23 +49,37 @@ def open_source(data: Data, dialect: CsvDialect | None = None, missing: tuple[st
     >>> source.read(["zip"]).to_series().to_list()
     ['01234', None]
     """
+    if is_selective(dialect):
+        from tarnkappe.io.selected import SelectedSource
+
+        assert isinstance(dialect, Reading)
+        inner = open_source(data, replace(dialect, filter=None, derive={}), missing)
+        try:
+            return SelectedSource(inner, dialect)
+        except BaseException:
+            inner.close()
+            raise
     if not isinstance(data, (str, Path)):
         return FrameSource(data, missing)
+    if "://" in str(data):
+        from tarnkappe.io.remote import open_remote
+
+        return open_remote(str(data), lambda path: open_source(path, dialect, missing))
     path = Path(data).expanduser()
-    suffix = unpacked_name(path).suffix.lower()
     try:
         parts = parts_of(path)
         if parts:
             return PartsSource(path, [(p.name, open_source(p, dialect, missing)) for p in parts], missing)
-        _refuse_unopenable(path)
-        if suffix in _CSV:
-            return CsvSource(path, dialect, missing)
-        if suffix in _EXCEL:
-            from tarnkappe.io.excelfile import ExcelSource
+        if not path.is_file():
+            from tarnkappe.io.partitions import open_partitions
 
-            return ExcelSource(path, missing)
-        if suffix in _PARQUET:
-            return ParquetSource(path, missing)
+            several = open_partitions(path, lambda part: open_source(part, dialect, missing), missing)
+            if several is not None:
+                return several
+        _refuse_unopenable(path)
+        source = _opened(path, dialect, missing)
+        if source is not None:
+            return source
     except OSError as err:
         reason = "permission denied" if isinstance(err, PermissionError) else err.strerror or "it cannot be opened"
         raise DataError(
@@ -89,9 +92,44 @@ def open_source(data: Data, dialect: CsvDialect | None = None, missing: tuple[st
         "E408",
         f"'{path.name}' has a format Tarnkappe does not read",
         where=str(path),
-        hint=f"Known are {', '.join(sorted(_CSV | _PARQUET | _EXCEL))}, CSV also with .gz or .zst. "
+        hint=f"Known are {known_suffixes()}, CSV also with .gz or .zst. "
         "Export the table as one of these, or give a data frame.",
     )
+
+
+def _opened(path: Path, dialect: CsvDialect | None, missing: tuple[str, ...]) -> Source | None:
+    """The reader for a file; what few files need is loaded when it is needed."""
+    kind = kind_of(path)
+    reading = dialect if isinstance(dialect, Reading) else Reading()
+    if kind == "fixed" or reading.positions or reading.layout:
+        from tarnkappe.io.fixedfile import FixedSource
+
+        return FixedSource(path, reading, missing)
+    if kind == "csv":
+        return CsvSource(path, dialect, missing)
+    if kind == "parquet":
+        return ParquetSource(path, missing)
+    if kind == "excel":
+        from tarnkappe.io.excelfile import ExcelSource
+
+        return ExcelSource(path, missing, reading.sheet)
+    if kind == "arrow":
+        from tarnkappe.io.arrowfile import ArrowSource
+
+        return ArrowSource(path, missing)
+    if kind == "jsonl":
+        from tarnkappe.io.jsonfile import JsonSource
+
+        return JsonSource(path, missing)
+    if kind in ("spss", "stata", "sas"):
+        from tarnkappe.io.statfile import StatisticsSource
+
+        return StatisticsSource(path, missing, labels=reading.labels)
+    if kind == "xml":
+        from tarnkappe.io.xmlfile import XmlSource
+
+        return XmlSource(path, missing)
+    return None
 
 
 def _refuse_unopenable(path: Path) -> None:

@@ -101,7 +101,7 @@ def _remove(path: Path, owner: int) -> None:
 
 
 def _unpack(original: Path, packing: str, copy: Path) -> None:
-    with _private_file(copy) as target:
+    with private_file(copy) as target:
         try:
             with _unpacking(original, packing) as source:
                 while chunk := source.read(_CHUNK):
@@ -118,7 +118,8 @@ def _unpack(original: Path, packing: str, copy: Path) -> None:
             ) from None
 
 
-def _private_file(path: Path) -> IO[bytes]:
+def private_file(path: Path) -> IO[bytes]:
+    """A new file that only its owner can read."""
     try:
         return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
     except OSError as err:
@@ -139,7 +140,7 @@ def _copy(original: Path, encoding: str, copy: Path, name: str) -> None:
     decoder = codecs.getincrementaldecoder(encoding)()
     done = 0
     lines = 0
-    with original.open("rb") as source, _private_file(copy) as target:
+    with original.open("rb") as source, private_file(copy) as target:
         while True:
             chunk = source.read(_CHUNK)
             held = decoder.getstate()[0]  # the bytes of a character that is not complete yet

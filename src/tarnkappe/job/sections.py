@@ -14,6 +14,8 @@ from tarnkappe.attacks.base import SequelAttack
 from tarnkappe.criteria import Criterion, criterion_class
 from tarnkappe.errors import JobError, TarnkappeError, did_you_mean
 from tarnkappe.io import CsvDialect
+from tarnkappe.io.formats import WRITTEN
+from tarnkappe.io.reading import Reading, file_only
 from tarnkappe.job.attacks import ATTACK_FIX
 from tarnkappe.job.model import DataSettings, OutputSettings
 from tarnkappe.job.text import PlacedDict
@@ -22,6 +24,12 @@ from tarnkappe.schema import KINDS, MISSING_RULES, ROLES, Column
 from tarnkappe.solution_frames import WHICH
 from tarnkappe.taxonomy import TaxonomyBuilder, builder_from
 from tarnkappe.taxonomy.builders import File
+
+
+def like_reading(name: str) -> Any:
+    """A parameter of a section that says what one of `Reading` does."""
+    found = next(p for p in parameters(Reading) if p.name == name)
+    return param(found.default, doc=found.doc, example=found.example)
 
 
 @dataclass(frozen=True)
@@ -38,6 +46,13 @@ class PopulationSection(Declared):
     )
     spreadsheet_safe: bool = param(False, doc="Whether formulas have an apostrophe before them, as in safe releases.")
     missing: tuple[str, ...] = param(("",), doc="Texts that stand for a missing value.")
+    sheet: str | None = like_reading("sheet")
+    labels: bool = like_reading("labels")
+    layout: str | None = like_reading("layout")
+    positions: Mapping[str, str] = like_reading("positions")
+    codes: Mapping[str, str] = like_reading("codes")
+    filter: str | None = like_reading("filter")
+    derive: Mapping[str, str] = like_reading("derive")
 
 
 @dataclass(frozen=True)
@@ -73,9 +88,7 @@ class OutputSection(Declared):
     """The section ``output``."""
 
     folder: str | None = param(None, doc="Folder of the release, relative to the job file.")
-    format: str | None = param(
-        None, doc="Format of the table; that of the input if not given.", choices=("csv", "parquet")
-    )
+    format: str | None = param(None, doc="Format of the table; that of the input if not given.", choices=WRITTEN)
     spreadsheet_safe: bool = param(
         False, doc="Put an apostrophe before texts of a CSV file that a spreadsheet would run as formulas."
     )
@@ -101,7 +114,11 @@ def reading(
 ) -> tuple[str | None, CsvDialect, tuple[str, ...]]:
     """Where a table is and how to read it."""
     with at(place(raw, key)):
-        dialect = CsvDialect(**{p.name: getattr(section, p.name) for p in parameters(CsvDialect)})
+        said = Reading(**{p.name: getattr(section, p.name) for p in parameters(Reading)})
+    dialect = file_only(said)
+    if said != replace(Reading(), **dialect.get_params()):
+        codes = {name: str(folder / path) for name, path in said.codes.items()}
+        dialect = replace(said, layout=resolved(said.layout, folder, place(raw, key)), codes=codes)
     return resolved(section.path, folder, place(section_of(raw, key), "path")), dialect, section.missing
 
 
@@ -245,6 +262,10 @@ def _taxonomy(
 def reading_data(table: DataSettings, folder: Path | None) -> dict[str, Any]:
     """Where a table is and how to read it, as a job file says it."""
     reading = {"path": relative(table.path, folder), **changed(table.dialect)}
+    if "layout" in reading:
+        reading["layout"] = relative(reading["layout"], folder)
+    if "codes" in reading:
+        reading["codes"] = {name: relative(path, folder) for name, path in reading["codes"].items()}
     if table.missing != ("",):
         reading["missing"] = list(table.missing)
     return without_none(reading)

@@ -173,6 +173,7 @@ def suggested_job_text(
     *,
     folder: str = "release",
     title: str | None = None,
+    sheet: str | None = None,
 ) -> str:
     """The text of a commented job file; `data_path` is relative to where the file will lie.
 
@@ -187,6 +188,7 @@ def suggested_job_text(
         "",
         "data:",
         f"  path: {_scalar(data_path)}    # {rows} rows, {_comment(source.format)}",
+        *([] if sheet is None else [f"  sheet: {_scalar(sheet)}"]),
         *(["  header: false    # columns are called by their numbers"] if _headless(source) else []),
         *_missing_lines(source, suggestions),
         "",

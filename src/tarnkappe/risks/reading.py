@@ -13,8 +13,9 @@ import polars as pl
 from tarnkappe.algorithms import all_algorithms
 from tarnkappe.arrays import Codes
 from tarnkappe.errors import JobError, RefusedError, did_you_mean
-from tarnkappe.io import Source, open_source
+from tarnkappe.io import CsvDialect, Source, open_source
 from tarnkappe.io.folders import ReleaseFolder, dialect_told, manifest_of, require_records
+from tarnkappe.io.reading import file_only
 from tarnkappe.job import Job
 from tarnkappe.job.files import load_job
 from tarnkappe.job.model import Coarsening, column_of
@@ -38,6 +39,12 @@ class Asked:
     perturbed: str | None
 
 
+def _dialect(plan: Job, path: Path) -> CsvDialect:
+    """How a table is read: the data of the job as it says, another table without its filter and derived columns."""
+    same = plan.data.path is not None and Path(plan.data.path).resolve() == path.resolve()
+    return plan.data.dialect if same else file_only(plan.data.dialect)
+
+
 def asked(
     data: Any, quasi: Iterable[str] | Mapping[str, Coarsening] | None, job: Job | str | Path | None, *, perturbed: bool
 ) -> Asked:
@@ -53,7 +60,7 @@ def asked(
     elif path is None:
         source = open_source(data)
     else:
-        dialect, missing = dialect_told(manifest, None if plan is None else plan.data.dialect)
+        dialect, missing = dialect_told(manifest, None if plan is None else _dialect(plan, path))
         source = open_source(path, dialect, missing if plan is None else plan.data.missing)
     columns: tuple[Column, ...] = ()
     if isinstance(quasi, Mapping):

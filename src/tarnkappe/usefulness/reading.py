@@ -18,6 +18,7 @@ from tarnkappe.engines.encode import encode_again, read_kind
 from tarnkappe.errors import JobError, RefusedError, did_you_mean
 from tarnkappe.io import Source, open_source
 from tarnkappe.io.folders import ReleaseFolder, dialect_told, manifest_of, read_manifest, require_records
+from tarnkappe.io.reading import file_only
 from tarnkappe.job import Job
 from tarnkappe.job.files import load_job
 from tarnkappe.job.model import Coarsening, column_of
@@ -205,7 +206,7 @@ def _released(data: Any, plan: Job | None) -> Source:
     manifest = manifest_of(path)
     if manifest is not None and "reading" in manifest:
         raise several_tables(str(path))
-    dialect, missing = dialect_told(manifest, None if plan is None else plan.data.dialect)
+    dialect, missing = dialect_told(manifest, None if plan is None else file_only(plan.data.dialect))
     return open_source(path, dialect, missing)
 
 

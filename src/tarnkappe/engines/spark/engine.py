@@ -20,8 +20,10 @@ from tarnkappe.engines.spark.session import session, translated
 from tarnkappe.engines.spark.source import SparkSource, open_frame, open_path
 from tarnkappe.engines.spark.writer import FolderWriter
 from tarnkappe.errors import JobError
+from tarnkappe.fixes import setting
 from tarnkappe.groups import SUPPRESSED
 from tarnkappe.io import Cells, CsvDialect, Format, Source, open_source
+from tarnkappe.io.reading import file_only, is_selective
 from tarnkappe.plan import Plan
 from tarnkappe.publish.labels import Labels
 from tarnkappe.publish.sheets import Sheet
@@ -87,10 +89,16 @@ class SparkEngine(Engine):
 
     def open(self, data: Any, dialect: CsvDialect | None = None, missing: tuple[str, ...] = ("",)) -> SparkSource:
         """Open a file or folder wherever Spark reaches it, or a data frame: one of Spark's, or any other."""
-        if isinstance(data, (str, Path)):
-            return open_path(self.spark, data, dialect, missing)
+        if isinstance(data, (str, Path)) and not is_selective(dialect):
+            return open_path(self.spark, data, None if dialect is None else file_only(dialect), missing)
         if type(data).__module__.startswith("pyspark."):
             return open_frame(data, missing)
+        if is_selective(dialect) and isinstance(data, (str, Path)):
+            raise JobError(
+                "E110",
+                "filters and derived columns are for the engines memory and streaming, not for Spark",
+                hint=setting("engine: streaming", "engine", "streaming"),
+            )
         with open_source(data, dialect, missing) as source:
             given = source.read(source.columns).with_columns(pl.selectors.categorical().cast(pl.String))
         return open_frame(self.spark.createDataFrame(given.to_arrow(compat_level=pl.CompatLevel.oldest())), missing)

@@ -11,6 +11,7 @@ import polars as pl
 from tarnkappe.engines.spark.files import FileSystem, local_path, location
 from tarnkappe.engines.spark.progress import watched
 from tarnkappe.engines.spark.session import translated
+from tarnkappe.errors import JobError
 from tarnkappe.io import CsvDialect, Format
 from tarnkappe.io.cells import Step
 from tarnkappe.io.formulas import HARMLESS, TO_ESCAPE, each, neutralised
@@ -30,6 +31,8 @@ class FolderWriter:
         self, spark: SparkSession, path: str | Path, format_: Format, dialect: CsvDialect | None, missing: str
     ) -> None:
         """Say where; nothing is written yet."""
+        if format_ not in ("csv", "parquet"):
+            raise JobError("E110", f"Spark writes csv and parquet, not {format_}", hint="output: {format: parquet}")
         #: How the CSV file is written, for whoever reads it back.
         self.dialect = (dialect or CsvDialect()).released()
         self._spark = spark

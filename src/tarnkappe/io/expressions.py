@@ -1,0 +1,302 @@
+"""What a job may say about the values of one record: a small part of SQL, read here and nowhere else.
+
+Expressions see the columns of their own record and nothing besides: no files, no other records, no chance. So a filter
+can be used while records stream by, and a job file that came by mail can do no harm.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import polars as pl
+
+from tarnkappe.errors import did_you_mean
+from tarnkappe.io.expression_values import FUNCTIONS, Compiled, Kind, Value, Values, pattern
+
+_TOKEN = re.compile(
+    r"""\s*(?:(?P<number>\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+)
+        |(?P<string>'(?:[^']|'')*')
+        |(?P<quoted>"(?:[^"]|"")*")
+        |(?P<word>[^\W\d]\w*)
+        |(?P<sign><=|>=|<>|!=|==|\|\||[-+*/%(),<>=]))""",
+    re.VERBOSE,
+)
+_WORDS = {
+    *("and", "or", "not", "in", "is", "null", "between", "like", "case", "when", "then", "else", "end", "cast", "as"),
+    *("true", "false"),
+}
+_DEEPEST = 50
+
+
+@dataclass
+class _Token:
+    kind: str
+    text: str
+    at: int
+
+
+class Expression(Values):
+    """Reads one expression.
+
+    >>> table = pl.DataFrame({"age": ["17", "34"], "sex": ["m", "f"]})
+    >>> told = Expression("age >= 18 AND sex IN ('f', 'x')", table.schema, pl.col).compiled()
+    >>> table.filter(told.expr).to_dicts(), told.columns
+    ([{'age': '34', 'sex': 'f'}], ('age', 'sex'))
+    """
+
+    def __init__(
+        self,
+        text: str,
+        schema: Mapping[str, pl.DataType],
+        column: Callable[[str], pl.Expr],
+        *,
+        decimal: str = ".",
+        loose: bool = True,
+        where: str | None = None,
+    ) -> None:
+        """`column` is how a column is read; with `loose` text columns may be used as numbers."""
+        super().__init__(text, decimal, where)
+        self._schema, self._column, self._loose = schema, column, loose
+        self._tokens = list(self._split())
+        self._next, self._depth = 0, 0
+        self._used: dict[str, None] = {}
+
+    def compiled(self) -> Compiled:
+        """The whole expression."""
+        value = self._either()
+        if not self._ended:
+            raise self._wrong(f"nothing is expected before '{self._here.text}'")
+        return Compiled(self._text, value.expr, value.kind, tuple(self._used), self._unreadable)
+
+    # Tokens
+
+    def _split(self) -> Iterator[_Token]:
+        at, text = 0, self._text.rstrip()
+        while at < len(text):
+            found = _TOKEN.match(text, at)
+            if found is None:
+                raise self._wrong(f"there is no sign {text[at:].strip()[:1]!r} in expressions")
+            kind = found.lastgroup or ""
+            yield _Token(kind, found[kind], found.start(kind))
+            at = found.end()
+
+    @property
+    def _ended(self) -> bool:
+        return self._next >= len(self._tokens)
+
+    @property
+    def _here(self) -> _Token:
+        if self._ended:
+            raise self._wrong("it ends too early")
+        return self._tokens[self._next]
+
+    def _take(self, *texts: str) -> str | None:
+        """The next token if it is one of these words or signs."""
+        if not self._ended and self._here.kind in ("word", "sign") and self._here.text.lower() in texts:
+            self._next += 1
+            return self._tokens[self._next - 1].text.lower()
+        return None
+
+    def _expect(self, text: str) -> None:
+        if not self._take(text):
+            got = "its end" if self._ended else f"'{self._here.text}'"
+            raise self._wrong(f"'{text.upper()}' is expected before {got}")
+
+    # From the loosest binding to the tightest
+
+    def _either(self) -> Value:
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            raise self._wrong("it is nested too deeply")
+        value = self._both()
+        while self._take("or"):
+            value = Value(self._truth(value) | self._truth(self._both()), "truth")
+        self._depth -= 1
+        return value
+
+    def _both(self) -> Value:
+        value = self._negated()
+        while self._take("and"):
+            value = Value(self._truth(value) & self._truth(self._negated()), "truth")
+        return value
+
+    def _negated(self) -> Value:
+        turned = 0
+        while self._take("not"):
+            turned += 1
+        value = self._compared()
+        return value if not turned else Value(~self._truth(value) if turned % 2 else self._truth(value), "truth")
+
+    def _compared(self) -> Value:
+        value = self._sum()
+        if self._take("is"):
+            negative = bool(self._take("not"))
+            self._expect("null")
+            return Value(value.expr.is_not_null() if negative else value.expr.is_null(), "truth")
+        negative = bool(self._take("not"))
+        made: pl.Expr | None = None
+        if self._take("in"):
+            self._expect("(")
+            made = self._equal(value, self._sum())
+            while self._take(","):
+                made = made | self._equal(value, self._sum())
+            self._expect(")")
+        elif self._take("between"):
+            low = self._sum()
+            self._expect("and")
+            high = self._sum()
+            made = self._pair(value, low, "__ge__") & self._pair(value, high, "__le__")
+        elif self._take("like"):
+            if self._here.kind != "string":
+                raise self._wrong("LIKE needs a pattern in single quotes")
+            made = self._as_text(value).str.contains(pattern(self._literal()))
+        elif negative:
+            raise self._wrong("after NOT one of IN, BETWEEN and LIKE is expected")
+        if made is not None:
+            return Value(~made if negative else made, "truth")
+        signs = {"=": "__eq__", "==": "__eq__", "!=": "__ne__", "<>": "__ne__"}
+        signs |= {"<": "__lt__", "<=": "__le__", ">": "__gt__", ">=": "__ge__"}
+        sign = self._take(*signs)
+        return value if sign is None else Value(self._pair(value, self._sum(), signs[sign]), "truth")
+
+    def _sum(self) -> Value:
+        value = self._product()
+        while sign := self._take("+", "-", "||"):
+            other = self._product()
+            if sign == "||":
+                value = Value(self._as_text(value) + self._as_text(other), "text")
+            else:
+                left, right = self._number(value), self._number(other)
+                value = Value(left + right if sign == "+" else left - right, "number")
+        return value
+
+    def _product(self) -> Value:
+        value = self._signed()
+        while sign := self._take("*", "/", "%"):
+            left, right = self._number(value), self._number(self._signed())
+            # What divides by zero is missing, whatever the kind of number.
+            some = pl.when(right != 0).then(right)
+            value = Value(left * right if sign == "*" else left / some if sign == "/" else left % some, "number")
+        return value
+
+    def _signed(self) -> Value:
+        if self._take("-"):
+            return Value(-self._number(self._signed()), "number")
+        self._take("+")
+        return self._single()
+
+    def _single(self) -> Value:
+        token = self._here
+        if self._take("("):
+            value = self._either()
+            self._expect(")")
+            return value
+        if token.kind == "number":
+            self._next += 1
+            whole = token.text.isdigit()
+            return Value(pl.lit(int(token.text) if whole else float(token.text)), "number")
+        if token.kind == "string":
+            text = self._literal()
+            return Value(pl.lit(text), "text", text)
+        if token.kind == "quoted":
+            self._next += 1
+            return self._of_column(token.text[1:-1].replace('""', '"'))
+        word = token.text.lower()
+        if token.kind != "word":
+            raise self._wrong(f"a value is expected before '{token.text}'")
+        self._next += 1
+        if word in ("true", "false"):
+            return Value(pl.lit(word == "true"), "truth")
+        if word == "null":
+            return Value(pl.lit(None), "nothing")
+        if word == "case":
+            return self._case()
+        if word == "cast":
+            return self._cast()
+        if self._take("("):
+            return self._called(word)
+        if word in _WORDS:
+            raise self._wrong(f"a value is expected before '{token.text}'")
+        return self._of_column(token.text)
+
+    def _literal(self) -> str:
+        self._next += 1
+        return self._tokens[self._next - 1].text[1:-1].replace("''", "'")
+
+    def _of_column(self, name: str) -> Value:
+        if name not in self._schema:
+            near = [c for c in self._schema if c.startswith(name) and not re.fullmatch(r"[^\W\d]\w*", c)]
+            told = f'; write  "{near[0]}"  in double quotes' if near else did_you_mean(name, self._schema)
+            raise self._wrong(
+                f"there is no column '{name}'{told}", f"Columns are: {', '.join(list(self._schema)[:20])}."
+            )
+        self._used[name] = None
+        dtype = self._schema[name]
+        expr = self._column(name)
+        if dtype.is_numeric():
+            kind: Kind = "number"
+        elif isinstance(dtype, pl.Boolean):
+            kind = "truth"
+        elif isinstance(dtype, (pl.Date, pl.Datetime)):
+            kind = "moment"
+        else:
+            kind, expr = ("loose" if self._loose else "text"), expr.cast(pl.String)
+        return Value(expr, kind, column=name)
+
+    # Forms of their own
+
+    def _case(self) -> Value:
+        self._depth += 1
+        branches: list[tuple[pl.Expr, Value]] = []
+        while self._take("when"):
+            condition = self._truth(self._either())
+            self._expect("then")
+            branches.append((condition, self._either()))
+        if not branches:
+            raise self._wrong("CASE needs  WHEN condition THEN value")
+        last = self._either() if self._take("else") else Value(pl.lit(None), "nothing")
+        self._expect("end")
+        self._depth -= 1
+        kind = self._common([value for _, value in branches] + [last])
+        made = self._in(last, kind)
+        for condition, value in reversed(branches):
+            made = pl.when(condition).then(self._in(value, kind)).otherwise(made)
+        return Value(made, kind)
+
+    def _cast(self) -> Value:
+        self._expect("(")
+        value = self._either()
+        if value.kind == "text" and value.literal is None:  # somebody says what it is
+            value = replace(value, kind="loose")
+        self._expect("as")
+        word = self._here.text.lower()
+        self._next += 1
+        self._expect(")")
+        if word in ("int", "integer", "bigint"):
+            return Value(self._number(value).cast(pl.Int64, strict=False), "number")
+        if word in ("float", "double", "real", "number"):
+            return Value(self._number(value).cast(pl.Float64), "number")
+        if word in ("text", "varchar", "string"):
+            return Value(self._as_text(value), "text")
+        if word == "date":
+            return Value(self._moment(value).cast(pl.Date), "moment")
+        raise self._wrong(f"there is no type '{word}'", "Types are: INT, FLOAT, TEXT, DATE.")
+
+    def _called(self, name: str) -> Value:
+        given: list[Value] = []
+        if not self._take(")"):
+            given.append(self._either())
+            while self._take(","):
+                given.append(self._either())
+            self._expect(")")
+        if name not in FUNCTIONS:
+            raise self._wrong(
+                f"there is no function '{name}'{did_you_mean(name, FUNCTIONS)}",
+                f"Functions are: {', '.join(FUNCTIONS)}.",
+            )
+        fewest, most = FUNCTIONS[name]
+        if not fewest <= len(given) <= most:
+            raise self._wrong(f"'{name}' takes {fewest if fewest == most else f'{fewest} or more'} values")
+        return self._computed(name, given)

@@ -1,0 +1,100 @@
+"""Files that Polars scans by itself, and what all sources that are one file have in common."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cached_property
+from pathlib import Path
+from typing import ClassVar
+
+import polars as pl
+
+from tarnkappe.errors import DataError
+from tarnkappe.io.base import Source, on_the_clock
+from tarnkappe.io.formats import not_of_its_kind
+from tarnkappe.io.frames import FrameSource
+
+
+def digest(path: Path) -> str:
+    """The SHA-256 of the bytes of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def refuse_empty(path: Path) -> None:
+    """Refuse a file without a single byte."""
+    if path.stat().st_size == 0:
+        raise DataError("E402", f"'{path.name}' is empty", where=str(path), hint="Give a file with rows in it.")
+
+
+class FileSource(Source):
+    """A file that Polars scans lazily; its columns keep their types."""
+
+    #: What it is, as `formats` lists it.
+    kind: ClassVar[str]
+
+    def _open(self, path: Path, missing: tuple[str, ...], frame: pl.LazyFrame, *, every_row: bool = False) -> None:
+        """Read the schema and the number of rows; `every_row` where only reading them shows that none is broken."""
+        self._path, self._frame = path, frame
+        try:
+            columns = frame.collect_schema().names()
+            counted = frame.select(pl.len(), *(pl.all().count().name.suffix("\0") for _ in range(every_row)))
+            n_rows = counted.collect(engine="streaming").item(0, 0)
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
+            raise not_of_its_kind(path, self.kind) from None  # their own words may quote values
+        super().__init__(path.name, columns, n_rows, missing)
+
+    @property
+    def format(self) -> str:
+        """What kind of file it is."""
+        return self.kind
+
+    @cached_property
+    def sha256(self) -> str:
+        """The SHA-256 of the bytes of the file."""
+        return digest(self._path)
+
+    def _scan(self, columns: list[str]) -> pl.LazyFrame:
+        return on_the_clock(self._frame.select(columns))
+
+
+class LoadedSource(FrameSource):
+    """A file that its reader takes into memory as a whole."""
+
+    #: What it is, as `formats` lists it.
+    kind: ClassVar[str]
+
+    def __init__(self, path: Path, frame: pl.DataFrame, missing: tuple[str, ...]) -> None:
+        """Take what was read."""
+        self._path = path
+        super().__init__(frame, missing, path.name)
+
+    @property
+    def format(self) -> str:
+        """What kind of file it is."""
+        return self.kind
+
+    @cached_property
+    def sha256(self) -> str:
+        """The SHA-256 of the bytes of the file."""
+        return digest(self._path)
+
+
+def cannot_hold(format_: str, what: str, column: str | None = None) -> DataError:
+    """The error for a table that a format has no room for."""
+    return DataError(
+        "E475",
+        f"{f'column {column!r} ' if column is not None else 'the table '}{what}, which a .{format_} file cannot hold",
+        hint="output: {format: parquet}   or csv",
+    )
+
+
+#: Whole numbers from this on are rounded by whatever keeps numbers as floating point.
+_EXACT = 1 << 53
+
+
+def refuse_inexact(frame: pl.DataFrame, format_: str) -> None:
+    """Refuse whole numbers that a format would round."""
+    for name, dtype in frame.schema.items():
+        if dtype.is_integer() and (frame[name].cast(pl.Float64).abs() >= _EXACT).any():
+            raise cannot_hold(format_, "has whole numbers of more than 15 digits", name)

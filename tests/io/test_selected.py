@@ -1,0 +1,201 @@
+"""Filters and derived columns: a small language that sees one record and nothing else."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime as dt
+import sqlite3
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import tarnkappe as tk
+from tarnkappe.errors import DataError
+from tarnkappe.io import open_source
+from tarnkappe.io.expressions import Expression
+from tarnkappe.io.reading import Reading
+from tarnkappe.job.files import load_job
+from tarnkappe.pipeline import run_job
+
+ROWS = [(str(10 + i % 40), "mf"[i % 2], ["flu", "cold", "gout"][i % 3], f"{i % 7},5") for i in range(240)]
+TEXT = "age;sex;illness;salary-class\n" + "".join(";".join(row) + "\n" for row in ROWS)
+
+JOB = """
+data:
+  path: people.csv
+  decimal: ","
+  filter: "age >= 18 AND NOT illness = 'gout'"
+  derive:
+    age_group: "CASE WHEN age < 30 THEN 'young' WHEN age < 40 THEN 'middle' ELSE 'old' END"
+columns:
+  age: drop
+  age_group: {role: quasi, taxonomy: suppress}
+  sex: {role: quasi, taxonomy: suppress}
+  illness: sensitive
+  salary-class: drop
+criteria:
+  - k-anonymity: {k: 5}
+seed: 1
+"""
+
+
+@pytest.fixture
+def people(tmp_path: Path) -> Path:
+    (tmp_path / "people.csv").write_text(TEXT)
+    (tmp_path / "job.yaml").write_text(JOB)
+    return tmp_path
+
+
+@pytest.mark.parametrize("engine", ["memory", "streaming"])
+def test_a_job_filters_and_derives(people: Path, engine: str):
+    job = load_job(people / "job.yaml", [f"engine={engine}"])
+    assert load_job(_written(people, job)).data == job.data
+    release = run_job(job, job.data.path, people / "out")
+    found = pl.read_csv(people / "out" / "public" / "people.csv", separator=";")
+    wanted = [row for row in ROWS if int(row[0]) >= 18 and row[2] != "gout"]
+    assert release.n_input == found.height == len(wanted)
+    groups = sorted("young" if int(r[0]) < 30 else "middle" if int(r[0]) < 40 else "old" for r in wanted)
+    assert sorted(found["age_group"]) == groups
+    assert "gout" not in found["illness"]
+
+
+def _written(folder: Path, job: tk.Job) -> Path:
+    (folder / "again.yaml").write_text(job.to_yaml(folder))
+    return folder / "again.yaml"
+
+
+def test_both_engines_and_a_prepared_file_agree(people: Path):
+    job = load_job(people / "job.yaml")
+    plain = "".join(f"{'young' if int(r[0]) < 30 else 'middle' if int(r[0]) < 40 else 'old'};{r[1]};{r[2]}\n"
+                    for r in ROWS if int(r[0]) >= 18 and r[2] != "gout")  # fmt: skip
+    (people / "plain.csv").write_text("age_group;sex;illness\n" + plain)
+    prepared = tk.Job(
+        quasi={"age_group": tk.suppress(), "sex": tk.suppress()},
+        sensitive=["illness"],
+        criteria=[tk.KAnonymity(5)],
+        seed=1,
+    )
+    ours = run_job(job, job.data.path, people / "one")
+    theirs = run_job(prepared, people / "plain.csv", people / "two")
+    assert ours.group_sizes == theirs.group_sizes
+
+
+TYPED = pl.DataFrame(
+    {
+        "a": [1, 2, None, 4, 0],
+        "b": [1.5, -2.0, 3.0, None, 0.0],
+        "t": ["x", "Yz", None, "100%", "a_b"],
+        "d": [dt.date(2020, 1, 1), None, dt.date(2021, 6, 5), dt.date(1999, 12, 31), dt.date(2020, 2, 29)],
+        "odd name": [1, 2, 3, 4, 5],
+    }
+)
+
+SAME_AS_SQL = [
+    "a > 1", "a >= 1 AND b < 3", "a = 1 OR b = 3", "NOT a = 1", "a IN (1, 4)", "a NOT IN (1, 4)", "a BETWEEN 1 AND 3",
+    "a IS NULL", "a IS NOT NULL AND b IS NOT NULL", "t LIKE '%z'", "t LIKE 'a_b'", "t NOT LIKE '1%'", "t = 'x'",
+    "(a + 1) * 2 > 4", "a - -1 = 2", "-a < 0", "a / 2.0 > 0.6", "a % 2 = 0", "t || 'q' = 'xq'", "length(t) > 1",
+    "upper(t) = 'YZ'", "coalesce(a, 0) = 0", "abs(b) = 2", "\"odd name\" <> 3", "substr(t, 1, 1) = 'a'",
+    "CASE WHEN a > 1 THEN 'p' ELSE 'q' END = 'p'", "1 / a > 0.3", "replace(t, 'x', 'y') = 'y'", "TRUE", "NOT NOT a = 1",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", SAME_AS_SQL)
+def test_expressions_mean_what_they_mean_in_sql(text: str):
+    base = sqlite3.connect(":memory:")
+    base.execute('create table t (a real, b real, t text, d text, "odd name" real)')
+    base.executemany("insert into t values (?, ?, ?, ?, ?)", [(*r[:3], str(r[3]), r[4]) for r in TYPED.rows()])
+    base.execute("pragma case_sensitive_like = on")
+    wanted = [r[0] for r in base.execute(f'select "odd name" from t where {text} order by 1')]
+    with open_source(TYPED, Reading(filter=text)) as source:
+        assert source.read(["odd name"])["odd name"].to_list() == wanted
+        assert source.n_rows == len(wanted)
+    base.close()
+
+
+def test_days_and_numbers_in_text(tmp_path: Path):
+    (tmp_path / "x.csv").write_text("n;day\n1,5;2024-01-31\n20;2023-12-01\n;\n")
+    reading = Reading(decimal=",", filter="n < 20 OR n IS NULL", derive={"y": "year(day)", "m": "CAST(n * 2 AS INT)"})
+    with open_source(tmp_path / "x.csv", reading) as source:
+        assert source.read(["y", "m", "n"]).rows() == [(2024, 3, "1,5"), (None, None, None)]
+    with open_source(TYPED, Reading(filter="d >= '2020-02-01'")) as source:
+        assert source.read(["odd name"])["odd name"].to_list() == [3, 5]
+
+
+REFUSED = [
+    ("read_csv('/etc/passwd') = 1", "no function 'read_csv'"),
+    ("a > (SELECT max(a) FROM t)", ""),
+    ("a > 1; DROP TABLE t", "no sign ';'"),
+    ("__import__('os')", "no function"),
+    ("avg(a) > 1", "no function 'avg'"),
+    ("random() > 0.5", "no function 'random'"),
+    ("ag > 1", "no column 'ag'"),
+    ("odd > 1", 'write  "odd name"'),
+    ("a >", "ends too early"),
+    ("a > 1 2", "nothing is expected"),
+    ("t > 1", "cannot be used as a number"),
+    ("a = NULL", "never true"),
+    ("a + 1", "not a comparison"),
+    ("a AND b", "comparison is expected"),
+    ("a LIKE b", "needs a pattern"),
+    ("CASE WHEN a > 1 THEN 'x' ELSE 2 END = 'x'", "different kinds"),
+    ("CAST(a AS BLOB) = 1", "no type"),
+    ("(" * 200 + "a" + ")" * 200 + " > 1", "nested too deeply"),
+    ("d > 'yesterday'", "not a day"),
+    ("left(t, a) = 'x'", "whole number"),
+]
+
+
+@pytest.mark.parametrize(("text", "says"), REFUSED)
+def test_what_cannot_be_said(text: str, says: str):
+    with pytest.raises(DataError) as caught:
+        open_source(TYPED, Reading(filter=text))
+    assert caught.value.code == "E473"
+    assert says in str(caught.value)
+    assert caught.value.hint
+
+
+@given(st.text(alphabet="ab t1.5'\"()<>=,+-*/%|_ANDORNOTINISNULLCASEWHENTHENELSEENDLIKE", max_size=40))
+@settings(max_examples=150, deadline=None)
+def test_any_text_is_understood_or_refused(text: str):
+    with contextlib.suppress(DataError):
+        TYPED.select(Expression(text, TYPED.schema, pl.col).compiled().expr)
+
+
+def test_a_text_that_is_no_number_is_no_gap(tmp_path: Path):
+    (tmp_path / "x.csv").write_text("age,sex\n17,m\nsecret,f\n40,m\n")
+    with pytest.raises(DataError) as caught:
+        open_source(tmp_path / "x.csv", Reading(filter="age >= 18"))
+    assert caught.value.code == "E474"
+    assert "secret" not in str(caught.value)
+    with open_source(tmp_path / "x.csv", Reading(filter="age >= 18"), ("", "secret")) as source:
+        assert source.read(["age"])["age"].to_list() == ["40"]
+
+
+def test_a_filter_that_leaves_nobody(tmp_path: Path):
+    with pytest.raises(DataError) as caught:
+        open_source(TYPED, Reading(filter="a > 99"))
+    assert caught.value.code == "E402"
+
+
+def test_a_derived_column_takes_no_name_that_is_taken():
+    with pytest.raises(DataError, match="cannot be derived") as caught:
+        open_source(TYPED, Reading(derive={"a": "b + 1"}))
+    assert caught.value.code == "E473"
+
+
+def test_a_release_is_never_filtered(people: Path):
+    """What is read back is the whole file: a filter would hide records from the check."""
+    job = load_job(people / "job.yaml")
+    run_job(job, job.data.path, people / "out")
+    table = people / "out" / "public" / "people.csv"
+    text = table.read_text()
+    table.write_text(text + "secret;m;flu\n")  # somebody who is alone, and too young for the filter
+    from typer.testing import CliRunner
+
+    from tarnkappe.cli.app import app
+
+    checked = CliRunner().invoke(app, ["verify", str(people / "out")])
+    assert checked.exit_code == 5, checked.output
