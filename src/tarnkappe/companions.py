@@ -15,6 +15,7 @@ from tarnkappe.errors import JobError
 from tarnkappe.fixes import setting
 from tarnkappe.groups import SUPPRESSED
 from tarnkappe.io import CsvDialect, Format, Staging, TableWriter
+from tarnkappe.io.databases import Address, is_database
 from tarnkappe.io.folders import (
     GROUPS,
     JOB,
@@ -45,7 +46,11 @@ if TYPE_CHECKING:
 
 def file_name(output: OutputSettings, data: Any) -> tuple[str, Format]:
     """Name and format of the released table: those of the input unless the job says otherwise."""
+    if output.database is not None:  # a table has no format; what is said about files does not concern it
+        return Address.of(output.database).name, "parquet"
     given = Path(data) if isinstance(data, (str, Path)) else Path("release.parquet")
+    if is_database(data):
+        given = Path(f"{Address.of(str(data)).name.replace('/', '_')}.parquet")
     parquet = given.suffix.lower() in (".parquet", ".pq")
     format_: Format = output.format or ("parquet" if parquet else "csv")  # type: ignore[assignment]
     return f"{unpacked_name(given).stem}.{format_}", format_
@@ -63,6 +68,8 @@ def sheet_file(name: str, sheet: str) -> str:
 
 def staging(job: Job, target: str | Path, overwrite: bool, inputs: Iterable[str | Path]) -> Staging | RemoteStaging:
     """Where a release is prepared before it gets its name: beside its folder, on whatever file system that is."""
+    if job.output.database is not None:
+        return database_staging(job.output.database, target, overwrite, inputs)
     if not is_address(target):
         return Staging(target, overwrite=overwrite, inputs=inputs)
     if job.engine.name != "spark":
@@ -70,6 +77,15 @@ def staging(job: Job, target: str | Path, overwrite: bool, inputs: Iterable[str 
     from tarnkappe.engines.spark.staging import RemoteStaging
 
     return RemoteStaging(str(target), master=job.engine.master, overwrite=overwrite)
+
+
+def database_staging(address: str, target: str | Path, overwrite: bool, inputs: Iterable[str | Path]) -> Staging:
+    """Where a release is prepared whose table goes to a database."""
+    from tarnkappe.io.databases.staging import DatabaseStaging
+
+    if is_address(target):
+        raise JobError("E110", "what goes with a table in a database goes to a local folder", hint="folder: release")
+    return DatabaseStaging(Address.of(address), target, overwrite=overwrite, inputs=inputs)
 
 
 def is_address(target: str | Path) -> bool:

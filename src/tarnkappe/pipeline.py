@@ -38,6 +38,7 @@ from tarnkappe.guards import (
     require_everybody,
 )
 from tarnkappe.io import Source
+from tarnkappe.io.databases.address import file_of
 from tarnkappe.io.dialect import stated_dialect
 from tarnkappe.io.source import is_csv
 from tarnkappe.job import Job
@@ -219,7 +220,7 @@ def _read(job: Job, data: Any) -> list[str | Path]:
     files = [c.taxonomy.path for c in job.columns if isinstance(c.taxonomy, File)]
     files += [one.earlier for one in job.attacks if isinstance(one, SequelAttack) and one.earlier is not None]
     tables = [data, None if job.population is None else job.population.given]
-    return [*files, *(table for table in tables if isinstance(table, (str, Path)))]
+    return [*files, *(file for table in tables if (file := file_of(table)) is not None)]
 
 
 def _count(job: Job, data: Any, clock: Phases) -> tuple[Checked, Engine]:

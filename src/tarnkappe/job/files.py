@@ -31,6 +31,7 @@ from tarnkappe.job.sections import (
     columns_of,
     criteria_listed,
     listed,
+    output_database,
     reading,
     reading_data,
     resolved,
@@ -127,6 +128,7 @@ def job_from_data(raw: Mapping[str, Any], folder: Path) -> Job:
         algorithm = with_effort(algorithm, top.effort)
     with at(place(raw, "engine")):
         engine = EngineSettings(top.engine, top.master, None if top.memory is None else str(top.memory))
+    database = output_database(output, raw, folder)
     target = resolved(output.folder, folder, place(section_of(raw, "output"), "folder"))
     with at(place(raw, "criteria")):
         return Job(
@@ -142,7 +144,7 @@ def job_from_data(raw: Mapping[str, Any], folder: Path) -> Job:
             title=top.title or "",
             purpose=top.purpose or "",
             data=DataSettings(*reading(data, raw, "data", folder)),
-            output=OutputSettings(target, output.format, output.spreadsheet_safe, output.solutions),
+            output=OutputSettings(target, output.format, output.spreadsheet_safe, output.solutions, database),
             population=Population(*reading(population, raw, "population", folder)) if "population" in raw else None,
             engine=engine,
             attacks=[attack_from(item, raw, folder) for item in listed(raw, "attacks")],

@@ -17,6 +17,7 @@ from tarnkappe.errors import JobError, Notice, did_you_mean
 from tarnkappe.fixes import Fix, role, say, setting
 from tarnkappe.goal import Goal
 from tarnkappe.io import CsvDialect
+from tarnkappe.io.databases import Address, is_database
 from tarnkappe.job.attacks import attacks_of, require_attackable
 from tarnkappe.job.given import (
     algorithm_of,
@@ -66,9 +67,15 @@ Coarsening = TaxonomyBuilder | Taxonomy | Numeric
 class DataSettings:
     """Where the data are and how their file is to be read; what is not said is detected."""
 
+    #: A file, or the address of a table in a database.
     path: str | None = None
     dialect: CsvDialect = field(default_factory=CsvDialect)
     missing: tuple[str, ...] = ("",)
+
+    def __post_init__(self) -> None:
+        """Refuse an address that is none, or holds a password."""
+        if is_database(self.path):
+            Address.of(str(self.path))
 
 
 @dataclass(frozen=True)
@@ -93,6 +100,13 @@ class OutputSettings:
     spreadsheet_safe: bool = False
     #: Whether the nodes of the lattice are written for the publisher, and which.
     solutions: str | None = None
+    #: The address of a table in a database that is to hold the released records; all else goes to the folder.
+    database: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse an address that no table can be written to."""
+        if self.database is not None and Address.of(self.database).table is None:
+            raise JobError("E110", "a release goes to a table, not to a query", hint="table: people_released")
 
 
 @dataclass(frozen=True, init=False, repr=False)
