@@ -11,7 +11,7 @@ import polars as pl
 
 from tarnkappe.arrays import Codes
 from tarnkappe.codebook import as_table
-from tarnkappe.errors import JobError
+from tarnkappe.errors import JobError, RefusedError
 from tarnkappe.fixes import setting
 from tarnkappe.groups import SUPPRESSED
 from tarnkappe.io import CsvDialect, Format, Staging, TableWriter
@@ -69,6 +69,10 @@ def sheet_file(name: str, sheet: str) -> str:
 def staging(job: Job, target: str | Path, overwrite: bool, inputs: Iterable[str | Path]) -> Staging | RemoteStaging:
     """Where a release is prepared before it gets its name: beside its folder, on whatever file system that is."""
     if job.output.database is not None:
+        if job.data.path == job.output.database:
+            table = Address.of(job.output.database)
+            what = f"the release would take the place of its own data, the table '{table.name}'"
+            raise RefusedError("E602", what, where=table.shown, hint=f"table: {table.name}_released")
         return database_staging(job.output.database, target, overwrite, inputs)
     if not is_address(target):
         return Staging(target, overwrite=overwrite, inputs=inputs)

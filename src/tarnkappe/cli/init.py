@@ -6,12 +6,12 @@ import os
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from tarnkappe.cli import screen
-from tarnkappe.cli.options import Debug, Overwrite
+from tarnkappe.cli.options import Debug, Overwrite, name_of, path_or_address
 
 if TYPE_CHECKING:
     from tarnkappe.job import DataSettings
@@ -20,9 +20,12 @@ if TYPE_CHECKING:
 
 def init(
     data: Annotated[
-        Path,
+        Any,
         typer.Argument(
-            help="A CSV or Parquet file, or the config.xml of an earlier tool.", metavar="DATA", show_default=False
+            help="A CSV or Parquet file, DATABASE#TABLE, or the config.xml of an earlier tool.",
+            metavar="DATA",
+            parser=path_or_address,
+            show_default=False,
         ),
     ],
     output: Annotated[
@@ -53,13 +56,14 @@ def init(
     """
     from tarnkappe.errors import JobError
 
-    if update is not None and (output is not None or overwrite or data.suffix.lower() == ".xml"):
+    xml = isinstance(data, Path) and data.suffix.lower() == ".xml"
+    if update is not None and (output is not None or overwrite or xml):
         raise JobError(
             "E108",
             "--update changes a job file in place; it takes a data file and no --output",
             hint=f"tarnkappe init DATA.csv --update {update}",
         )
-    if data.suffix.lower() == ".xml":
+    if xml:
         _from_xml(data, taxonomies, output or Path(f"{data.stem}.yaml"), overwrite)
     elif update is not None:
         _update(data, update)
@@ -67,16 +71,16 @@ def init(
         _from_data(data, output, overwrite)
 
 
-def _from_data(data: Path, given: Path | None, overwrite: bool) -> None:
+def _from_data(data: Path | str, given: Path | None, overwrite: bool) -> None:
     from tarnkappe.cli.progress import Working
     from tarnkappe.io import open_source
     from tarnkappe.io.source import unpacked_name
     from tarnkappe.job.suggest import suggest, suggested_job_text
 
-    stem = unpacked_name(data).stem
+    stem = unpacked_name(data).stem if isinstance(data, Path) else name_of(data).replace("/", "_")
     output = given or Path(f"{stem}.yaml")
     with Working("look") as progress:
-        progress(f"looking at {data.name}")
+        progress(f"looking at {name_of(data)}")
         with open_source(data) as source:
             suggestions = suggest(source)
             text = suggested_job_text(source, suggestions, _from(data, output), folder=f"{stem}-release")
@@ -113,7 +117,7 @@ def _next(job: Path, undecided: Sequence[str]) -> list[tuple[str, str]]:
     return [("Next", f"review the roles in {name}, then  {command}")]
 
 
-def _update(data: Path, job: Path) -> None:
+def _update(data: Path | str, job: Path) -> None:
     from tarnkappe.cli.progress import Working
     from tarnkappe.io import open_source, staged
     from tarnkappe.job.suggest import suggest
@@ -124,7 +128,7 @@ def _update(data: Path, job: Path) -> None:
     text = read_text(job)
     reading = _reading(job)
     with Working("look") as progress:
-        progress(f"looking at {data.name}")
+        progress(f"looking at {name_of(data)}")
         with open_source(data, reading.dialect, reading.missing) as source:
             update = updated_job_text(text, suggest(source), str(job))
     console = screen.stdout()
@@ -179,8 +183,12 @@ def _write(path: Path, text: str, overwrite: bool) -> None:
         unfinished.write_text(text, encoding="utf-8")
 
 
-def _from(data: Path, job: Path) -> str:
+def _from(data: Path | str, job: Path) -> str:
     """The path of the data as seen from the folder of the job file."""
+    if isinstance(data, str):
+        from tarnkappe.io.databases.address import Address
+
+        return Address.of(data).beside(Path.cwd()).relative_to(job.parent.resolve()).text
     try:
         return Path(os.path.relpath(data, job.parent)).as_posix()
     except ValueError:  # on another drive

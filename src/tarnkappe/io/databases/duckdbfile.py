@@ -96,7 +96,7 @@ class _Reading(Look):
     def _connected(self) -> Iterator[Any]:
         path = _existing(self.address)
         written = _WRITTEN.get(path)
-        connection = _connect(self.address, path, read_only=True) if written is None else written.cursor()
+        connection = _connect(self.address, path, read_only=True) if written is None else _beside(written)
         try:
             yield connection
         finally:
@@ -216,7 +216,9 @@ def _existing(address: Address) -> Path:
 
 def _connect(address: Address, path: Path, *, read_only: bool) -> Any:
     try:
-        return duckdb.connect(path, read_only=read_only)
+        connection = duckdb.connect(path, read_only=read_only)
+        connection.execute("SET python_enable_replacements = false")  # a table is a table, not a variable of ours
+        return connection
     except duckdb.Error as error:
         said = str(error).lower()
         if "lock" in said or "different configuration" in said:
@@ -226,6 +228,13 @@ def _connect(address: Address, path: Path, *, read_only: bool) -> Any:
         else:
             reason, hint = "the file cannot be opened", f"Try it:  duckdb {path}"
         raise no_connection(address, reason, hint) from None
+
+
+def _beside(written: Any) -> Any:
+    """A connection that sees what was committed of a file that is being written to."""
+    connection = written.cursor()
+    connection.execute("SET python_enable_replacements = false")
+    return connection
 
 
 def _end(path: Path, connection: Any) -> None:
@@ -262,10 +271,10 @@ def _declared(dtype: pl.DataType) -> str:
 
 
 def _fetched(connection: Any, statement: str, types: Mapping[str, pl.DataType]) -> Iterator[pl.DataFrame]:
-    connection.execute(statement)
-    reader = connection.to_arrow_reader(ROWS) if hasattr(connection, "to_arrow_reader") else None
+    found = connection.sql(statement)
+    reader = found.to_arrow_reader if hasattr(found, "to_arrow_reader") else found.fetch_arrow_reader  # before 1.4
     some = False
-    for batch in reader if reader is not None else connection.fetch_record_batch(ROWS):
+    for batch in reader(ROWS):
         some = True
         yield renamed(pl.DataFrame(batch), types)
     if not some:
