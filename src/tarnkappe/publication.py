@@ -116,6 +116,8 @@ def publish_to(
     described, evidence = rewrite(write_to)
     dialect = dialect.released()
     shown = f"{str(target).rstrip('/')}/{PUBLIC}/{name}"
+    if isinstance(stage, DatabaseStaging):
+        shown = f"table {name} in {stage.address.shown}"
     try:
         with ExitStack() as opened:
             written = {

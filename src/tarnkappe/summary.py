@@ -162,7 +162,9 @@ def _verified(release: Release) -> str:
     what = "re-counted the table in memory"
     if release.folder is not None:
         further = [t["file"] for t in release.public_manifest.get("tables", ())[1:]]
-        what = f"re-read {shown_path(release.folder / PUBLIC / release.public_manifest['file'])}"
+        file = release.public_manifest["file"]
+        in_folder = release.job.output.database is None
+        what = f"re-read {shown_path(release.folder / PUBLIC / file) if in_folder else f'table {file}'}"
         what += "".join(f" and {file}" for file in further)
     found = [*(verdict_words(v) for v in release.verdicts), *release.proved]
     return " ".join([what, *(f"✓ {words}" for words in found)])

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from threading import Lock
 from typing import Any
 
@@ -60,7 +61,9 @@ class _Snapshot(Look):
         super().__init__(address)
         self._uri = address.connection_uri()
         self._first = _connect(address, self._uri)
-        self._ended = weakref.finalize(self, _close, self._first)
+        #: Connections that see the same, and have nothing to do now.
+        self._idle: list[Any] = []
+        self._ended = weakref.finalize(self, _close, self._first, self._idle)
         _told(self._first, _READ_ONLY)
         self._snapshot: str | None = None
         try:
@@ -69,26 +72,26 @@ class _Snapshot(Look):
             _told(self._first, "ROLLBACK")
 
     def fields(self) -> tuple[Field, ...]:
-        connection = self._connected()
-        try:
-            with connection.cursor() as cursor:
-                schema = cursor.adbc_execute_schema(f"SELECT * FROM {self.relation}")
-                kinds = _kinds(cursor, schema)
-        except adbc_driver_manager.Error as error:
-            raise self.unanswered(_reason(error)) from None
-        finally:
-            _close(connection)
-        return tuple(_field(field, kind) for field, kind in zip(schema, kinds, strict=True))
+        with self._cursor() as cursor:
+            return _fields(cursor, self.relation)
 
     def batches(self, statement: str, types: Mapping[str, pl.DataType]) -> Iterator[pl.DataFrame]:
-        connection = self._connected()
+        with self._cursor() as cursor:
+            yield from _fetched(cursor, statement, types)
+
+    @contextmanager
+    def _cursor(self) -> Iterator[Any]:
+        connection = self._idle.pop() if self._idle else self._connected()
         try:
             with connection.cursor() as cursor:
-                yield from _fetched(cursor, statement, types)
+                yield cursor
         except adbc_driver_manager.Error as error:
-            raise self.unanswered(_reason(error)) from None
-        finally:
             _close(connection)
+            raise self.unanswered(_reason(error)) from None
+        except BaseException:  # whoever asked has not heard all of the answer
+            _close(connection)
+            raise
+        self._idle.append(connection)
 
     def close(self) -> None:
         self._ended()
@@ -197,9 +200,7 @@ class _Inside(Look):
 
     def fields(self) -> tuple[Field, ...]:
         with self._transaction._turn, self._transaction._translated(), self._transaction._connection.cursor() as cursor:
-            schema = cursor.adbc_execute_schema(f"SELECT * FROM {self.relation}")
-            kinds = _kinds(cursor, schema)
-        return tuple(_field(field, kind) for field, kind in zip(schema, kinds, strict=True))
+            return _fields(cursor, self.relation)
 
     def batches(self, statement: str, types: Mapping[str, pl.DataType]) -> Iterator[pl.DataFrame]:
         with self._transaction._turn, self._transaction._translated(), self._transaction._connection.cursor() as cursor:
@@ -248,8 +249,9 @@ _NO_CONNECTION = (
 )
 
 
-def _close(connection: Any) -> None:
-    connection.close()
+def _close(connection: Any, others: Sequence[Any] = ()) -> None:
+    for one in (connection, *others):
+        one.close()
 
 
 def _told(connection: Any, statement: str) -> Any:
@@ -268,6 +270,11 @@ def _fetched(cursor: Any, statement: str, types: Mapping[str, pl.DataType]) -> I
         yield renamed(pl.DataFrame(batch), types)
     if not some:
         yield pl.DataFrame(schema=dict(types))
+
+
+def _fields(cursor: Any, relation: str) -> tuple[Field, ...]:
+    schema = cursor.adbc_execute_schema(f"SELECT * FROM {relation}")
+    return tuple(_field(field, kind) for field, kind in zip(schema, _kinds(cursor, schema), strict=True))
 
 
 def _kinds(cursor: Any, schema: pa.Schema) -> list[tuple[str, int]]:
