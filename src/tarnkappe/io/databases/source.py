@@ -119,7 +119,7 @@ def _numbered(source: Source, found: pl.DataFrame) -> Counted:
         values.append(distinct)
     names = [column.name for column in columns]
     rows = pl.DataFrame([*codes, count]).group_by(names).agg(pl.col("n").sum()).sort(names)
-    return Counted(tuple(values), np.ascontiguousarray(rows.select(names).to_numpy()), rows["n"].to_numpy().copy())
+    return Counted(tuple(values), np.array(rows.select(names).to_numpy()), np.array(rows["n"].to_numpy()))
 
 
 def _digest_of_cells(names: Sequence[str], found: Counted) -> str:
