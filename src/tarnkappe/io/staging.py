@@ -197,12 +197,7 @@ class Staging:
         folder.chmod(self._mode)
         _flush_to_disk(folder)
         self._before_appearing()
-        if self.target.is_dir() and any(self.target.iterdir()):
-            self._replace(folder)
-        else:
-            if os.name == "nt" and self.target.is_dir():
-                self.target.rmdir()  # only there a rename does not replace an empty folder
-            folder.rename(self.target)
+        self._take_name(folder)
         self._folder = None
         self._made.clear()
         _flush_to_disk(self.target.parent)
@@ -210,6 +205,15 @@ class Staging:
     def _before_appearing(self) -> None:
         """What has to be done when all is written and only the name is missing; an exception still undoes it all."""
         return
+
+    def _take_name(self, folder: Path) -> None:
+        """Let a complete hidden folder take the target's name."""
+        if self.target.is_dir() and any(self.target.iterdir()):
+            self._replace(folder)
+        else:
+            if os.name == "nt" and self.target.is_dir():
+                self.target.rmdir()  # only there a rename does not replace an empty folder
+            folder.rename(self.target)
 
     def _replace(self, folder: Path) -> None:
         """Swap the new folder with the old release, in one step where the system can."""

@@ -6,6 +6,7 @@ whole numbers, or all of them numbers, they are read as such, and else as texts.
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import weakref
 from collections.abc import Iterator, Mapping
@@ -63,7 +64,9 @@ class _Reading(Look):
                 return
             if not path.is_file():
                 raise no_connection(self.address, "there is no such file", f"Look what is there:  ls {path.parent}")
-            connection = _connect(path, "ro")
+            # What a killed program left is undone by whoever opens the file next, and that takes the right to write.
+            connection = _connect(path, "rw" if os.access(path, os.W_OK) else "ro")
+            connection.execute("PRAGMA query_only = ON")
             try:
                 yield connection
             finally:

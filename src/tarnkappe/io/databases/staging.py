@@ -13,13 +13,15 @@ from typing import Any, Self
 import polars as pl
 
 from tarnkappe._version import __version__
-from tarnkappe.errors import RefusedError
+from tarnkappe.errors import RefusedError, TarnkappeError
 from tarnkappe.fixes import OVERWRITE, say
 from tarnkappe.io.base import Source
 from tarnkappe.io.databases.address import Address
 from tarnkappe.io.databases.base import MARK, Change, Look, change
-from tarnkappe.io.databases.source import as_csv
+from tarnkappe.io.databases.source import DatabaseSource, as_csv
 from tarnkappe.io.dialect import CsvDialect
+from tarnkappe.io.folders import ReleaseFolder, read_manifest
+from tarnkappe.io.leftovers import abandoned
 from tarnkappe.io.sink import Format
 from tarnkappe.io.staging import Staging
 
@@ -100,6 +102,21 @@ class DatabaseStaging(Staging):
             comment = f"{MARK}, made by version {__version__}, SHA-256 of its rows {self._digests[final]}"
             self._transaction.rename(hidden, final, comment)
         self._transaction.commit()
+
+    def _tidy(self, parent: Path) -> None:
+        """First end what was killed after its tables had appeared: its papers are whole, and lack only their name."""
+        for hidden in abandoned(parent, self._prefix("tmp")):
+            told = read_manifest(ReleaseFolder(hidden).manifest)
+            if told is not None and told.get("sha256") == self._digest_there():
+                self._take_name(hidden)
+        super()._tidy(parent)
+
+    def _digest_there(self) -> str | None:
+        try:
+            with DatabaseSource(self.address, ()) as source:
+                return source.sha256
+        except TarnkappeError:  # there is no table yet, or it cannot be read: whoever writes it will say so
+            return None
 
     def _undo(self) -> None:
         if self._change is not None:
