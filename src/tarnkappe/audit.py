@@ -145,9 +145,7 @@ def _audit_of_sheets(
         columns = [Column(name, "sensitive") for name in goal.columns]
     with ExitStack() as stack:
         told = dialect_told(manifest, reading.dialect)
-        tables = {
-            name: stack.enter_context(_open(path.with_name(file), *told)) for name, (file, _) in files.items()
-        }
+        tables = {name: stack.enter_context(_open(path.with_name(file), *told)) for name, (file, _) in files.items()}
         evidence = _evidence(path)
         shown = [column for table in tables.values() for column in table.columns]
         unread = belongs.raised if job_file is None else None  # only the job declares what its labels stand for
@@ -210,7 +208,7 @@ def _open(path: Path, dialect: CsvDialect, missing: tuple[str, ...], address: st
                 "E108",
                 "the table of this release is in a database, and only its private folder says in which",
                 where=str(path.with_name(MANIFEST)),
-                hint="Give its address:  tarnkappe verify 'postgresql://USER@HOST/DATABASE#TABLE' --quasi age,sex --k 5",
+                hint="Give its address:  tarnkappe verify 'postgresql://USER@HOST/DATABASE#TABLE' --quasi age --k 5",
             )
         address = replace(Address.of(kept), table=path.name).text
     return open_source(path if address is None else address, dialect, missing)

@@ -120,9 +120,7 @@ def publish_to(
         shown = f"table {name} in {stage.address.shown}"
     try:
         with ExitStack() as opened:
-            written = {
-                sheet: opened.enter_context(place.open(path, dialect, missing)) for sheet, path in paths.items()
-            }
+            written = {sheet: opened.enter_context(place.open(path, dialect, missing)) for sheet, path in paths.items()}
             for source in written.values():
                 source.decimal = run.checked.source.decimal
             hashing = in_background(lambda: {sheet: source.sha256 for sheet, source in written.items()})

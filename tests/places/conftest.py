@@ -10,8 +10,8 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from database_tables import KINDS, Database, fresh_schema  # noqa: E402
-from postgresql_server import NOT_INSTALLED, binaries, running  # noqa: E402
+from database_tables import KINDS, Database, fresh_schema
+from postgresql_server import NOT_INSTALLED, binaries, running
 
 
 @pytest.fixture(scope="session")

@@ -64,7 +64,8 @@ def test_a_variable_may_stand_for_the_password_and_is_only_known_to_the_client(m
 
 
 @pytest.mark.parametrize(
-    "text", ["postgresql://host/db", "sqlite:///#people", "duckdb://#people", "mysql://host/db#people", "sqlite:///a.db"]
+    "text",
+    ["postgresql://host/db", "sqlite:///#people", "duckdb://#people", "mysql://host/db#people", "sqlite:///a.db"],
 )
 def test_what_is_no_address_of_a_table_is_refused(text):
     with pytest.raises(TarnkappeError) as refused:

@@ -67,7 +67,7 @@ def test_an_existing_table_is_only_replaced_if_it_is_a_release_and_that_is_asked
     database.put("precious", people(3))
     before = database.rows("precious")
     for overwrite in (False, True):
-        with pytest.raises(RefusedError, match="E601.*precious"):
+        with pytest.raises(RefusedError, match=r"E601.*precious"):
             run_job(job_to(database, tmp_path / "papers", "precious"), overwrite=overwrite)
     assert database.rows("precious") == before
     run_job(job_to(database, tmp_path / "papers"))
@@ -101,7 +101,9 @@ def test_what_does_not_verify_leaves_nothing_behind(database, tmp_path, monkeypa
     monkeypatch.setattr(staging_module.StagedTable, "write", spoilt)
     with pytest.raises(VerificationError, match="E501"):
         run_job(job_to(database, tmp_path / "papers"), overwrite=True)
-    monkeypatch.setattr(staging_module.StagedTable, "write", lambda self, batch: write(self, batch.head(batch.height - 1)))
+    monkeypatch.setattr(
+        staging_module.StagedTable, "write", lambda self, batch: write(self, batch.head(batch.height - 1))
+    )
     with pytest.raises(VerificationError, match="E501"):
         run_job(job_to(database, tmp_path / "papers"), overwrite=True)
     assert database.rows("released") == before
@@ -156,7 +158,10 @@ def test_a_query_is_read_like_a_table(database, tmp_path):
     where = "people" if database.schema is None else f"{database.schema}.people"
     asked = Address(database.uri, query=f"SELECT age, sex, illness FROM {where} WHERE age < 40;").text
     job = tk.Job(
-        quasi={"age": tk.numeric(), "sex": tk.suppress()}, sensitive=["illness"], criteria=[tk.KAnonymity(5)], data=asked
+        quasi={"age": tk.numeric(), "sex": tk.suppress()},
+        sensitive=["illness"],
+        criteria=[tk.KAnonymity(5)],
+        data=asked,
     )
     release = run_job(job, None, tmp_path / "papers")
     assert release.public_manifest["records"] == people().filter(pl.col("age") < 40).height
@@ -164,7 +169,8 @@ def test_a_query_is_read_like_a_table(database, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "query", ["DELETE FROM people", "SELECT 1 AS a; DROP TABLE people", "SELECT nothing FROM people", "SELECT 1/0 FROM nowhere"]
+    "query",
+    ["DELETE FROM people", "SELECT 1 AS a; DROP TABLE people", "SELECT nothing FROM people", "SELECT 1/0 FROM nowhere"],
 )
 def test_a_query_can_only_read(database, query):
     database.put("people", people(3))
@@ -212,7 +218,9 @@ def test_types_come_and_go(database, tmp_path):
     )
     if database.kind == "postgresql":  # its library takes decimals for texts
         database.put("raw", kept.drop("price").with_columns(pl.Series("price", [str(p or 0) for p in kept["price"]])))
-        database.ask("CREATE TABLE people AS SELECT age, day, moment, ratio, yes, small, text, price::numeric(10,2) FROM raw")
+        database.ask(
+            "CREATE TABLE people AS SELECT age, day, moment, ratio, yes, small, text, price::numeric(10,2) FROM raw"
+        )
     else:
         database.put("people", kept)
     job = tk.Job(
@@ -270,7 +278,11 @@ def test_sqlite_columns_are_what_their_values_are(database_of):
     database.ask("CREATE TABLE people (a INTEGER, b TEXT COLLATE NOCASE, c, d REAL)")
     database.ask("INSERT INTO people VALUES (1, 'x', 1, 1), ('n/a', 'X', 2.5, 2), (NULL, 'x', NULL, 3)")
     source = open_source(database.address("people"))
-    assert source.read(["a", "b", "c", "d"]).rows() == [("1", "x", 1.0, 1.0), ("n/a", "X", 2.5, 2.0), (None, "x", None, 3.0)]
+    assert source.read(["a", "b", "c", "d"]).rows() == [
+        ("1", "x", 1.0, 1.0),
+        ("n/a", "X", 2.5, 2.0),
+        (None, "x", None, 3.0),
+    ]
     assert source.counted(["b"]).values[0].to_list() == ["X", "x"]
 
 
@@ -282,13 +294,15 @@ def test_no_password_is_told_anywhere(database_of, tmp_path, monkeypatch):
     uri = database.uri.replace("steward@", "steward:${CENSUS_PASSWORD}@")
     job = job_to(database, tmp_path / "papers")
     outputs = OutputSettings(job.output.folder, database=Address(uri, database.schema, "released").text)
-    release = run_job(tk.Job(
-        quasi={"age": tk.numeric(), "sex": tk.suppress()},
-        sensitive=["illness"],
-        criteria=[tk.KAnonymity(5)],
-        data=Address(uri, database.schema, "people").text,
-        output=outputs,
-    ))
+    release = run_job(
+        tk.Job(
+            quasi={"age": tk.numeric(), "sex": tk.suppress()},
+            sensitive=["illness"],
+            criteria=[tk.KAnonymity(5)],
+            data=Address(uri, database.schema, "people").text,
+            output=outputs,
+        )
+    )
     for file in files(tmp_path / "papers"):
         content = (tmp_path / "papers" / file).read_bytes()
         assert b"s3cr3t-word" not in content
@@ -333,7 +347,7 @@ def test_what_depends_on_a_table_keeps_it(database_of, tmp_path):
     run_job(job_to(database, tmp_path / "papers"))
     before = database.rows("released")
     database.ask("CREATE VIEW seen AS SELECT * FROM released")
-    with pytest.raises(DataError, match="E467.*depend"):
+    with pytest.raises(DataError, match=r"E467.*depend"):
         run_job(job_to(database, tmp_path / "papers"), seed=9, overwrite=True)
     assert database.rows("released") == before
     assert audit(tmp_path / "papers").ok

@@ -20,7 +20,9 @@ from tarnkappe.io import open_source
 from tarnkappe.job.model import OutputSettings, replace_job
 from tarnkappe.pipeline import counted, run_job
 
-TEXTS = st.sampled_from(["", "a", "A", "ä", "á", "a ", " a", "NULL", "n/a", "0", "00", 'x"y', "it's", "z\n", "\\N", "💧"])
+TEXTS = st.sampled_from(
+    ["", "a", "A", "ä", "á", "a ", " a", "NULL", "n/a", "0", "00", 'x"y', "it's", "z\n", "\\N", "💧"]
+)
 NUMBERS = st.sampled_from([0.0, -0.0, 1.0, 1.5, -2.25, 1e10, float("nan")])
 
 COLUMNS = {
@@ -29,7 +31,10 @@ COLUMNS = {
     "size": (st.none() | NUMBERS, pl.Float64),
     "born": (st.none() | st.sampled_from([dt.date(1950, 1, 1), dt.date(1999, 12, 31), dt.date(1600, 2, 29)]), pl.Date),
     "smokes": (st.none() | st.booleans(), pl.Boolean),
-    "seen": (st.none() | st.sampled_from([dt.datetime(2020, 1, 1), dt.datetime(2020, 1, 1, 0, 0, 0, 7)]), pl.Datetime("us")),
+    "seen": (
+        st.none() | st.sampled_from([dt.datetime(2020, 1, 1), dt.datetime(2020, 1, 1, 0, 0, 0, 7)]),
+        pl.Datetime("us"),
+    ),
 }
 
 ROWS = st.lists(st.tuples(*(values for values, _ in COLUMNS.values())), min_size=1, max_size=25)
@@ -126,7 +131,9 @@ def release_job(keep: bool, algorithm: str = "mondrian") -> tk.Job:
     return tk.Job(
         quasi={"age": tk.numeric(), "sex": tk.suppress(), "zip": tk.prefix(4, 3)},
         sensitive=["illness"],
-        criteria=[tk.KAnonymity(5), tk.LDiversity("illness", 2)] if algorithm == "mondrian" else [tk.FrequencyLDiversity("illness", 2)],
+        criteria=[tk.KAnonymity(5), tk.LDiversity("illness", 2)]
+        if algorithm == "mondrian"
+        else [tk.FrequencyLDiversity("illness", 2)],
         algorithm=algorithm,
         missing_rule="own-value",
         engine="streaming",
@@ -159,7 +166,10 @@ def test_several_tables_of_one_release(database, tmp_path):
     run_job(job, tmp_path / "people.parquet", tmp_path / "from-file")
     target = OutputSettings(str(tmp_path / "papers"), database=database.address("released"))
     run_job(replace_job(job, output=target), database.address("people"))
-    files = {t["file"].removesuffix(".parquet") for t in json.loads((tmp_path / "from-file/public/manifest.json").read_text())["tables"]}
+    files = {
+        t["file"].removesuffix(".parquet")
+        for t in json.loads((tmp_path / "from-file/public/manifest.json").read_text())["tables"]
+    }
     assert database.tables() == {"people"} | {name.replace("people", "released") for name in files}
     for name in files:
         expected = pl.read_parquet(tmp_path / f"from-file/public/{name}.parquet")
@@ -174,7 +184,10 @@ def test_only_cells_cross_the_wire(database, monkeypatch):
     batches = source._look.batches
     monkeypatch.setattr(source._look, "batches", lambda *a: (arrived.append(b.height) or b for b in batches(*a)))
     job = tk.Job(
-        quasi={"age": tk.numeric(), "sex": tk.suppress()}, drop="rest", criteria=[tk.KAnonymity(2)], missing_rule="own-value"
+        quasi={"age": tk.numeric(), "sex": tk.suppress()},
+        drop="rest",
+        criteria=[tk.KAnonymity(2)],
+        missing_rule="own-value",
     )
     StreamingEngine().count(source, job.schema(source.columns))
     assert sum(arrived) <= 9

@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tarnkappe.cli import screen
-from tarnkappe.cli.options import AsJson, Debug, Quasi, Sensitive, Settings, complete_criteria, path_or_address, split_names
+from tarnkappe.cli.options import (
+    AsJson,
+    Debug,
+    Quasi,
+    Sensitive,
+    Settings,
+    complete_criteria,
+    path_or_address,
+    split_names,
+)
 from tarnkappe.errors import JobError
 
 if TYPE_CHECKING:

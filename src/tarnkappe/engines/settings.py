@@ -67,7 +67,7 @@ class EngineSettings:
         return int(float(match[1]) * _UNITS[match[2]])
 
     def chosen(self, data: Any) -> str:
-        """The engine by name: what was asked for, or streaming for large files, databases and wherever memory is limited."""
+        """The engine by name: what was asked for, or streaming for databases, large files, limited memory."""
         if is_database(data):
             if self.name == "spark":
                 raise JobError("E110", "Spark does not read databases here", hint=_engine("streaming"))

@@ -124,7 +124,9 @@ def _from_database(section: PopulationSection | RecordsOutputSection, folder: Pa
             raise JobError("E103", what, hint="database: postgresql://USER@HOST/DATABASE")
         return None
     if isinstance(section, PopulationSection) and section.path is not None:
-        raise JobError("E110", "data come from a file or from a database: 'path' excludes 'database'", hint="table: NAME")
+        raise JobError(
+            "E110", "data come from a file or from a database: 'path' excludes 'database'", hint="table: NAME"
+        )
     return Address(section.database, **{key: getattr(section, key) for key in given}).beside(folder).text
 
 

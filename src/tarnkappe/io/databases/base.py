@@ -76,7 +76,11 @@ class Look(ABC):
         )
 
 
-_LISTING = {"postgresql": r"psql -c '\dt *.*'", "duckdb": "duckdb FILE 'SHOW ALL TABLES'", "sqlite": "sqlite3 FILE .tables"}
+_LISTING = {
+    "postgresql": r"psql -c '\dt *.*'",
+    "duckdb": "duckdb FILE 'SHOW ALL TABLES'",
+    "sqlite": "sqlite3 FILE .tables",
+}
 
 
 class Change(ABC):

@@ -253,7 +253,7 @@ def _field(name: str, kind: str) -> Field:
         return Field(name, column, _TYPES[kind])
     if kind in _MOMENTS:
         return Field(name, f"CASE WHEN isfinite({column}) THEN {column} END", _MOMENTS[kind])
-    if kind == "VARCHAR" or kind == "UUID" or kind.startswith("ENUM("):
+    if kind in ("VARCHAR", "UUID") or kind.startswith("ENUM("):
         return Field(name, f"CAST({column} AS VARCHAR) COLLATE C", pl.String())
     decimal = re.fullmatch(r"DECIMAL\((\d+),(\d+)\)", kind)
     if decimal is not None:

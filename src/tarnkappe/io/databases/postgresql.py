@@ -140,13 +140,14 @@ class _Transaction(Change):
 
     def append(self, table: str, rows: pl.DataFrame) -> None:
         """Send rows by binary ``COPY``."""
-        written = rows.select(pl.col(name).cast(_sent(dtype)) for name, dtype in rows.schema.items())
-        schema = written.head(0).to_arrow(compat_level=pl.CompatLevel.oldest()).schema
-        parts = (
-            batch
-            for start in range(0, written.height, ROWS)
-            for batch in written.slice(start, ROWS).to_arrow(compat_level=pl.CompatLevel.oldest()).to_batches()
-        )
+
+        def sent(start: int) -> pa.Table:  # some rows at a time: as texts they take far more memory
+            part = rows.slice(start, ROWS)
+            told = [pl.col(name).cast(_sent(dtype)) for name, dtype in rows.schema.items()]
+            return part.select(told).to_arrow(compat_level=pl.CompatLevel.oldest())
+
+        schema = sent(rows.height).schema
+        parts = (batch for start in range(0, rows.height, ROWS) for batch in sent(start).to_batches())
         with self._turn, self._translated(), self._connection.cursor() as cursor:
             reader = pa.RecordBatchReader.from_batches(schema, parts)
             cursor.adbc_ingest(table, reader, mode="append", db_schema_name=self._schema)
@@ -230,7 +231,9 @@ def _connect(address: Address, uri: str) -> Any:
         for words, reason, hint in _NO_CONNECTION:
             if words in said:
                 raise no_connection(address, reason, hint) from None
-        raise no_connection(address, "the server does not let us in", "Try it with  psql  and the same address.") from None
+        raise no_connection(
+            address, "the server does not let us in", "Try it with  psql  and the same address."
+        ) from None
 
 
 _NO_CONNECTION = (
@@ -312,25 +315,43 @@ def _field(field: pa.Field, told: tuple[str, int]) -> Field:
     return Field(field.name, column, pl.Object())
 
 
+#: What columns are declared as, and how their values are sent where that differs.
+_DECLARED: dict[type[pl.DataType], str] = {
+    pl.Boolean: "boolean",
+    pl.Int8: "smallint",
+    pl.Int16: "smallint",
+    pl.Int32: "integer",
+    pl.Int64: "bigint",
+    pl.UInt8: "smallint",
+    pl.UInt16: "integer",
+    pl.UInt32: "bigint",
+    pl.UInt64: "numeric(20,0)",
+    pl.Float32: "real",
+    pl.Float64: "double precision",
+    pl.Date: "date",
+    pl.Time: "time",
+    pl.Datetime: "timestamp",
+}
+_SENT: dict[type[pl.DataType], pl.DataType] = {
+    pl.Int8: pl.Int16(),
+    pl.UInt8: pl.Int16(),
+    pl.UInt16: pl.Int32(),
+    pl.UInt32: pl.Int64(),
+    pl.UInt64: pl.Decimal(20, 0),
+    pl.Datetime: pl.Datetime("us"),
+}
+
+
 def _declared(dtype: pl.DataType) -> str:
     """What a column is declared as."""
-    if dtype.is_integer():
-        small = {pl.Int8: "smallint", pl.Int16: "smallint", pl.UInt8: "smallint", pl.Int32: "integer", pl.UInt16: "integer"}
-        return small.get(type(dtype), "numeric(20,0)" if dtype == pl.UInt64 else "bigint")
     if isinstance(dtype, pl.Decimal):
         return f"numeric({dtype.precision or 38},{dtype.scale})"
-    known = {pl.Boolean: "boolean", pl.Float32: "real", pl.Float64: "double precision", pl.Date: "date", pl.Time: "time"}
-    return "timestamp" if isinstance(dtype, pl.Datetime) else known.get(type(dtype), "text")
+    return _DECLARED.get(type(dtype), "text")
 
 
 def _sent(dtype: pl.DataType) -> pl.DataType:
     """The type in which values of a column are sent."""
-    wider = {pl.Int8: pl.Int16(), pl.UInt8: pl.Int16(), pl.UInt16: pl.Int32(), pl.UInt32: pl.Int64()}
-    if dtype == pl.UInt64:
-        return pl.Decimal(20, 0)
-    if isinstance(dtype, pl.Datetime):
-        return pl.Datetime("us")
-    return wider.get(type(dtype), dtype if _declared(dtype) != "text" else pl.String())
+    return pl.String() if _declared(dtype) == "text" else _SENT.get(type(dtype), dtype)
 
 
 _REASONS = {
@@ -362,7 +383,9 @@ def _reason(error: Any) -> str:
 def _unwritten(transaction: _Transaction, error: Any) -> TarnkappeError:
     state = str(getattr(error, "sqlstate", None) or "")
     if state == "53100":
-        return LimitError("E701", "the disk of the database is full; nothing was changed", where=transaction.address.shown)
+        return LimitError(
+            "E701", "the disk of the database is full; nothing was changed", where=transaction.address.shown
+        )
     if state == "2BP01":
         return transaction.refused(_reason(error), "Drop what depends on it first, or name another table.")
     return transaction.refused(_reason(error))

@@ -66,13 +66,14 @@ class DatabaseSource(Source):
         names = self._known(columns)
         if not names:
             return None
-        types = {f"c{i}": self._fields[name].dtype for i, name in enumerate(names)}
-        batches = list(self._look.batches(self.counting(names), {**types, "n": pl.Int64()}))
-        found = _numbered(self, pl.concat(batches))
+        found = _numbered(self, names, self._look.batches(self.counting(names), self._types_counted(names)))
         self._digest = _digest_of_cells(names, found)
         if step is not None:
             step(self.n_rows, self.n_rows)
         return found
+
+    def _types_counted(self, names: Sequence[str]) -> dict[str, pl.DataType]:
+        return {**{f"c{i}": self._fields[name].dtype for i, name in enumerate(names)}, "n": pl.Int64()}
 
     def unreadable(self) -> TarnkappeError:  # type: ignore[override]
         """What the database said, if it said something."""
@@ -107,19 +108,36 @@ class DatabaseSource(Source):
         return register_io_source(arriving, schema=schema)
 
 
-def _numbered(source: Source, found: pl.DataFrame) -> Counted:
-    """Distinct rows as codes, in an order that does not depend on that in which they arrived."""
-    *columns, count = found
+def _numbered(source: Source, names: Sequence[str], arriving: Iterator[pl.DataFrame]) -> Counted:
+    """Distinct rows as codes, in an order that does not depend on that in which they arrived.
+
+    Texts are categories as soon as they are there: whole, those of many rows would take more than all that follows.
+    """
+    types = source.types(names)
+    texts = {f"c{i}": pl.Categories.random() for i, name in enumerate(names) if is_text(types[name])}
+    as_categories = {name: pl.Categorical(categories) for name, categories in texts.items()}
+    alive = [pl.Series(dtype=dtype) for dtype in as_categories.values()]  # else Polars forgets them between batches
+    *columns, count = pl.concat([batch.cast(dict(as_categories)) for batch in arriving])
     values, codes = [], []
     for column in columns:
-        known = column if is_text(column.dtype) else source.cleaned(column)
-        distinct = known.drop_nulls().unique().sort()
-        places = pl.Series(np.arange(1, len(distinct) + 1, dtype=np.int32))
-        codes.append(known.replace_strict(distinct, places, default=0, return_dtype=pl.Int32).alias(column.name))
-        values.append(distinct)
-    names = [column.name for column in columns]
-    rows = pl.DataFrame([*codes, count]).group_by(names).agg(pl.col("n").sum()).sort(names)
-    return Counted(tuple(values), np.array(rows.select(names).to_numpy()), np.array(rows["n"].to_numpy()))
+        if column.name in texts:
+            distinct = texts[column.name].to_series()
+            place = distinct.rank("ordinal").cast(pl.Int32)
+            code = place.gather(column.to_physical()).fill_null(0)
+        else:
+            known = source.cleaned(column)
+            distinct = known.drop_nulls().unique().sort()
+            place = pl.Series(np.arange(1, len(distinct) + 1, dtype=np.int32))
+            code = known.replace_strict(distinct, place, default=0, return_dtype=pl.Int32)
+        codes.append(code.alias(column.name))
+        values.append(distinct.sort())
+    del alive
+    found = [f"c{i}" for i in range(len(names))]
+    rows = pl.DataFrame([*codes, count])
+    if any(types[name].is_float() for name in names):  # 0 and -0, missing and no number, are the same only to us
+        rows = rows.group_by(found).agg(pl.col("n").sum())
+    rows = rows.sort(found)
+    return Counted(tuple(values), np.array(rows.select(found).to_numpy()), np.array(rows["n"].to_numpy()))
 
 
 def _digest_of_cells(names: Sequence[str], found: Counted) -> str:

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 def name(text: str) -> str:
     """A column, table or schema, whatever signs are in its name.
 
-    >>> name('"; drop table x')
-    '\"\"\"; drop table x\"'
+    >>> print(name('x"; drop table y'))
+    "x""; drop table y"
     """
     return '"' + text.replace('"', '""') + '"'
 
@@ -33,7 +33,7 @@ def literal(text: str) -> str:
 
 
 def selected(expressions: Sequence[str], relation: str) -> str:
-    """The rows of some columns, which are then called c0, c1, …"""
+    """The rows of some columns, which are then called c0, c1 and so on."""
     listed = ", ".join(f"{expression} AS c{i}" for i, expression in enumerate(expressions))
     return f"SELECT {listed} FROM {relation}"
 
