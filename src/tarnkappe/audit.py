@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from tarnkappe.audited import Audit, Reading, belonging
+from tarnkappe.audited import Audit, Reading, belonging, open_audited
 from tarnkappe.criteria import Criterion, criterion_class
 from tarnkappe.criteria.k_anonymity import KAnonymity
 from tarnkappe.criteria.l_diversity import LDiversity
@@ -19,7 +19,7 @@ from tarnkappe.criteria.t_closeness import TCloseness
 from tarnkappe.engines.measures import measured
 from tarnkappe.errors import DataError, JobError
 from tarnkappe.goal import Goal
-from tarnkappe.io import CsvDialect, Source, open_source
+from tarnkappe.io import Source, open_source
 from tarnkappe.io.databases import Address, is_database
 from tarnkappe.io.folders import (
     MANIFEST,
@@ -31,7 +31,6 @@ from tarnkappe.io.folders import (
     dialect_told,
     lies_beside,
     manifest_of,
-    read_manifest,
 )
 from tarnkappe.job import Job
 from tarnkappe.job.files import load_job
@@ -145,7 +144,9 @@ def _audit_of_sheets(
         columns = [Column(name, "sensitive") for name in goal.columns]
     with ExitStack() as stack:
         told = dialect_told(manifest, reading.dialect)
-        tables = {name: stack.enter_context(_open(path.with_name(file), *told)) for name, (file, _) in files.items()}
+        tables = {
+            name: stack.enter_context(open_audited(path.with_name(file), *told)) for name, (file, _) in files.items()
+        }
         evidence = _evidence(path)
         shown = [column for table in tables.values() for column in table.columns]
         unread = belongs.raised if job_file is None else None  # only the job declares what its labels stand for
@@ -193,25 +194,8 @@ def columns_of(file: str | Path, reading: Reading) -> tuple[str, ...]:
     """The columns of a file, or of the table of a release folder."""
     path, _ = _table_of(file)
     told = dialect_told(manifest_of(path), reading.dialect)
-    with _open(path, *told, str(file) if is_database(file) else None) as source:
+    with open_audited(path, *told, str(file) if is_database(file) else None) as source:
         return source.columns
-
-
-def _open(path: Path, dialect: CsvDialect, missing: tuple[str, ...], address: str | None = None) -> Source:
-    """A table to check: at an address, or where its name stands; a release may have its table in a database."""
-    manifest = read_manifest(path.with_name(MANIFEST)) if address is None and not path.exists() else None
-    if manifest is not None and "database" in manifest:
-        folder = ReleaseFolder.around(path)
-        kept = None if folder is None or folder.job is None else load_job(folder.job).output.database
-        if kept is None:
-            raise JobError(
-                "E108",
-                "the table of this release is in a database, and only its private folder says in which",
-                where=str(path.with_name(MANIFEST)),
-                hint="Give its address:  tarnkappe verify 'postgresql://USER@HOST/DATABASE#TABLE' --quasi age --k 5",
-            )
-        address = replace(Address.of(kept), table=path.name).text
-    return open_source(path if address is None else address, dialect, missing)
 
 
 def _table_of(file: str | Path) -> tuple[Path, Path | None]:
@@ -296,9 +280,11 @@ def _asked(
         # The release is written like the data of the job, but may have been converted since.
         missing = (*job.data.missing, "") if "" not in job.data.missing else job.data.missing
         dialect = dialect_told(manifest, reading.dialect)[0]
-        source = _open(file, replace(dialect, decimal=dialect.decimal or job.data.dialect.decimal), missing, address)
+        source = open_audited(
+            file, replace(dialect, decimal=dialect.decimal or job.data.dialect.decimal), missing, address
+        )
         return _Asked.by(job, source, str(job_file))
-    source = _open(file, *dialect_told(manifest, reading.dialect), address)
+    source = open_audited(file, *dialect_told(manifest, reading.dialect), address)
     if criteria:
         if not quasi:
             raise JobError(

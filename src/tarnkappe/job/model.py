@@ -17,7 +17,7 @@ from tarnkappe.errors import JobError, Notice, did_you_mean
 from tarnkappe.fixes import Fix, role, say, setting
 from tarnkappe.goal import Goal
 from tarnkappe.io import CsvDialect
-from tarnkappe.io.databases import Address, is_database
+from tarnkappe.io.databases import require_table
 from tarnkappe.job.attacks import attacks_of, require_attackable
 from tarnkappe.job.given import (
     algorithm_of,
@@ -65,17 +65,15 @@ Coarsening = TaxonomyBuilder | Taxonomy | Numeric
 
 @dataclass(frozen=True)
 class DataSettings:
-    """Where the data are and how their file is to be read; what is not said is detected."""
+    """Where the data are (a file, or a table's address) and how to read them; what is not said is detected."""
 
-    #: A file, or the address of a table in a database.
     path: str | None = None
     dialect: CsvDialect = field(default_factory=CsvDialect)
     missing: tuple[str, ...] = ("",)
 
     def __post_init__(self) -> None:
         """Refuse an address that is none, or holds a password."""
-        if is_database(self.path):
-            Address.of(str(self.path))
+        require_table(self.path)
 
 
 @dataclass(frozen=True)
@@ -92,7 +90,7 @@ class Population(DataSettings):
 
 @dataclass(frozen=True)
 class OutputSettings:
-    """Where a release goes."""
+    """Where a release goes: a folder, and the address of a table (`database`) if the records go to one."""
 
     folder: str | None = None
     format: str | None = None
@@ -100,13 +98,11 @@ class OutputSettings:
     spreadsheet_safe: bool = False
     #: Whether the nodes of the lattice are written for the publisher, and which.
     solutions: str | None = None
-    #: The address of a table in a database that is to hold the released records; all else goes to the folder.
     database: str | None = None
 
     def __post_init__(self) -> None:
         """Refuse an address that no table can be written to."""
-        if self.database is not None and Address.of(self.database).table is None:
-            raise JobError("E110", "a release goes to a table, not to a query", hint="table: people_released")
+        require_table(self.database, to_write=True)
 
 
 @dataclass(frozen=True, init=False, repr=False)

@@ -165,6 +165,14 @@ class Address:
         return _VARIABLE.sub(value, text)
 
 
+def require_table(given: str | None, *, to_write: bool = False) -> None:
+    """Refuse an address of a database that is none, holds a password, or is not one of a table to write to."""
+    if given is None or not (to_write or is_database(given)):
+        return
+    if Address.of(given).table is None and to_write:
+        raise DataError("E462", "a release goes to a table, not to a query", hint="table: people_released")
+
+
 def _refuse_password(text: str) -> None:
     """Refuse an address with a password in it, wherever its signs may make it seem to end."""
     rest = text.partition("://")[2]

@@ -14,7 +14,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
 from typing import Any
-from urllib.parse import quote
 
 import polars as pl
 
@@ -164,7 +163,7 @@ def _file(address: Address) -> Path:
 
 
 def _connect(path: Path, mode: str) -> sqlite3.Connection:
-    uri = f"file:{quote(str(path))}?mode={mode}"
+    uri = f"{path.as_uri()}?mode={mode}"
     # Polars reads in threads of its own; SQLite lets them take turns.
     return sqlite3.connect(uri, uri=True, timeout=_PATIENCE, isolation_level=None, check_same_thread=False)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import secrets
 from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
@@ -21,7 +20,7 @@ from tarnkappe.io.databases.base import MARK, Change, Look, change
 from tarnkappe.io.databases.source import DatabaseSource, as_csv
 from tarnkappe.io.dialect import CsvDialect
 from tarnkappe.io.folders import ReleaseFolder, read_manifest
-from tarnkappe.io.leftovers import abandoned
+from tarnkappe.io.leftovers import abandoned, temporary_tag
 from tarnkappe.io.sink import Format
 from tarnkappe.io.staging import Staging
 
@@ -75,7 +74,7 @@ class DatabaseStaging(Staging):
         final = Path(name).name
         if final not in self._hidden:
             self._refuse_taken(final)
-            self._hidden[final] = f"tarnkappe_{secrets.token_hex(8)}"
+            self._hidden[final] = f"tarnkappe{temporary_tag()}"
         return Path(final)
 
     def writer(self, path: str | Path, format_: Format, dialect: CsvDialect | None, missing: str) -> StagedTable:
@@ -171,7 +170,7 @@ class ReadBack(Source):
 
         fields = look.fields()
         types = {field.name: field.dtype for field in fields}
-        self._path = folder / f"read-back-{secrets.token_hex(4)}"
+        self._path = folder / f"read-back{temporary_tag()}"
         statement = sql.selected([field.expression for field in fields], look.relation)
         digest, n_rows = hashlib.sha256(), 0
         with self._path.open("wb") as file:
