@@ -351,7 +351,9 @@ def _declared(dtype: pl.DataType) -> str:
 
 def _sent(dtype: pl.DataType) -> pl.DataType:
     """The type in which values of a column are sent."""
-    return pl.String() if _declared(dtype) == "text" else _SENT.get(type(dtype), dtype)
+    if _declared(dtype) != "text":
+        return _SENT.get(type(dtype), dtype)
+    return dtype if isinstance(dtype, pl.Categorical) else pl.String()  # categories are written out by the library
 
 
 _REASONS = {

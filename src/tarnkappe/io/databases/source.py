@@ -117,7 +117,9 @@ def _numbered(source: Source, names: Sequence[str], arriving: Iterator[pl.DataFr
     texts = {f"c{i}": pl.Categories.random() for i, name in enumerate(names) if is_text(types[name])}
     as_categories = {name: pl.Categorical(categories) for name, categories in texts.items()}
     alive = [pl.Series(dtype=dtype) for dtype in as_categories.values()]  # else Polars forgets them between batches
-    *columns, count = pl.concat([batch.cast(dict(as_categories)) for batch in arriving])
+    *columns, count = pl.concat(
+        [batch.with_columns(pl.col(c).cast(t) for c, t in as_categories.items()) for batch in arriving]
+    )
     values, codes = [], []
     for column in columns:
         if column.name in texts:
