@@ -51,7 +51,7 @@ def release(path: Path, arguments: argparse.Namespace) -> dict[str, object]:
     import tarnkappe as tk
     from tarnkappe.datasets import census_taxonomies
     from tarnkappe.engines.settings import EngineSettings
-    from tarnkappe.job.model import OutputSettings
+    from tarnkappe.job.places import OutputSettings
 
     taxonomies = census_taxonomies()
     job = tk.Job(

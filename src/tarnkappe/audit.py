@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from tarnkappe.audited import Audit, Reading, belonging
+from tarnkappe.audited import Audit, Reading, belonging, open_audited
 from tarnkappe.criteria import Criterion, criterion_class
 from tarnkappe.criteria.k_anonymity import KAnonymity
 from tarnkappe.criteria.l_diversity import LDiversity
@@ -20,6 +20,7 @@ from tarnkappe.engines.measures import measured
 from tarnkappe.errors import DataError, JobError
 from tarnkappe.goal import Goal
 from tarnkappe.io import Source, open_source
+from tarnkappe.io.databases import Address, is_database
 from tarnkappe.io.folders import (
     MANIFEST,
     ORIGINALS,
@@ -85,12 +86,13 @@ def audit(
     that are not published, or as they were before, row by row as in the file.
     """
     reading = reading or Reading()
-    path, kept = _table_of(Path(file))
+    path, kept = _table_of(file)
+    address = str(file) if is_database(file) else None
     job = kept if job is None and not criteria and not quasi else job
     manifest = manifest_of(path)
     if manifest is not None and "reading" in manifest and not quasi:
         return _audit_of_sheets(path, manifest, job, list(criteria), settings, reading)
-    asked = _asked(path, job, list(quasi), list(criteria), list(sensitive), settings, manifest, reading)
+    asked = _asked(path, job, list(quasi), list(criteria), list(sensitive), settings, manifest, reading, address)
     with asked.source as source:
         evidence = _evidence(path) if witness is None else _witnessed(witness, source, asked.quasi, asked.goal)
         secret = [c.name for c in asked.columns if c.role == "sensitive"]  # these are published, or it is an error
@@ -108,7 +110,7 @@ def audit(
         digest = source.sha256 if manifest else None
     stated = None if manifest is None else manifest.get("sha256")
     return Audit(
-        file=str(path),
+        file=address or str(path),
         description=source.description,
         quasi=tuple(asked.quasi),
         origin=asked.origin,
@@ -143,7 +145,7 @@ def _audit_of_sheets(
     with ExitStack() as stack:
         told = dialect_told(manifest, reading.dialect)
         tables = {
-            name: stack.enter_context(open_source(path.with_name(file), *told)) for name, (file, _) in files.items()
+            name: stack.enter_context(open_audited(path.with_name(file), *told)) for name, (file, _) in files.items()
         }
         evidence = _evidence(path)
         shown = [column for table in tables.values() for column in table.columns]
@@ -190,13 +192,17 @@ def _sheets_told(manifest: dict[str, Any], file: Path) -> tuple[Numbers, dict[st
 
 def columns_of(file: str | Path, reading: Reading) -> tuple[str, ...]:
     """The columns of a file, or of the table of a release folder."""
-    path, _ = _table_of(Path(file))
-    with open_source(path, *dialect_told(manifest_of(path), reading.dialect)) as source:
+    path, _ = _table_of(file)
+    told = dialect_told(manifest_of(path), reading.dialect)
+    with open_audited(path, *told, str(file) if is_database(file) else None) as source:
         return source.columns
 
 
-def _table_of(path: Path) -> tuple[Path, Path | None]:
+def _table_of(file: str | Path) -> tuple[Path, Path | None]:
     """The table to check: the file itself, or that of a release folder; then also the job that the publisher keeps."""
+    if is_database(file):
+        return Path(Address.of(str(file)).name), None
+    path = Path(file)
     if not path.is_dir() or any(path.glob("part-*")):
         return path, None
     folder = ReleaseFolder(path)
@@ -267,15 +273,18 @@ def _asked(
     settings: Iterable[str],
     manifest: dict[str, Any] | None,
     reading: Reading,
+    address: str | None,
 ) -> _Asked:
     if job_file is not None:
         job = load_job(job_file, settings)
         # The release is written like the data of the job, but may have been converted since.
         missing = (*job.data.missing, "") if "" not in job.data.missing else job.data.missing
         dialect = dialect_told(manifest, reading.dialect)[0]
-        source = open_source(file, replace(dialect, decimal=dialect.decimal or job.data.dialect.decimal), missing)
+        source = open_audited(
+            file, replace(dialect, decimal=dialect.decimal or job.data.dialect.decimal), missing, address
+        )
         return _Asked.by(job, source, str(job_file))
-    source = open_source(file, *dialect_told(manifest, reading.dialect))
+    source = open_audited(file, *dialect_told(manifest, reading.dialect), address)
     if criteria:
         if not quasi:
             raise JobError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +15,12 @@ from tarnkappe.criteria import Criterion
 from tarnkappe.criteria.k_anonymity import KAnonymity
 from tarnkappe.criteria.l_diversity import LDiversity
 from tarnkappe.criteria.t_closeness import TCloseness
-from tarnkappe.errors import VerificationError
+from tarnkappe.errors import JobError, VerificationError
 from tarnkappe.goal import Goal
-from tarnkappe.io import CsvDialect
+from tarnkappe.io import CsvDialect, Source, open_source
+from tarnkappe.io.databases import Address
+from tarnkappe.io.folders import MANIFEST, ReleaseFolder, read_manifest
+from tarnkappe.job.files import load_job
 from tarnkappe.schema import MissingRule
 from tarnkappe.verification import Verification
 
@@ -151,3 +154,20 @@ def belonging(table: Path) -> Iterator[None]:
             details=error.details,
             hint="Take both as they were written, or make the release anew.",
         ) from error
+
+
+def open_audited(path: Path, dialect: CsvDialect, missing: tuple[str, ...], address: str | None = None) -> Source:
+    """A table to check: at an address, or where its name stands; a release may have its table in a database."""
+    manifest = read_manifest(path.with_name(MANIFEST)) if address is None and not path.exists() else None
+    if manifest is not None and "database" in manifest:
+        folder = ReleaseFolder.around(path)
+        kept = None if folder is None or folder.job is None else load_job(folder.job).output.database
+        if kept is None:
+            raise JobError(
+                "E108",
+                "the table of this release is in a database, and only its private folder says in which",
+                where=str(path.with_name(MANIFEST)),
+                hint="Give its address:  tarnkappe verify 'postgresql://USER@HOST/DATABASE#TABLE' --quasi age --k 5",
+            )
+        address = replace(Address.of(kept), table=path.name).text
+    return open_source(path if address is None else address, dialect, missing)

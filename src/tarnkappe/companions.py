@@ -11,10 +11,11 @@ import polars as pl
 
 from tarnkappe.arrays import Codes
 from tarnkappe.codebook import as_table
-from tarnkappe.errors import JobError
+from tarnkappe.errors import JobError, RefusedError
 from tarnkappe.fixes import setting
 from tarnkappe.groups import SUPPRESSED
 from tarnkappe.io import CsvDialect, Format, Staging, TableWriter
+from tarnkappe.io.databases import Address, is_database
 from tarnkappe.io.folders import (
     GROUPS,
     JOB,
@@ -31,7 +32,7 @@ from tarnkappe.io.folders import (
 from tarnkappe.io.formats import release_format, unpacked_name
 from tarnkappe.io.partitions import table_name
 from tarnkappe.job import Job
-from tarnkappe.job.model import OutputSettings
+from tarnkappe.job.places import OutputSettings
 from tarnkappe.plain_json import to_json
 from tarnkappe.plan import AnyPlan, Plan
 from tarnkappe.publish.labels import Labels
@@ -48,7 +49,12 @@ if TYPE_CHECKING:
 
 def file_name(output: OutputSettings, data: Any) -> tuple[str, Format]:
     """Name and format of the released table: those of the input unless the job says otherwise."""
-    given = table_name(data) if isinstance(data, (str, Path)) else Path("release.parquet")
+    if output.database is not None:  # a table has no format; what is said about files does not concern it
+        return Address.of(output.database).name, "parquet"
+    if is_database(data):
+        given = Path(f"{Address.of(str(data)).name.replace('/', '_')}.parquet")
+    else:
+        given = table_name(data) if isinstance(data, (str, Path)) else Path("release.parquet")
     format_: Format = output.format or release_format(given)  # type: ignore[assignment]
     return f"{unpacked_name(given).stem}.{format_}", format_
 
@@ -65,6 +71,12 @@ def sheet_file(name: str, sheet: str) -> str:
 
 def staging(job: Job, target: str | Path, overwrite: bool, inputs: Iterable[str | Path]) -> Staging | RemoteStaging:
     """Where a release is prepared before it gets its name: beside its folder, on whatever file system that is."""
+    if job.output.database is not None:
+        if job.data.path == job.output.database:
+            table = Address.of(job.output.database)
+            what = f"the release would take the place of its own data, the table '{table.name}'"
+            raise RefusedError("E602", what, where=table.shown, hint=f"table: {table.name}_released")
+        return database_staging(job.output.database, target, overwrite, inputs)
     if not is_address(target):
         return Staging(target, overwrite=overwrite, inputs=inputs)
     if job.engine.name != "spark":
@@ -72,6 +84,15 @@ def staging(job: Job, target: str | Path, overwrite: bool, inputs: Iterable[str 
     from tarnkappe.engines.spark.staging import RemoteStaging
 
     return RemoteStaging(str(target), master=job.engine.master, overwrite=overwrite)
+
+
+def database_staging(address: str, target: str | Path, overwrite: bool, inputs: Iterable[str | Path]) -> Staging:
+    """Where a release is prepared whose table goes to a database."""
+    from tarnkappe.io.databases.staging import DatabaseStaging
+
+    if is_address(target):
+        raise JobError("E110", "what goes with a table in a database goes to a local folder", hint="folder: release")
+    return DatabaseStaging(Address.of(address), target, overwrite=overwrite, inputs=inputs)
 
 
 def is_address(target: str | Path) -> bool:

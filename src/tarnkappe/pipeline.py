@@ -39,6 +39,7 @@ from tarnkappe.guards import (
 )
 from tarnkappe.history.keeping import remembering
 from tarnkappe.io import Source
+from tarnkappe.io.databases.address import file_of
 from tarnkappe.io.dialect import stated_dialect
 from tarnkappe.io.source import is_csv
 from tarnkappe.job import Job
@@ -232,7 +233,7 @@ def _read(job: Job, data: Any) -> list[str | Path]:
     files += [one.earlier for one in job.attacks if isinstance(one, SequelAttack) and one.earlier is not None]
     files += [] if job.history is None else [job.history.ledger]
     tables = [data, None if job.population is None else job.population.given]
-    return [*files, *(table for table in tables if isinstance(table, (str, Path)))]
+    return [*files, *(file for table in tables if (file := file_of(table)) is not None)]
 
 
 def _count(job: Job, data: Any, clock: Phases, seed: int) -> tuple[Checked, Engine]:

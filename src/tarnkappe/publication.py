@@ -26,6 +26,7 @@ from tarnkappe.guards import (
     said_aloud,
 )
 from tarnkappe.io import CsvDialect, Format, Source, Staging, like
+from tarnkappe.io.databases.staging import DatabaseStaging
 from tarnkappe.io.folders import CODEBOOK, MANIFEST, PRIVATE, PUBLIC, told_dialect
 from tarnkappe.job import Job
 from tarnkappe.job.model import replace_job
@@ -106,19 +107,20 @@ def publish_to(
     dialect = getattr(run.checked.source, "dialect", None) or CsvDialect()
     dialect = replace(dialect, spreadsheet_safe=job.output.spreadsheet_safe)
     paths: dict[str, Path | str] = {}
+    place = stage if isinstance(stage, DatabaseStaging) else run.engine
 
     def write_to(sheet: str) -> AbstractContextManager[Writer]:
         paths[sheet] = stage.table(f"{PUBLIC}/{sheet_file(name, sheet)}")
-        return run.engine.writer(paths[sheet], format_, dialect, marker)
+        return place.writer(paths[sheet], format_, dialect, marker)
 
     described, evidence = rewrite(write_to)
     dialect = dialect.released()
     shown = f"{str(target).rstrip('/')}/{PUBLIC}/{name}"
+    if isinstance(stage, DatabaseStaging):
+        shown = f"table {name} in {stage.address.shown}"
     try:
         with ExitStack() as opened:
-            written = {
-                sheet: opened.enter_context(run.engine.open(path, dialect, missing)) for sheet, path in paths.items()
-            }
+            written = {sheet: opened.enter_context(place.open(path, dialect, missing)) for sheet, path in paths.items()}
             for source in written.values():
                 source.decimal = run.checked.source.decimal
             hashing = in_background(lambda: {sheet: source.sha256 for sheet, source in written.items()})
@@ -153,6 +155,7 @@ def publish_to(
             **({"csv": told_dialect(dialect, missing)} if format_ == "csv" else {}),
             "read": lines[MAIN],
             **_told(run, described, facts),
+            **(stage.told if isinstance(stage, DatabaseStaging) else {}),
         },
         private=_private(run),
         proved=found.proved,

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tarnkappe.io.databases import Address
 from tarnkappe.io.folders import GROUPS, JOB, MANIFEST, PRIVATE, PUBLIC, REPORT, dialect_told
 from tarnkappe.wording import count, duration, figure, percent, plural, shown_path, size
 
@@ -165,7 +166,9 @@ def _verified(release: Release) -> str:
     what = "re-counted the table in memory"
     if release.folder is not None:
         further = [t["file"] for t in release.public_manifest.get("tables", ())[1:]]
-        what = f"re-read {shown_path(release.folder / PUBLIC / release.public_manifest['file'])}"
+        file = release.public_manifest["file"]
+        in_folder = release.job.output.database is None
+        what = f"re-read {shown_path(release.folder / PUBLIC / file) if in_folder else f'table {file}'}"
         what += "".join(f" and {file}" for file in further)
     found = [*(verdict_words(v) for v in release.verdicts), *release.proved]
     return " ".join([what, *(f"✓ {words}" for words in found)])
@@ -196,10 +199,16 @@ def wrote_rows(release: Release) -> Rows:
     report = [REPORT] if release.has_public_report else []
     how = f" ({dialect_told(told)[0].describe()})" if "csv" in told else ""
     further = [t["file"] for t in told.get("tables", ())[1:]]
-    files = [told["file"] + how, *further, told["codebook"], *report, MANIFEST]
+    tables = [told["file"] + how, *further]
+    files = [*([] if release.job.output.database else tables), told["codebook"], *report, MANIFEST]
     kept = [REPORT, JOB, *([GROUPS] if not release.is_numbered else []), MANIFEST]
+    shown = f"{_folder(public)} (may be shared): {', '.join(files)}"
+    if release.job.output.database is not None:
+        place = Address.of(release.job.output.database).shown
+        first = ("Wrote", f"{place} (table: {', '.join(tables)})")
+        return [first, ("", shown), ("", f"{_folder(private)} (stays with you): {', '.join(kept)}")]
     return [
-        ("Wrote", f"{_folder(public)} (may be shared): {', '.join(files)}"),
+        ("Wrote", shown),
         ("", f"{_folder(private)} (stays with you): {', '.join(kept)}"),
     ]
 

@@ -23,7 +23,7 @@ from tarnkappe.audit import audit as verify_folder
 from tarnkappe.criteria.personalized_privacy import PersonalizedPrivacy
 from tarnkappe.errors import InfeasibleError, JobError, VerificationError
 from tarnkappe.groups import GroupStats
-from tarnkappe.job.model import OutputSettings
+from tarnkappe.job.places import OutputSettings
 from tarnkappe.kernels.subtree.raising import raise_values
 from tarnkappe.publish.personal import Personal
 from tarnkappe.schema import Column

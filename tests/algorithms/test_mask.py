@@ -22,7 +22,7 @@ from tarnkappe.choice import Auto
 from tarnkappe.criteria.m_confidentiality import MConfidentiality
 from tarnkappe.deals import Deal
 from tarnkappe.errors import InfeasibleError, JobError, VerificationError
-from tarnkappe.job.model import OutputSettings
+from tarnkappe.job.places import OutputSettings
 from tarnkappe.publish.masked import Masked
 
 #: The running example of the paper: two people of q1 who both have it, five of q2 who do not.

@@ -21,7 +21,7 @@ from tarnkappe.criteria.weighted_k_map import WeightedKMap
 from tarnkappe.errors import DataError, InfeasibleError, JobError, VerificationError
 from tarnkappe.goal import Goal
 from tarnkappe.job.files import job_from_text
-from tarnkappe.job.model import OutputSettings
+from tarnkappe.job.places import OutputSettings
 from tarnkappe.risks.weighted import individual_risks
 from tarnkappe.schema import Column
 

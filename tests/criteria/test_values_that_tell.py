@@ -22,7 +22,7 @@ from tarnkappe.criteria.quasi_sensitive import QuasiSensitive
 from tarnkappe.errors import JobError, VerificationError
 from tarnkappe.goal import Goal
 from tarnkappe.groups import GroupStats
-from tarnkappe.job.model import OutputSettings
+from tarnkappe.job.places import OutputSettings
 from tarnkappe.tally import Domain
 from tarnkappe.taxonomy.tree import Taxonomy
 

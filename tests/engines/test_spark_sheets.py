@@ -13,7 +13,7 @@ import tarnkappe as tk
 from tarnkappe.audit import audit
 from tarnkappe.datasets import census
 from tarnkappe.engines.settings import EngineSettings
-from tarnkappe.job.model import OutputSettings
+from tarnkappe.job.places import OutputSettings
 
 require_spark()
 

@@ -14,7 +14,7 @@ import brute
 import tarnkappe as tk
 from tarnkappe.errors import InfeasibleError, TarnkappeError
 from tarnkappe.io import CsvDialect
-from tarnkappe.job.model import DataSettings, OutputSettings
+from tarnkappe.job.places import DataSettings, OutputSettings
 from tarnkappe.schema import Column
 
 

@@ -21,7 +21,7 @@ import pytest
 import tarnkappe as tk
 from tarnkappe.errors import JobError, RefusedError, TarnkappeError
 from tarnkappe.io import CsvDialect
-from tarnkappe.job.model import DataSettings, OutputSettings
+from tarnkappe.job.places import DataSettings, OutputSettings
 from tarnkappe.schema import Column
 
 COLUMNS = ("zip", "age", "birth", "job", "grade", "status", "sex", "illness")

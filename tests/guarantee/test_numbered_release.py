@@ -22,7 +22,7 @@ from tarnkappe.deals import Deal
 from tarnkappe.engines.values import CellValues
 from tarnkappe.errors import InfeasibleError, JobError, VerificationError
 from tarnkappe.io import Source
-from tarnkappe.job.model import OutputSettings
+from tarnkappe.job.places import OutputSettings
 from tarnkappe.publish import batches, numbered
 from tarnkappe.taxonomy import intervals, suppress
 

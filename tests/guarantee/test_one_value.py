@@ -12,7 +12,7 @@ import pytest
 import tarnkappe as tk
 from tarnkappe.errors import InfeasibleError
 from tarnkappe.io import open_source
-from tarnkappe.job.model import DataSettings, OutputSettings
+from tarnkappe.job.places import DataSettings, OutputSettings
 from tarnkappe.pipeline import run_job
 from tarnkappe.schema import Column
 

@@ -18,7 +18,7 @@ from tarnkappe.cli.app import app
 from tarnkappe.criteria.k_e_anonymity import KEAnonymity
 from tarnkappe.errors import JobError
 from tarnkappe.io import CsvDialect
-from tarnkappe.job.model import DataSettings
+from tarnkappe.job.places import DataSettings
 from tarnkappe.taxonomy import Order, dates, ordered, tree
 
 #: As texts they would be sorted 10, 11, 100, 3, 5, 8.

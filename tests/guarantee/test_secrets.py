@@ -16,7 +16,8 @@ from whole_jobs import usual_algorithms
 import tarnkappe as tk
 from tarnkappe.algorithms import Algorithm
 from tarnkappe.certificate import add_checker
-from tarnkappe.job.model import Job, OutputSettings
+from tarnkappe.job.model import Job
+from tarnkappe.job.places import OutputSettings
 from tarnkappe.schema import Column
 
 SEED = 314159265358979323846264338327950288419

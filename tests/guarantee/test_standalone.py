@@ -27,7 +27,7 @@ from tarnkappe.audit import audit
 from tarnkappe.certificate import add_checker
 from tarnkappe.criteria import criterion_class
 from tarnkappe.errors import InfeasibleError, JobError
-from tarnkappe.job.model import OutputSettings
+from tarnkappe.job.places import OutputSettings
 
 
 def compare(table: Path) -> int:

@@ -11,7 +11,7 @@ import pytest
 import tarnkappe as tk
 from tarnkappe.audit import audit
 from tarnkappe.io import CsvDialect
-from tarnkappe.job.model import DataSettings
+from tarnkappe.job.places import DataSettings
 from tarnkappe.pipeline import run_job
 
 ODD = ["q0;ü", 'say "x", y', "two\nlines", "a|b\tc", "'", "=1+1", " blank ", "1;2;3;4"]

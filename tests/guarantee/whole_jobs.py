@@ -40,7 +40,7 @@ from tarnkappe.criteria.k_indistinguishability import KIndistinguishability
 from tarnkappe.criteria.max_risk import MaxRisk
 from tarnkappe.criteria.personalized_privacy import PersonalizedPrivacy
 from tarnkappe.io import CsvDialect
-from tarnkappe.job.model import DataSettings, OutputSettings
+from tarnkappe.job.places import DataSettings, OutputSettings
 from tarnkappe.params import parameters
 from tarnkappe.publish.numbered import Numbered
 from tarnkappe.schema import Column

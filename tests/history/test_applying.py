@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import tarnkappe as tk
 from tarnkappe.errors import DataError, InfeasibleError, JobError
 from tarnkappe.history.applying import apply_recoding
-from tarnkappe.job.model import OutputSettings
+from tarnkappe.job.places import OutputSettings
 
 CITIES = {"north": ["Kiel", "Bremen"], "south": ["Ulm", "Passau"]}
 

@@ -25,7 +25,7 @@ from tarnkappe.companions import file_name, sheet_file
 from tarnkappe.io import CsvDialect, Source, Staging, like, open_source
 from tarnkappe.job.given import data_and_folder
 from tarnkappe.job.items import KEY, Items, ItemsJob
-from tarnkappe.job.model import DataSettings, OutputSettings
+from tarnkappe.job.places import DataSettings, OutputSettings
 from tarnkappe.phases import Phases, Progress
 from tarnkappe.taxonomy import TaxonomyBuilder, from_file
 from tarnkappe.taxonomy.builders import File

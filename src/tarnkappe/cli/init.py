@@ -7,12 +7,12 @@ import re
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from tarnkappe.cli import screen
-from tarnkappe.cli.options import Debug, Overwrite
+from tarnkappe.cli.options import Debug, Overwrite, name_of, path_or_address
 
 if TYPE_CHECKING:
     from tarnkappe.job import DataSettings
@@ -21,10 +21,11 @@ if TYPE_CHECKING:
 
 def init(
     data: Annotated[
-        Path,
+        Any,
         typer.Argument(
-            help="A table (CSV, Parquet, Excel, SPSS …), or the config.xml of an earlier tool.",
+            help="A table (CSV, Parquet, Excel, SPSS …), DATABASE#TABLE, or the config.xml of an earlier tool.",
             metavar="DATA",
+            parser=path_or_address,
             show_default=False,
         ),
     ],
@@ -60,7 +61,7 @@ def init(
     """
     from tarnkappe.errors import JobError
 
-    is_config = _is_config(data)
+    is_config = isinstance(data, Path) and _is_config(data)
     if update is not None and (output is not None or overwrite or is_config):
         raise JobError(
             "E108",
@@ -88,17 +89,17 @@ def _is_config(file: Path) -> bool:
     return not elements or elements[0] == b"config" or b"<!DOCTYPE" in start
 
 
-def _from_data(data: Path, given: Path | None, overwrite: bool, sheet: str | None) -> None:
+def _from_data(data: Path | str, given: Path | None, overwrite: bool, sheet: str | None) -> None:
     from tarnkappe.cli.progress import Working
     from tarnkappe.io import open_source
     from tarnkappe.io.reading import Reading
     from tarnkappe.io.source import unpacked_name
     from tarnkappe.job.suggest import suggest, suggested_job_text
 
-    stem = unpacked_name(data).stem
+    stem = unpacked_name(data).stem if isinstance(data, Path) else name_of(data).replace("/", "_")
     output = given or Path(f"{stem}.yaml")
     with Working("look") as progress:
-        progress(f"looking at {data.name}")
+        progress(f"looking at {name_of(data)}")
         with open_source(data, None if sheet is None else Reading(sheet=sheet)) as source:
             suggestions = suggest(source)
             path = _from(data, output)
@@ -136,7 +137,7 @@ def _next(job: Path, undecided: Sequence[str]) -> list[tuple[str, str]]:
     return [("Next", f"review the roles in {name}, then  {command}")]
 
 
-def _update(data: Path, job: Path) -> None:
+def _update(data: Path | str, job: Path) -> None:
     from tarnkappe.cli.progress import Working
     from tarnkappe.io import open_source, staged
     from tarnkappe.job.suggest import suggest
@@ -147,7 +148,7 @@ def _update(data: Path, job: Path) -> None:
     text = read_text(job)
     reading = _reading(job)
     with Working("look") as progress:
-        progress(f"looking at {data.name}")
+        progress(f"looking at {name_of(data)}")
         with open_source(data, reading.dialect, reading.missing) as source:
             update = updated_job_text(text, suggest(source), str(job))
     console = screen.stdout()
@@ -202,8 +203,12 @@ def _write(path: Path, text: str, overwrite: bool) -> None:
         unfinished.write_text(text, encoding="utf-8")
 
 
-def _from(data: Path, job: Path) -> str:
+def _from(data: Path | str, job: Path) -> str:
     """The path of the data as seen from the folder of the job file."""
+    if isinstance(data, str):
+        from tarnkappe.io.databases.address import Address
+
+        return Address.of(data).beside(Path.cwd()).relative_to(job.parent.resolve()).text
     try:
         return Path(os.path.relpath(data, job.parent)).as_posix()
     except ValueError:  # on another drive

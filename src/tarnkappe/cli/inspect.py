@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from tarnkappe.cli import screen
-from tarnkappe.cli.options import AsJson, DataFile, Debug, Quasi, split_names
+from tarnkappe.cli.options import AsJson, DataFile, Debug, Quasi, name_of, split_names
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -29,7 +29,7 @@ def inspect(data: DataFile, quasi: Quasi = None, as_json: AsJson = False, debug:
     from tarnkappe.looks.facts import uniqueness
 
     with Working("look", "count") as progress:
-        progress(f"looking at {data.name}")
+        progress(f"looking at {name_of(data)}")
         with open_source(data) as source:
             suggestions = suggest(source)
             chosen = split_names(quasi, source.columns)

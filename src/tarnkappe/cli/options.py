@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -46,11 +46,28 @@ def complete_settings(incomplete: str) -> list[str]:
     return [s for s in starts if s.startswith(incomplete)]
 
 
+def path_or_address(text: str) -> Path | str:
+    """A path, or the address of a table in a database, which is none."""
+    from tarnkappe.io.databases.address import is_database
+
+    return text if is_database(text) else Path(text)
+
+
+def name_of(data: Path | str) -> str:
+    """What to call data that were given on the command line."""
+    from tarnkappe.io.databases.address import Address
+
+    return data.name if isinstance(data, Path) else Address.of(data).name
+
+
 # Whether files can be read is found out by whoever reads them, who knows better what to say about it.
 DataFile = Annotated[
-    Path,
+    Any,  # a path, or the address of a table
     typer.Argument(
-        help="A table: CSV, Parquet, Excel, SPSS, Stata and others.", metavar="DATA", readable=False, show_default=False
+        help="A table: CSV, Parquet, Excel, SPSS, Stata and others, or DATABASE#TABLE.",
+        metavar="DATA",
+        parser=path_or_address,
+        show_default=False,
     ),
 ]
 MaybeData = Annotated[

@@ -6,12 +6,21 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from tarnkappe.cli import screen
-from tarnkappe.cli.options import AsJson, Debug, Quasi, Sensitive, Settings, complete_criteria, split_names
+from tarnkappe.cli.options import (
+    AsJson,
+    Debug,
+    Quasi,
+    Sensitive,
+    Settings,
+    complete_criteria,
+    path_or_address,
+    split_names,
+)
 from tarnkappe.errors import JobError
 
 if TYPE_CHECKING:
@@ -24,11 +33,11 @@ _USUAL_GROUPS = 3
 
 def verify(
     file: Annotated[
-        Path,
+        Any,
         typer.Argument(
-            help="The file to check, ours or not, or a release folder.",
+            help="The file to check, ours or not, a release folder, or DATABASE#TABLE.",
             metavar="FILE",
-            readable=False,
+            parser=path_or_address,
             show_default=False,
         ),
     ],
@@ -142,7 +151,7 @@ def verify(
         raise JobError("E108", "--set changes a setting of a job, so it needs --job", hint="tarnkappe verify --help")
     signed = _Signed.of(file, signed_by)
     added = _checker_beside(file) if standalone else []
-    if job is None and not quasi and not criterion and k is None and l is None and t is None:
+    if isinstance(file, Path) and job is None and not (quasi or criterion) and k is None and l is None and t is None:
         kept = verify_bundle(file, signed.facts, [*signed.rows, *added], signed=signed.ok, as_json=as_json)
         if kept is not None:
             raise typer.Exit(0 if kept else 5)
@@ -192,6 +201,7 @@ class _Signed:
     def of(cls, file: Path, key: Path | None) -> _Signed:
         if key is None:
             return cls()
+        _require_folder(file, "--signed-by")
         from tarnkappe.certificate import signature_of
 
         found = signature_of(file, key)
@@ -201,10 +211,16 @@ class _Signed:
         return cls(found == "valid", (("Signature", said),), {"signature": found})
 
 
+def _require_folder(file: object, option: str) -> None:
+    if not isinstance(file, Path):
+        raise JobError("E108", f"{option} is about a release folder, not about a table", hint="tarnkappe verify FOLDER")
+
+
 def _checker_beside(file: Path) -> list[tuple[str, str]]:
     """Write the checker that needs no Tarnkappe into a release, and say how it is called."""
     from tarnkappe.certificate import add_checker
 
+    _require_folder(file, "--standalone")
     path = add_checker(file)
     return [("Wrote", f"{screen.shown_path(path)}   (to check without Tarnkappe:  python3 {path.name})")]
 

@@ -13,7 +13,8 @@ from typing import Any
 from tarnkappe.errors import JobError
 from tarnkappe.job import Job
 from tarnkappe.job.files import job_from_data
-from tarnkappe.job.model import OutputSettings, replace_job
+from tarnkappe.job.model import replace_job
+from tarnkappe.job.places import OutputSettings
 from tarnkappe.job.sections import at, resolved, section_of, written
 from tarnkappe.job.text import PlacedDict, apply_settings, dump_yaml, read_job_file, read_job_text
 from tarnkappe.metrics import metric_named

@@ -9,6 +9,7 @@ from typing import Any
 
 from tarnkappe.errors import JobError
 from tarnkappe.fixes import Fix, setting
+from tarnkappe.io.databases import is_database
 from tarnkappe.io.partitions import table_size
 
 ENGINES = ("auto", "memory", "streaming", "spark")
@@ -67,7 +68,11 @@ class EngineSettings:
         return int(float(match[1]) * _UNITS[match[2]])
 
     def chosen(self, data: Any) -> str:
-        """The engine by name: what was asked for, or streaming for large files and wherever memory is limited."""
+        """The engine by name: what was asked for, or streaming for databases, large files, limited memory."""
+        if is_database(data):
+            if self.name == "spark":
+                raise JobError("E110", "Spark does not read databases here", hint=_engine("streaming"))
+            return "streaming" if self.name == "auto" else self.name
         if self.name != "auto":
             return self.name
         path = Path(data) if isinstance(data, (str, Path)) else None

@@ -27,7 +27,7 @@ from tarnkappe.threads import Aside
 from tarnkappe.wording import count
 
 #: Records that are made up at a time when the plan alone says what to write.
-_CHUNK = 1 << 22
+_CHUNK = 1 << 21
 
 #: What a process takes before it has read anything, and what one batch may take, in bytes.
 _BASE = 600 << 20

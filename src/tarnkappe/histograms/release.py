@@ -26,7 +26,7 @@ from tarnkappe.io.source import is_csv
 from tarnkappe.job.bins import OTHER
 from tarnkappe.job.given import data_and_folder
 from tarnkappe.job.histogram import KEY, Histogram, HistogramJob
-from tarnkappe.job.model import DataSettings, OutputSettings
+from tarnkappe.job.places import DataSettings, OutputSettings
 from tarnkappe.phases import Phases, Progress
 from tarnkappe.wording import count, plural
 

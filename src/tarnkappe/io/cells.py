@@ -194,14 +194,15 @@ class Coding:
     def __init__(self, source: Source, names: Sequence[str], known: Mapping[str, pl.Series] | None = None) -> None:
         """Look at the types, list the values that are not texts, and guess how many texts there are.
 
-        If all texts are known already, their order decides their codes.
+        If all values are known already, their order decides their codes.
         """
         self.names = tuple(names)
         types = source.types(names)
         self._categories = {name: pl.Categories.random() for name in names if types[name] == pl.String}
         # Polars forgets categories that no column has any more, even between two batches.
         self._alive = [pl.Series(dtype=t) for t in self.types.values()]
-        self._listed = _distinct(source, [name for name in names if name not in self._categories])
+        others = [name for name in names if name not in self._categories]
+        self._listed = _distinct(source, others) if known is None else {name: known[name] for name in others}
         self._known = known
         if known is not None:
             self._bits = {name: _bits_for(len(known[name])) for name in self._categories}

@@ -13,6 +13,7 @@ import polars as pl
 from tarnkappe.errors import DataError, did_you_mean
 from tarnkappe.io.base import Source, on_the_clock
 from tarnkappe.io.csvfile import CsvSource
+from tarnkappe.io.databases.address import Address, is_database
 from tarnkappe.io.dialect import CsvDialect
 from tarnkappe.io.formats import kind_of, known_suffixes, unpacked_name
 from tarnkappe.io.frames import FrameSource
@@ -61,6 +62,10 @@ def open_source(data: Data, dialect: CsvDialect | None = None, missing: tuple[st
             raise
     if not isinstance(data, (str, Path)):
         return FrameSource(data, missing)
+    if is_database(data):
+        from tarnkappe.io.databases.source import DatabaseSource
+
+        return DatabaseSource(Address.of(str(data)), missing)
     if "://" in str(data):
         from tarnkappe.io.remote import open_remote
 

@@ -196,15 +196,24 @@ class Staging:
         self._check_target()  # it may have appeared meanwhile
         folder.chmod(self._mode)
         _flush_to_disk(folder)
+        self._before_appearing()
+        self._take_name(folder)
+        self._folder = None
+        self._made.clear()
+        _flush_to_disk(self.target.parent)
+
+    def _before_appearing(self) -> None:
+        """What has to be done when all is written and only the name is missing; an exception still undoes it all."""
+        return
+
+    def _take_name(self, folder: Path) -> None:
+        """Let a complete hidden folder take the target's name."""
         if self.target.is_dir() and any(self.target.iterdir()):
             self._replace(folder)
         else:
             if os.name == "nt" and self.target.is_dir():
                 self.target.rmdir()  # only there a rename does not replace an empty folder
             folder.rename(self.target)
-        self._folder = None
-        self._made.clear()
-        _flush_to_disk(self.target.parent)
 
     def _replace(self, folder: Path) -> None:
         """Swap the new folder with the old release, in one step where the system can."""

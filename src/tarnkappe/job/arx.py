@@ -26,7 +26,8 @@ from tarnkappe.errors import DataError, JobError, Notice, TaxonomyError
 from tarnkappe.io import CsvDialect
 from tarnkappe.job.arx_criteria import Wanted, criteria_of, metric_of
 from tarnkappe.job.arx_xml import Element, read_xml
-from tarnkappe.job.model import DataSettings, Job, OutputSettings
+from tarnkappe.job.model import Job
+from tarnkappe.job.places import DataSettings, OutputSettings
 from tarnkappe.schema import Column, Role
 from tarnkappe.taxonomy import TaxonomyBuilder, from_file, read_taxonomy, suppress
 

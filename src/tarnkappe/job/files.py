@@ -17,7 +17,8 @@ from tarnkappe.errors import JobError
 from tarnkappe.job.given import algorithm_of, seconds_of, share_of
 from tarnkappe.job.history import HistorySettings
 from tarnkappe.job.masks import mask_data, mask_from, masks_json_schema, refuse_linkage
-from tarnkappe.job.model import DataSettings, Job, OutputSettings, Population, require_column, require_target
+from tarnkappe.job.model import Job, require_column, require_target
+from tarnkappe.job.places import DataSettings, OutputSettings, Population
 from tarnkappe.job.sections import (
     ColumnSection,
     DataSection,
@@ -33,6 +34,7 @@ from tarnkappe.job.sections import (
     columns_of,
     criteria_listed,
     listed,
+    output_database,
     reading,
     reading_data,
     relative,
@@ -140,6 +142,7 @@ def job_from_data(raw: Mapping[str, Any], folder: Path) -> Job:
         algorithm = with_effort(algorithm, top.effort)
     with at(place(raw, "engine")):
         engine = EngineSettings(top.engine, top.master, None if top.memory is None else str(top.memory))
+    database = output_database(output, raw, folder)
     target = resolved(output.folder, folder, place(section_of(raw, "output"), "folder"))
     with at(place(raw, "criteria")):
         return Job(
@@ -155,7 +158,9 @@ def job_from_data(raw: Mapping[str, Any], folder: Path) -> Job:
             title=top.title or "",
             purpose=top.purpose or "",
             data=DataSettings(*reading(data, raw, "data", folder)),
-            output=OutputSettings(target, output.format, output.spreadsheet_safe, output.solutions, output.recoding),
+            output=OutputSettings(
+                target, output.format, output.spreadsheet_safe, output.solutions, output.recoding, database
+            ),
             population=Population(*reading(population, raw, "population", folder)) if "population" in raw else None,
             engine=engine,
             attacks=[attack_from(item, raw, folder) for item in listed(raw, "attacks")],

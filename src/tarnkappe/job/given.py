@@ -17,7 +17,7 @@ from tarnkappe.job.text import PlacedDict
 from tarnkappe.params import bind, place
 
 if TYPE_CHECKING:
-    from tarnkappe.job.model import DataSettings, OutputSettings
+    from tarnkappe.job.places import DataSettings, OutputSettings
 
 T = TypeVar("T")
 

@@ -13,7 +13,7 @@ from typing import Any
 from tarnkappe.errors import JobError, Notice, did_you_mean
 from tarnkappe.job.bins import Bins, bins_from
 from tarnkappe.job.files import VERSION
-from tarnkappe.job.model import DataSettings, OutputSettings
+from tarnkappe.job.places import DataSettings, OutputSettings
 from tarnkappe.job.sections import (
     OutputSection,
     PopulationSection,

@@ -19,7 +19,7 @@ from tarnkappe.job.masks import (
     notices_about_masks,
     require_maskable,
 )
-from tarnkappe.job.model import DataSettings, OutputSettings
+from tarnkappe.job.places import DataSettings, OutputSettings
 from tarnkappe.job.sections import (
     ColumnSection,
     OutputSection,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,6 @@ from tarnkappe.engines.settings import EngineSettings
 from tarnkappe.errors import JobError, Notice, did_you_mean
 from tarnkappe.fixes import Fix, role, say, setting
 from tarnkappe.goal import Goal
-from tarnkappe.io import CsvDialect
 from tarnkappe.job.attacks import attacks_of, require_attackable
 from tarnkappe.job.given import (
     algorithm_of,
@@ -33,6 +32,7 @@ from tarnkappe.job.given import (
 )
 from tarnkappe.job.history import HistorySettings, history_of
 from tarnkappe.job.masks import masked_columns, masks_of, notices_about_masks, require_masks
+from tarnkappe.job.places import DataSettings, OutputSettings, Population
 from tarnkappe.masks import Mask
 from tarnkappe.schema import MISSING_RULES, Column, MissingRule, Role, Schema
 from tarnkappe.taxonomy import Taxonomy, TaxonomyBuilder, tree
@@ -63,41 +63,6 @@ _OUTPUT = setting("output: {folder: release}", "output", "release")
 
 #: How the Python API says what a column's values may become.
 Coarsening = TaxonomyBuilder | Taxonomy | Numeric
-
-
-@dataclass(frozen=True)
-class DataSettings:
-    """Where the data are and how their file is to be read; what is not said is detected."""
-
-    path: str | None = None
-    dialect: CsvDialect = field(default_factory=CsvDialect)
-    missing: tuple[str, ...] = ("",)
-
-
-@dataclass(frozen=True)
-class Population(DataSettings):
-    """The public table that the people in the data come from: a file, or a data frame."""
-
-    frame: Any = field(default=None, compare=False, repr=False)
-
-    @property
-    def given(self) -> Any:
-        """What can be opened."""
-        return self.path if self.frame is None else self.frame
-
-
-@dataclass(frozen=True)
-class OutputSettings:
-    """Where a release goes."""
-
-    folder: str | None = None
-    format: str | None = None
-    #: Whether texts that a spreadsheet would run as formulas get an apostrophe before them in a CSV file.
-    spreadsheet_safe: bool = False
-    #: Whether the nodes of the lattice are written for the publisher, and which.
-    solutions: str | None = None
-    #: Whether the recoding is written for the publisher, to be applied to other data.
-    recoding: bool = False
 
 
 @dataclass(frozen=True, init=False, repr=False)

@@ -12,12 +12,13 @@ from typing import Any
 from tarnkappe.attacks import Attack, attack_class
 from tarnkappe.attacks.base import SequelAttack
 from tarnkappe.criteria import Criterion, criterion_class
-from tarnkappe.errors import JobError, TarnkappeError, did_you_mean
+from tarnkappe.errors import DataError, JobError, TarnkappeError, did_you_mean
 from tarnkappe.io import CsvDialect
+from tarnkappe.io.databases import Address, is_database
 from tarnkappe.io.formats import WRITTEN
 from tarnkappe.io.reading import Reading, file_only
 from tarnkappe.job.attacks import ATTACK_FIX
-from tarnkappe.job.model import DataSettings, OutputSettings
+from tarnkappe.job.places import DataSettings, OutputSettings
 from tarnkappe.job.text import PlacedDict
 from tarnkappe.params import Declared, bind, param, parameters, place
 from tarnkappe.schema import KINDS, MISSING_RULES, ROLES, Column
@@ -37,6 +38,12 @@ class PopulationSection(Declared):
     """The section ``population``."""
 
     path: str | None = param(None, doc="The file, relative to the job file.")
+    database: str | None = param(
+        None, doc="A database instead of a file: postgresql://USER@HOST/DATABASE, duckdb:///FILE or sqlite:///FILE."
+    )
+    schema: str | None = param(None, doc="The schema of the database that holds the table.")
+    table: str | None = param(None, doc="The table of the database.")
+    query: str | None = param(None, doc="One SELECT, instead of a table of the database.")
     encoding: str | None = param(None, doc="Text encoding; detected if not given.")
     delimiter: str | None = param(None, doc="What separates fields; detected if not given.")
     quote: str | None = param(None, doc="What encloses fields; detected if not given.")
@@ -107,6 +114,11 @@ class RecordsOutputSection(OutputSection):
     recoding: bool = param(
         False, doc="Write recoding.csv for yourself: which values became which label, for  tarnkappe apply."
     )
+    database: str | None = param(
+        None, doc="A database that is to hold the table; reports and manifests go to the folder all the same."
+    )
+    schema: str | None = param(None, doc="The schema of the database that is to hold the table.")
+    table: str | None = param(None, doc="What the table is to be called in the database.")
 
 
 def reading(
@@ -115,11 +127,41 @@ def reading(
     """Where a table is and how to read it."""
     with at(place(raw, key)):
         said = Reading(**{p.name: getattr(section, p.name) for p in parameters(Reading)})
+        path = _from_database(section, folder)
     dialect = file_only(said)
     if said != replace(Reading(), **dialect.get_params()):
         codes = {name: str(folder / path) for name, path in said.codes.items()}
         dialect = replace(said, layout=resolved(said.layout, folder, place(raw, key)), codes=codes)
-    return resolved(section.path, folder, place(section_of(raw, key), "path")), dialect, section.missing
+    return path or resolved(section.path, folder, place(section_of(raw, key), "path")), dialect, section.missing
+
+
+def _from_database(section: PopulationSection | RecordsOutputSection, folder: Path) -> str | None:
+    """The address of a table, if a section names one; files of databases are relative to the job file."""
+    given = [key for key in ("schema", "table", "query") if getattr(section, key, None) is not None]
+    if section.database is None:
+        if given:
+            what = f"'{given[0]}' is about a database, and none is named"
+            raise JobError("E103", what, hint="database: postgresql://USER@HOST/DATABASE")
+        return None
+    if isinstance(section, PopulationSection) and section.path is not None:
+        raise JobError(
+            "E110", "data come from a file or from a database: 'path' excludes 'database'", hint="table: NAME"
+        )
+    return Address(section.database, **{key: getattr(section, key) for key in given}).beside(folder).text
+
+
+def _in_database(address: str | None, folder: Path | None) -> dict[str, Any]:
+    """The address of a table, as a section of a job file says it."""
+    if address is None:
+        return {}
+    told = Address.of(address).relative_to(folder)
+    return {"database": told.uri, "schema": told.schema, "table": told.table, "query": told.query}
+
+
+def output_database(section: RecordsOutputSection, raw: Mapping[str, Any], folder: Path) -> str | None:
+    """The table of a database that a release goes to, if a job names one."""
+    with at(place(raw, "output")):
+        return _from_database(section, folder)
 
 
 @contextmanager
@@ -137,7 +179,7 @@ def at(where: str | None) -> Iterator[None]:
     """Give errors that do not know their place the given one."""
     try:
         yield
-    except JobError as error:
+    except (JobError, DataError) as error:
         error.where = error.where or where
         raise
 
@@ -261,7 +303,8 @@ def _taxonomy(
 
 def reading_data(table: DataSettings, folder: Path | None) -> dict[str, Any]:
     """Where a table is and how to read it, as a job file says it."""
-    reading = {"path": relative(table.path, folder), **changed(table.dialect)}
+    where = _in_database(table.path, folder) if is_database(table.path) else {"path": relative(table.path, folder)}
+    reading = {**where, **changed(table.dialect)}
     if "layout" in reading:
         reading["layout"] = relative(reading["layout"], folder)
     if "codes" in reading:
@@ -280,6 +323,7 @@ def changed_output(output: OutputSettings, folder: Path | None) -> dict[str, Any
             "spreadsheet_safe": output.spreadsheet_safe or None,
             "solutions": output.solutions,
             "recoding": output.recoding or None,
+            **_in_database(output.database, folder),
         }
     )
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tarnkappe.io import Source
+from tarnkappe.io.databases import Address, is_database
 from tarnkappe.job.words import AGE, BIRTH, Meaning, meaning_of
 from tarnkappe.looks.base import FEWEST
 from tarnkappe.looks.facts import ColumnFacts, column_facts
@@ -187,7 +188,7 @@ def suggested_job_text(
         f"title: {_scalar(title or source.name.rpartition('.')[0] or source.name)}",
         "",
         "data:",
-        f"  path: {_scalar(data_path)}    # {rows} rows, {_comment(source.format)}",
+        *_place_lines(data_path, f"{rows} rows, {_comment(source.format)}"),
         *([] if sheet is None else [f"  sheet: {_scalar(sheet)}"]),
         *(["  header: false    # columns are called by their numbers"] if _headless(source) else []),
         *_missing_lines(source, suggestions),
@@ -210,6 +211,16 @@ def suggested_job_text(
         f"  folder: {_scalar(folder)}",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _place_lines(data_path: str, comment: str) -> list[str]:
+    """Where the data are: a file, or a table of a database."""
+    if not is_database(data_path):
+        return [f"  path: {_scalar(data_path)}    # {comment}"]
+    address = Address.of(data_path)
+    told = {"schema": address.schema, "table": address.table, "query": address.query}
+    lines = [f"  {key}: {_scalar(value)}" for key, value in told.items() if value is not None]
+    return [f"  database: {_quoted(address.uri)}    # {comment}", *lines]
 
 
 def _missing_lines(source: Source, suggestions: Iterable[Suggestion]) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any
 from tarnkappe.errors import JobError, Notice
 from tarnkappe.fixes import Fix
 from tarnkappe.job.files import VERSION, with_kind
-from tarnkappe.job.model import DataSettings, OutputSettings
+from tarnkappe.job.places import DataSettings, OutputSettings
 from tarnkappe.job.sections import (
     OutputSection,
     PopulationSection,

@@ -23,7 +23,8 @@ from tarnkappe.criteria.frequency_l_diversity import FrequencyLDiversity
 from tarnkappe.criteria.k_anonymity import KAnonymity
 from tarnkappe.criteria.t_closeness import TCloseness
 from tarnkappe.errors import JobError, Notice, TaxonomyError, did_you_mean
-from tarnkappe.job.model import DataSettings, Job, OutputSettings
+from tarnkappe.job.model import Job
+from tarnkappe.job.places import DataSettings, OutputSettings
 from tarnkappe.schema import Column, Kind, Role
 from tarnkappe.small_files import read_small
 from tarnkappe.taxonomy import from_file, read_taxonomies_xml, suppress

@@ -13,7 +13,7 @@ import numpy as np
 from tarnkappe.bundling import publish_in_memory, publish_to
 from tarnkappe.io import Staging, like
 from tarnkappe.job.given import number_of
-from tarnkappe.job.model import OutputSettings
+from tarnkappe.job.places import OutputSettings
 from tarnkappe.multirelational.files import TablesJob
 from tarnkappe.multirelational.model import MultiJob, MultiRelease
 from tarnkappe.multirelational.plan import TablesPlan, decide_levels

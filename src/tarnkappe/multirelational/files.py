@@ -13,7 +13,8 @@ from tarnkappe.errors import JobError, did_you_mean
 from tarnkappe.job import numeric
 from tarnkappe.job.files import VERSION
 from tarnkappe.job.given import share_of
-from tarnkappe.job.model import Coarsening, OutputSettings
+from tarnkappe.job.model import Coarsening
+from tarnkappe.job.places import OutputSettings
 from tarnkappe.job.sections import (
     OutputSection,
     at,

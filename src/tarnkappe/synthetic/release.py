@@ -20,7 +20,7 @@ from tarnkappe.companions import file_name
 from tarnkappe.errors import JobError, Notice
 from tarnkappe.io import CsvDialect, Source, Staging, like
 from tarnkappe.job.given import data_and_folder
-from tarnkappe.job.model import DataSettings, OutputSettings
+from tarnkappe.job.places import DataSettings, OutputSettings
 from tarnkappe.job.synthetic import KEY, METHODS, BudgetSection, Synthetic, SyntheticJob, column_from
 from tarnkappe.phases import Phases, Progress
 from tarnkappe.publish.sheets import MAIN

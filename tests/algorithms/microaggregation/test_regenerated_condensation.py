@@ -19,7 +19,7 @@ from tarnkappe.algorithms.microaggregation.regenerated import RegeneratedCondens
 from tarnkappe.audit import audit
 from tarnkappe.criteria.k_indistinguishability import KIndistinguishability
 from tarnkappe.errors import DataError, JobError, VerificationError
-from tarnkappe.job.model import OutputSettings
+from tarnkappe.job.places import OutputSettings
 from tarnkappe.publish import regenerated
 from tarnkappe.publish.regenerated import Regenerated, redrawn, wrong_moments
 from tarnkappe.testing import check_criterion

@@ -1,0 +1,113 @@
+"""A census in PostgreSQL, counted there and released into another table, beside COPY of the same columns out and in.
+
+    python bench/database.py --rows 10000000
+
+Starts a server of its own in a temporary folder (see tests/places/postgresql_server.py) with its usual settings, and
+stops it again. Prints one JSON object: seconds of the release and of COPY, their ratio, and the peak memory of the
+process that made the release.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import polars as pl
+from measure import ROOT, command
+from tables import SENSITIVE, census_file
+
+sys.path.insert(0, str(ROOT.parent / "tests/places"))
+
+from postgresql_server import NOT_INSTALLED, binaries, running
+
+#: The quasi-identifiers that bench/census_scale.py takes, too.
+QUASI = ("age", "sex", "native-country")
+
+COLUMNS = [*QUASI, SENSITIVE]
+
+#: The usual settings of a server, but for the memory that it shares.
+SETTINGS = ("shared_buffers=128MB", "max_wal_size=8GB")
+
+JOB = """
+version: 1
+data: {{database: "{uri}", table: people, missing_rule: own-value}}
+columns:
+{columns}
+criteria:
+  - k-anonymity: {{k: 5}}
+  - l-diversity: {{column: {sensitive}, l: 2}}
+algorithm: {{name: mondrian}}
+output: {{database: "{uri}", table: released, folder: release}}
+seed: 1
+"""
+
+
+def fill(uri: str, rows: int) -> pl.DataFrame:
+    """Put the census into a table, some rows at a time."""
+    import adbc_driver_postgresql.dbapi as adbc
+
+    frame = pl.scan_parquet(census_file(rows)).select(COLUMNS)
+    with adbc.connect(uri) as connection, connection.cursor() as cursor:
+        for i, batch in enumerate(frame.collect_batches(chunk_size=1 << 19)):
+            plain = batch.cast({pl.Categorical: pl.String}).to_arrow(compat_level=pl.CompatLevel.oldest())
+            cursor.adbc_ingest("people", plain, mode="append" if i else "create")
+        connection.commit()
+    return frame.head(10).collect()
+
+
+def psql(uri: str, *statements: str) -> float:
+    """How long the server's own client takes for some statements."""
+    began = time.perf_counter()
+    words = [word for statement in statements for word in ("-c", statement)]
+    subprocess.run([str(Path(binaries() or "") / "psql"), "-qtA", uri, *words], check=True, stdout=sys.stderr)
+    return time.perf_counter() - began
+
+
+def column_lines(head: pl.DataFrame) -> str:
+    """How the columns of the census are declared."""
+    lines = [f'  "{SENSITIVE}": sensitive']
+    for name in QUASI:
+        how = "type: numeric" if head.schema[name].is_numeric() else "taxonomy: suppress"
+        lines.append(f'  "{name}": {{role: quasi, {how}}}')
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Measure."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, default=10_000_000)
+    rows = parser.parse_args().rows
+    if binaries() is None:
+        sys.exit(NOT_INSTALLED)
+    with running(SETTINGS) as uri, tempfile.TemporaryDirectory() as folder:
+        head = fill(uri, rows)
+        psql(uri, "VACUUM ANALYZE people", "CREATE TABLE copied (LIKE people)")
+        file = Path(folder, "copy.bin")
+        out = psql(uri, f"\\copy people TO '{file}' (FORMAT binary)")
+        back = psql(uri, f"\\copy copied FROM '{file}' (FORMAT binary)")
+        file.unlink()
+        psql(uri, "DROP TABLE copied", "CHECKPOINT")
+        job = Path(folder, "job.yaml")
+        job.write_text(JOB.format(uri=uri, columns=column_lines(head), sensitive=SENSITIVE), "utf-8")
+        done = command(sys.executable, "-m", "tarnkappe", "run", str(job), "--overwrite", "--quiet", repeat=1)
+        manifest = json.loads(Path(folder, "release/do-not-share/manifest.json").read_text("utf-8"))
+        result = {
+            "rows": rows,
+            "copy_out": round(out, 2),
+            "copy_in": round(back, 2),
+            "release": round(done["seconds"], 2),
+            "ratio": round(done["seconds"] / (out + back), 2),
+            "cpu": round(done["cpu"], 2),
+            "peak_mb": round(done["peak_mb"]),
+            "phases": manifest["seconds"],
+        }
+    print(json.dumps(result))
+
+
+if __name__ == "__main__":
+    main()

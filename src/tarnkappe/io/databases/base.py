@@ -1,0 +1,186 @@
+"""What Tarnkappe asks of a database: a consistent look at a table, and one transaction to write in."""
+
+from __future__ import annotations
+
+import importlib.util
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from tarnkappe.errors import DataError, TarnkappeError
+from tarnkappe.io.databases import sql
+from tarnkappe.io.databases.address import Address
+
+#: How the comment of a table begins that we have written.
+MARK = "Tarnkappe release"
+
+#: Rows that are handed over at a time.
+ROWS = 1 << 17
+
+
+@dataclass(frozen=True)
+class Field:
+    """A column: how to ask for it, and the type in which its values arrive."""
+
+    name: str
+    #: Asks for the values so that those are equal, to the database too, that are equal to us.
+    expression: str
+    dtype: pl.DataType
+
+
+class Look(ABC):
+    """A look at one table, or at what one query finds, that does not change while others write."""
+
+    def __init__(self, address: Address) -> None:
+        """Connect."""
+        self.address = address
+        if address.query is not None:
+            self.relation = f"({address.query.strip().rstrip(';')}\n) AS asked"
+        else:
+            self.relation = sql.dotted(address.schema, address.name)
+
+    @abstractmethod
+    def fields(self) -> tuple[Field, ...]:
+        """The columns in their order."""
+
+    @abstractmethod
+    def batches(self, statement: str, types: Mapping[str, pl.DataType]) -> Iterator[pl.DataFrame]:
+        """What a statement finds, some rows at a time, in columns of these names and types."""
+
+    def n_rows(self) -> int:
+        """The number of rows."""
+        found = list(self.batches(f"SELECT count(*) AS n FROM {self.relation}", {"n": pl.Int64()}))
+        return int(pl.concat(found).item())
+
+    def close(self) -> None:
+        """End it."""
+        return
+
+    def unanswered(self, reason: str) -> DataError:
+        """The error about a table or query that the database does not answer about."""
+        if self.address.query is not None:
+            return DataError(
+                "E465",
+                f"{self.address.title} does not take the query: {reason}",
+                where=self.address.shown,
+                hint="Give one SELECT without a semicolon, and try it in the database's own client first.",
+            )
+        return DataError(
+            "E464",
+            f"'{self.address.name}' cannot be read: {reason}",
+            where=self.address.shown,
+            hint=f"Look which tables there are:  {_LISTING[self.address.kind]}   (a schema is named by  schema: NAME )",
+        )
+
+
+_LISTING = {
+    "postgresql": r"psql -c '\dt *.*'",
+    "duckdb": "duckdb FILE 'SHOW ALL TABLES'",
+    "sqlite": "sqlite3 FILE .tables",
+}
+
+
+class Change(ABC):
+    """One transaction that makes tables: nobody sees any of them before it is committed, and nobody if it is not."""
+
+    #: What a column of a type is declared as.
+    def __init__(self, address: Address, overwrite: bool) -> None:
+        """Connect and begin."""
+        self.address, self.overwrite = address, overwrite
+
+    @abstractmethod
+    def existing(self, table: str) -> str | None:
+        """The comment of a table that is there already, which may be empty; None if there is none."""
+
+    @abstractmethod
+    def create(self, table: str, schema: Mapping[str, pl.DataType]) -> None:
+        """Make an empty table."""
+
+    @abstractmethod
+    def append(self, table: str, rows: pl.DataFrame) -> None:
+        """Append rows to a table that was made here."""
+
+    @abstractmethod
+    def look(self, table: str) -> Look:
+        """A look at a table that was made here, from inside the transaction."""
+
+    @abstractmethod
+    def rename(self, table: str, final: str, comment: str) -> None:
+        """Let a table that was made here take the place of one with the final name, and say what it is."""
+
+    @abstractmethod
+    def commit(self) -> None:
+        """Let everybody see what was made."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """End it; what was not committed is gone."""
+
+    def refused(self, reason: str, hint: str | None = None) -> TarnkappeError:
+        """The error about a table that cannot be written."""
+        return DataError(
+            "E467",
+            f"{self.address.title} does not let '{self.address.name}' be written: {reason}",
+            where=self.address.shown,
+            hint=hint or "Nothing was changed. Ask for the right to create tables there, or name another table.",
+        )
+
+
+def require(package: str, address: Address) -> None:
+    """Say which line installs the client library of a database, if it is not there."""
+    if importlib.util.find_spec(package) is None:
+        raise DataError(
+            "E460",
+            f"what reads and writes {address.title} is not installed",
+            where=address.shown,
+            hint=f"pip install 'tarnkappe[{address.kind}]'",
+        )
+
+
+def no_connection(address: Address, reason: str, hint: str) -> DataError:
+    """The error about a database that cannot be opened."""
+    return DataError("E463", f"{address.title} cannot be opened: {reason}", where=address.shown, hint=hint)
+
+
+def renamed(frame: pl.DataFrame, types: Mapping[str, pl.DataType]) -> pl.DataFrame:
+    """What a database sent, by the names and in the types that were asked for; moments are told in UTC."""
+    out = []
+    for series, (name, wanted) in zip(frame, types.items(), strict=True):
+        values = series
+        if isinstance(values.dtype, pl.Datetime) and values.dtype.time_zone is not None:
+            values = values.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+        out.append((values if values.dtype == wanted else values.cast(wanted)).alias(name))
+    return pl.DataFrame(out)
+
+
+def look_at(address: Address) -> Look:
+    """A look at a table, whatever database it is in."""
+    backend: Any = _backend(address)
+    look: Look = backend.look(address)
+    return look
+
+
+def change(address: Address, overwrite: bool) -> Change:
+    """A transaction that makes tables, whatever database they are for."""
+    backend: Any = _backend(address)
+    made: Change = backend.change(address, overwrite)
+    return made
+
+
+def _backend(address: Address) -> Any:
+    if address.kind == "postgresql":
+        require("adbc_driver_postgresql", address)
+        from tarnkappe.io.databases import postgresql
+
+        return postgresql
+    if address.kind == "duckdb":
+        require("duckdb", address)
+        from tarnkappe.io.databases import duckdbfile
+
+        return duckdbfile
+    from tarnkappe.io.databases import sqlitefile
+
+    return sqlitefile

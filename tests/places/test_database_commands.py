@@ -1,0 +1,82 @@
+"""Databases on the command line: from a look at a table to a release that others can check."""
+
+from __future__ import annotations
+
+import json
+
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+from tarnkappe.cli.app import app
+
+
+def people(n: int = 120) -> pl.DataFrame:
+    ages = [20 + i % 17 for i in range(n)]
+    return pl.DataFrame({"age": ages, "sex": ["f", "m"] * (n // 2), "illness": ["flu", "cold", "asthma"] * (n // 3)})
+
+
+@pytest.fixture
+def cli(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
+
+    def call(*words: str, code: int = 0) -> str:
+        done = CliRunner().invoke(app, list(words), prog_name="tarnkappe")
+        assert done.exit_code == code, done.output
+        return done.output if code else done.stdout
+
+    return call
+
+
+JOB = """
+version: 1
+data: {{database: "{uri}", {schema}table: people}}
+columns: {{age: {{role: quasi, type: numeric}}, sex: {{role: quasi, taxonomy: suppress}}, illness: sensitive}}
+criteria: [k-anonymity: {{k: 5}}]
+output: {{database: "{uri}", {schema}table: released, folder: papers}}
+"""
+
+
+def test_from_a_look_at_a_table_to_a_release_that_others_check(cli, database, tmp_path):
+    database.put("people", people())
+    address = database.address("people")
+    seen = json.loads(cli("inspect", address, "--json"))
+    assert [c["name"] for c in seen["columns"]] == ["age", "sex", "illness"]
+    cli("init", address, "-o", "suggested.yaml")
+    written = (tmp_path / "suggested.yaml").read_text()
+    assert "\n  table: people\n" in written
+    assert "\n  database: " in written
+    checked = json.loads(cli("check", "suggested.yaml", "--json"))
+    assert checked["rows"] == 120
+    schema = "" if database.schema is None else f"schema: {database.schema}, "
+    (tmp_path / "job.yaml").write_text(JOB.format(uri=database.uri, schema=schema))
+    assert json.loads(cli("run", "job.yaml", "--dry-run", "--json"))["dry_run"]
+    assert database.tables() == {"people"}
+    told = cli("run", "job.yaml")
+    assert "table released" in told
+    assert database.tables() == {"people", "released"}
+    assert "is that of manifest.json" in cli("verify", "papers")
+    cli("verify", database.address("released"), "--job", "job.yaml")
+    cli("verify", database.address("released"), "--quasi", "age,sex", "--k", "5")
+    cli("verify", database.address("people"), "--quasi", "age,sex", "--k", "50", code=5)
+    assert "E601" in cli("run", "job.yaml", "-o", "elsewhere", code=6)
+    assert not (tmp_path / "elsewhere").exists()
+    cli("run", "job.yaml", "--overwrite")
+
+
+def test_a_password_in_a_job_is_refused_without_being_repeated(cli, tmp_path):
+    (tmp_path / "job.yaml").write_text(JOB.format(uri="postgresql://me:s3cret@host/db", schema=""))
+    for words in (("check", "job.yaml"), ("run", "job.yaml"), ("run", "job.yaml", "--debug")):
+        told = cli(*words, code=3)
+        assert "E461" in told
+        assert "s3cret" not in told
+    told = cli("inspect", "postgresql://me:s3cret@host/db#people", code=3)
+    assert "s3cret" not in told
+
+
+def test_signatures_and_checkers_are_about_folders(cli, database_of):
+    database = database_of("sqlite")
+    database.put("people", people())
+    for option in (("--standalone",), ("--signed-by", "key.pub")):
+        assert "E108" in cli("verify", database.address("people"), "--quasi", "age", *option, code=2)
