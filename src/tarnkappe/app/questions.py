@@ -247,6 +247,11 @@ def solutions(text: str, folder: str) -> dict[str, Any]:
     return {"columns": names, "heights": heights, "total": total, "nodes": nodes[:_MOST_SOLUTIONS]}
 
 
+def ready() -> bool:
+    """Whether everything is loaded; asked ahead, so that nobody waits for it later."""
+    return True
+
+
 QUESTIONS: dict[str, Callable[..., Any]] = {
-    f.__name__: f for f in (look, suggestions, figures, column, covers, export, beside, prepared, why, solutions)
+    f.__name__: f for f in (ready, look, suggestions, figures, column, covers, export, beside, prepared, why, solutions)
 }

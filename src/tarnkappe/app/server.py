@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import hmac
 import secrets
@@ -53,9 +54,11 @@ def application(folder: Path, door: Door, *, largest: int = LARGEST, opened: str
 
     @contextlib.asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        warming = asyncio.create_task(session.warm())
         try:
             yield
         finally:
+            warming.cancel()
             drops.clear()
             await session.close()
 

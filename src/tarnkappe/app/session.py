@@ -69,6 +69,12 @@ class Session:
         columns = self.data.get("columns") or {}
         return {name: body.get("role") if isinstance(body, dict) else body for name, body in columns.items()}
 
+    async def warm(self) -> None:
+        """Load what looks at data before anybody asks."""
+        with contextlib.suppress(AnswerError):
+            await self.looks.ask("ready")
+            await self.counts.ask("ready")
+
     # Opening
 
     async def look(self, given: str, dialect: dict[str, Any]) -> dict[str, Any]:

@@ -168,7 +168,9 @@ async function watch() {
       } else if (app.page() === "run" && run.state === "running") show();
       else {
         header(); steps(); panel();
-        if (before.counting && !app.state.counting) app.view.counted?.();
+        // What stands in the middle follows the figures too, unless somebody is typing there.
+        const typing = frame.main.contains(document.activeElement) && document.activeElement.matches("input[type=text], input[type=number], select");
+        if (before.counting && !app.state.counting && !typing && ["columns", "protection", "run", "release"].includes(app.page())) show();
       }
     }
   } catch (error) {
@@ -184,7 +186,7 @@ document.addEventListener("keydown", (event) => {
   const redo = event.key === "y" || (event.key === "Z" && event.shiftKey);
   if (redo || event.key === "z") { event.preventDefault(); app.act(redo ? "redo" : "undo"); }
 });
-addEventListener("hashchange", () => { app.view.counted = null; show(); });
+addEventListener("hashchange", show);
 
 await speak(preferred());
 document.body.replaceChildren(frame.skip, frame.header, frame.steps, frame.main, frame.panel);

@@ -35,7 +35,7 @@ export function columnsPage(app) {
       h("label", {}, `${t("columns.filter")} `, h("input", { type: "text", "data-key": "filter", value: filter, oninput: (e) => { app.view.filter = e.target.value; app.redraw(); } })),
       h("label", {}, h("input", { type: "checkbox", "data-key": "only-open", checked: Boolean(app.view.onlyOpen), onchange: (e) => { app.view.onlyOpen = e.target.checked; app.redraw(); } }), ` ${t("columns.onlyOpen", { n: open.length })}`)) : null,
     h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": t("columns.title") }, h("table", {},
-      h("thead", {}, h("tr", {}, ["column", "values", "why", "role"].map((name) => h("th", { scope: "col" }, t(`columns.${name}`))))),
+      h("thead", {}, h("tr", {}, ["column", "values", "role"].map((name) => h("th", { scope: "col" }, t(`columns.${name}`))))),
       h("tbody", {}, shown.map((c) => row(app, c))))),
     h("p", { class: "small soft" }, t("columns.keys")),
   ];
@@ -49,9 +49,8 @@ function row(app, c) {
     const at = Number(e.key) - 1;
     if (at >= 0 && at < ROLES.length && !e.target.matches("input[type=text]")) { e.preventDefault(); choose(ROLES[at]); }
   } },
-  h("th", { scope: "row" }, c.name),
+  h("th", { scope: "row" }, c.name, c.reason ? h("div", { class: "small soft reason" }, c.reason) : null),
   h("td", {}, c.distinct === undefined ? "" : [number(c.distinct), h("div", { class: "bar", title: percent(c.share) }, h("div", { "width%": Math.max(2, (c.share || 0) * 100) }))]),
-  h("td", { class: "small" }, c.reason || ""),
   h("td", {},
     h("div", { class: "roles", role: "radiogroup", "aria-label": t("columns.roleOf", { name: c.name }) }, ROLES.map((name, i) => h("label", { title: t(`role.${name}.about`) },
       h("input", { type: "radio", name: `role-${c.name}`, "data-key": `role-${c.name}-${i}`, checked: role === name, onchange: () => choose(name) }), t(`role.${name}`)))),

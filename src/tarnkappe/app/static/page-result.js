@@ -85,7 +85,7 @@ function changed(app, box) {
         h("tbody", {}, found.rows.map((row) => h("tr", {}, h("td", { class: "number" }, number(row.size)), found.columns.map((c, j) => {
           const same = row.before[j] === row.after[j];
           return h("td", { class: same ? "" : "changed" }, same ? row.after[j] ?? "" : [h("span", { class: "old" }, row.before[j] ?? t("missing")),
-            h("button", { class: "why", title: t("why.ask"), onclick: () => why(row, c) }, row.after[j] ?? t("missing"))]);
+            h("button", { class: "why", title: `${t("why.ask")} ${row.after[j] ?? ""}`, onclick: () => why(row, c) }, row.after[j] ?? t("missing"))]);
         })))))),
     ];
   });
