@@ -11,7 +11,7 @@ import pytest
 
 import tarnkappe
 from tarnkappe.app.editing import PRESETS, fixes_in, with_fix, with_preset, with_value
-from tarnkappe.errors import InfeasibleError, JobError
+from tarnkappe.errors import DataError, InfeasibleError
 from tarnkappe.job.text import read_job_text
 
 JOB = """\
@@ -49,7 +49,7 @@ def test_a_short_role_becomes_long_and_lists_grow_and_shrink():
         ["l-diversity"],
         ["t-closeness"],
     ]
-    with pytest.raises(JobError):
+    with pytest.raises(DataError):
         with_value(JOB, ["criteria", 9, "k-anonymity", "k"], 3)
 
 
@@ -64,7 +64,11 @@ def test_a_preset_asks_no_more_than_the_column_has(preset: str):
 @pytest.mark.parametrize(
     ("fix", "key", "value"),
     [
-        ("- l-diversity: {column: ill, l: 7}", "criteria", [{"k-anonymity": {"k": 5}}, {"l-diversity": {"column": "ill", "l": 7}}]),
+        (
+            "- l-diversity: {column: ill, l: 7}",
+            "criteria",
+            [{"k-anonymity": {"k": 5}}, {"l-diversity": {"column": "ill", "l": 7}}],
+        ),
         ("criteria: [{k-anonymity: {k: 5}}]", "criteria", [{"k-anonymity": {"k": 5}}]),
         ("without  - l-diversity: {column: ill, l: 2}", "criteria", [{"k-anonymity": {"k": 5}}]),
         ("--set limits.suppressed_rows=3%", "limits", {"suppressed_rows": "3%"}),
@@ -115,6 +119,15 @@ def test_every_word_of_the_page_is_known_in_every_language():
 def test_the_page_makes_no_markup_of_text_and_names_nothing_elsewhere():
     for file in STATIC.rglob("*"):
         text = file.read_text("utf-8") if file.is_file() else ""
-        for bad in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function", "https:", "url("):
+        for bad in (
+            "innerHTML",
+            "outerHTML",
+            "insertAdjacentHTML",
+            "document.write",
+            "eval(",
+            "new Function",
+            "https:",
+            "url(",
+        ):
             assert bad not in text, (file.name, bad)
         assert not re.search(r"http://(?!www\.w3\.org/2000/svg)", text), file.name

@@ -22,7 +22,9 @@ async def _inner(scope: Any, receive: Any, send: Any) -> None:
     await send({"type": "http.response.body", "body": b"in"})
 
 
-def asked(headers: dict[str, str], path: str = "/api/state", kind: str = "http", body: list[bytes] | None = None) -> Any:
+def asked(
+    headers: dict[str, str], path: str = "/api/state", kind: str = "http", body: list[bytes] | None = None
+) -> Any:
     """What the guard sends."""
     guard = LocalGuard(_inner, "secret", 1000)
     guard.listens_on(PORT)

@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from conftest import Started, Visit, start, visited
+from started_app import Started, Visit, start, visited
 
 expect = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install -e '.[dev]'").expect
 axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs axe: pip install -e '.[dev]'")
@@ -84,9 +84,12 @@ def test_seven_clicks_lead_to_the_release_that_the_command_line_writes(tested: V
 
 
 def test_a_run_can_be_left_come_back_to_and_cancelled(data: Path, browser: Any):
-    big = pl.concat([pl.read_csv(data / "census.csv")] * 400).with_row_index("n").with_columns(
-        (pl.col("age") + pl.col("n") % 7).alias("age"), (pl.col("n") % 5000).alias("hours-per-week")
-    ).drop("n")
+    big = (
+        pl.concat([pl.read_csv(data / "census.csv")] * 400)
+        .with_row_index("n")
+        .with_columns((pl.col("age") + pl.col("n") % 7).alias("age"), (pl.col("n") % 5000).alias("hours-per-week"))
+        .drop("n")
+    )
     big.write_csv(data / "census.csv")
     app = start(data)
     try:

@@ -91,6 +91,7 @@ LAYERS = (
     "reasons",
     "datasets",
     "testing",
+    "app",
     "cli",
     "__main__",
 )
@@ -221,6 +222,7 @@ def test_only_declared_libraries():
         and not (module.inside("engines.spark") and found.module.split(".")[0] in ("pyspark", "py4j"))
         and not (module.inside("io.excelfile") and found.module == "fastexcel")
         and not (module.inside("certificate") and found.module.split(".")[0] == "cryptography")
+        and not (module.inside("app") and found.module.split(".")[0] in ("starlette", "uvicorn"))
         and not (module.inside("usefulness.learning") and found.module.split(".")[0] == "sklearn")
     }
     assert extra == set()
@@ -256,7 +258,8 @@ def test_chance_is_passed_in():
     assert calls("np.random.", "numpy.random.", "random.", "default_rng", beside=homes) == []
     assert users({"random"}, beside=()) == []
     # The last for names of temporary files.
-    homes = ("pipeline", "multirelational", "baskets.anonymize", "fingerprint.keys", "io.leftovers")
+    # The app's are for who may talk to it.
+    homes = ("pipeline", "multirelational", "baskets.anonymize", "fingerprint.keys", "io.leftovers", "app.server")
     assert users({"secrets"}, beside=homes) == []
 
 

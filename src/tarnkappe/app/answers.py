@@ -17,7 +17,7 @@ from tarnkappe.app.drops import Drops
 from tarnkappe.app.session import Session
 from tarnkappe.app.worker import AnswerError
 from tarnkappe.errors import JobError, TarnkappeError
-from tarnkappe.io.folders import REPORT
+from tarnkappe.io.folders import PRIVATE, PUBLIC, REPORT
 
 #: A report runs nothing and loads nothing; its style stands in it.
 _REPORT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'"
@@ -28,9 +28,8 @@ _LARGEST_QUESTION = 8 << 20
 Handler = Callable[[Session, dict[str, Any]], Awaitable[Any]]
 
 
-def routes(session: Session, drops: Drops, opened: str | None) -> list[Route]:
+def routes(session: Session, asking: Asking, drops: Drops, opened: str | None) -> list[Route]:
     """All addresses."""
-    asking = Asking(session, drops)
     first = {"opened": opened}
 
     async def state(_: Request) -> Response:
@@ -43,7 +42,7 @@ def routes(session: Session, drops: Drops, opened: str | None) -> list[Route]:
             return _refused(error.as_dict())
 
     async def report(request: Request) -> Response:
-        part = {"public": "public", "internal": "do-not-share"}.get(request.path_params["edition"])
+        part = {"public": PUBLIC, "internal": PRIVATE}.get(request.path_params["edition"])
         path = session.running.release() / part / REPORT if part and session.path else None
         if path is None or not path.is_file():
             return _refused({"code": "E481", "message": "there is no report yet"})

@@ -10,7 +10,7 @@ from typing import Any
 from tarnkappe.app.commands import Command
 from tarnkappe.app.drops import Drops
 from tarnkappe.app.session import Session
-from tarnkappe.errors import JobError
+from tarnkappe.errors import DataError
 
 Question = Callable[[dict[str, Any]], Awaitable[Any]]
 
@@ -20,7 +20,7 @@ class Asking:
 
     def __init__(self, session: Session, drops: Drops) -> None:
         self.session, self.drops = session, drops
-        self._latest: Command | None = None
+        self._commands: set[Command] = set()
         self.questions: dict[str, Question] = {
             "files": self._files,
             "look": self._look,
@@ -78,19 +78,27 @@ class Asking:
     # Commands
 
     async def _command(self, *words: str) -> Any:
-        """Run a command that looks; a new one ends the one before, which nobody waits for any more."""
-        await self._stop({})
-        self._latest = command = Command([*words, "--json"], self.session.folder)
-        return await command.run()
+        """Run a command that only looks."""
+        command = Command([*words, "--json"], self.session.folder)
+        self._commands.add(command)
+        try:
+            return await command.run()
+        finally:
+            self._commands.discard(command)
 
     async def _stop(self, given: dict[str, Any]) -> Any:
-        if self._latest is not None and self._latest.exit_code is None:
-            await self._latest.cancel()
+        """End all commands that only look."""
+        for command in list(self._commands):
+            await command.cancel()
         return {}
+
+    async def close(self) -> None:
+        """Nobody waits for an answer any more."""
+        await self._stop({})
 
     def _job_file(self) -> str:
         if self.session.path is None:
-            raise JobError("E482", "there is no job yet", hint="Open data or a job file first.")
+            raise DataError("E482", "there is no job yet", hint="Open data or a job file first.")
         return self.session.path.name
 
     async def _advise(self, given: dict[str, Any]) -> Any:
@@ -134,7 +142,7 @@ class Asking:
         word = given.get("dropped")
         path = self.drops.path(str(word)) if word else self.session.picker.inside(str(given["path"]))
         if path is None:
-            raise JobError("E481", "the dropped file is gone", hint="Drop it again.")
+            raise DataError("E481", "the dropped file is gone", hint="Drop it again.")
         return str(path)
 
     async def _verify(self, given: dict[str, Any]) -> Any:

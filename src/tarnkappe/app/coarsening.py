@@ -54,7 +54,7 @@ def coverage(tally: Tally, name: str, path: str) -> dict[str, Any]:
     taxonomy = read_taxonomy(path, column=name)
     leaves = set(taxonomy.leaves)
     texts = {d.name: _texts(d) for d in tally.quasi_domains}
-    _, domain = _domain(tally, name)
+    _domain(tally, name)
     covered = {column: sum(text in leaves for text in values) for column, values in texts.items()}
     told: dict[str, Any] = {
         "covered": covered[name],

@@ -17,7 +17,7 @@ from tarnkappe.app.worker import AnswerError
 _PATIENCE = 10.0
 
 
-@dataclass
+@dataclass(eq=False)
 class Command:
     """A command that runs, or has run; `told` is the last line of its progress."""
 

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-from tarnkappe.errors import RefusedError
+from tarnkappe.errors import DataError
 
 #: What a dropped file may be; its own name is never used.
 _SUFFIXES = (".csv", ".tsv", ".txt", ".parquet")
@@ -25,7 +25,7 @@ class Drops:
         """Keep a file; the word by which it is called."""
         if suffix.lower() not in _SUFFIXES:
             known = ", ".join(_SUFFIXES)
-            raise RefusedError("E486", "a file of this kind cannot be verified", hint=f"Drop one of: {known}.")
+            raise DataError("E486", "a file of this kind cannot be verified", hint=f"Drop one of: {known}.")
         folder = Path(tempfile.mkdtemp(prefix=".tarnkappe-dropped-", dir=self.root))
         path, size = folder / f"dropped{suffix.lower()}", 0
         try:
@@ -33,7 +33,7 @@ class Drops:
                 async for part in body:
                     size += len(part)
                     if size > self.largest:
-                        raise RefusedError("E487", "the file is too large", hint="Choose it in the list instead.")
+                        raise DataError("E487", "the file is too large", hint="Choose it in the list instead.")
                     file.write(part)
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)

@@ -1,12 +1,13 @@
-"""Changes to a job file: a value at a place, a preset, or a fix that an error proposes. What is there stays as it is."""
+"""Changes to a job file: a value at a place, a preset, or a fix that an error proposes. The rest stays as it is."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
-from tarnkappe.errors import JobError
+from tarnkappe.errors import DataError, JobError
 from tarnkappe.job.text import PlacedDict, apply_settings, dump_yaml, read_job_text
 
 #: What a release is for, and what is usually asked of it then; the numbers are those of `docs/how-to/criteria.md`.
@@ -24,7 +25,7 @@ def with_value(text: str, place: Sequence[str | int], value: Any) -> str:
     """The job with another value at a place, such as ``["columns", "age", "role"]``; None takes the place away."""
     data = read_job_text(text, "job")
     target: Any = data
-    for key, following in zip(place[:-1], place[1:], strict=True):
+    for key, following in pairwise(place):
         if isinstance(target, list):
             target = target[int(key)] if int(key) < len(target) else _no_place(place)
             continue
@@ -50,7 +51,7 @@ def with_value(text: str, place: Sequence[str | int], value: Any) -> str:
 
 
 def _no_place(place: Sequence[str | int]) -> Any:
-    raise JobError("E482", "the job has no such place", where=".".join(map(str, place)), hint="Reload the page.")
+    raise DataError("E482", "the job has no such place", where=".".join(map(str, place)), hint="Reload the page.")
 
 
 def with_preset(text: str, preset: str, distinct: dict[str, int]) -> str:
@@ -75,9 +76,9 @@ def with_preset(text: str, preset: str, distinct: dict[str, int]) -> str:
 
 
 def with_fix(text: str, fix: str) -> str:
-    """The job with what an error or advice proposes to write into it.
+    r"""The job with what an error or advice proposes to write into it.
 
-    >>> print(with_fix("columns: {age: quasi}\\ncriteria: [k-anonymity: {k: 9}]\\n", "- k-anonymity: {k: 2}"), end="")
+    >>> print(with_fix("columns: {age: quasi}\ncriteria: [k-anonymity: {k: 9}]\n", "- k-anonymity: {k: 2}"), end="")
     columns: {age: quasi}
     criteria:
     - k-anonymity: {k: 2}
@@ -96,9 +97,9 @@ def with_fix(text: str, fix: str) -> str:
 
 
 def fixes_in(hint: str | None) -> list[dict[str, str]]:
-    """The ways out that an error names, each with what it leads to.
+    r"""The ways out that an error names, each with what it leads to.
 
-    >>> fixes_in("one of\\n- k-anonymity: {k: 2}   (enough for two groups)")
+    >>> fixes_in("one of\n- k-anonymity: {k: 2}   (enough for two groups)")
     [{'write': '- k-anonymity: {k: 2}', 'effect': 'enough for two groups'}]
     """
     lines = (hint or "").splitlines()

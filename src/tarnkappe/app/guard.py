@@ -91,18 +91,21 @@ class LocalGuard:
 
     async def _pass(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let the app answer, count what it is sent, and say with every answer what a page may do."""
-        received, begun = 0, False
+        received, begun, too_large = 0, False, False
 
         async def counted() -> Message:
-            nonlocal received
+            nonlocal received, too_large
             message = await receive()
             received += len(message.get("body", b""))
             if received > self.largest:  # a body in chunks does not say its length before
+                too_large = True
                 raise TooLargeError
             return message
 
         async def told(message: Message) -> None:
             nonlocal begun
+            if too_large and not begun:
+                return  # whatever the app makes of it, we know better what to say
             if message["type"] == "http.response.start":
                 begun = True
                 given = list(message.get("headers", ()))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tarnkappe.errors import RefusedError
+from tarnkappe.errors import DataError
 from tarnkappe.io.folders import MANIFEST, PUBLIC
 from tarnkappe.io.source import is_table
 
@@ -49,14 +49,14 @@ class Picker:
         """What lies in a folder: folders, tables, job files and releases; links that lead out are left out."""
         folder = self.inside(given)
         if not folder.is_dir():
-            raise RefusedError("E481", "there is no such folder", where=given, hint="Choose one that is listed.")
+            raise DataError("E481", "there is no such folder", where=given, hint="Choose one that is listed.")
         entries: list[dict[str, Any]] = []
         for path in sorted(folder.iterdir(), key=lambda p: (not p.is_dir(), p.name.casefold())):
             try:
                 inside = self.inside(self.name_of(path))
                 kind = _kind(inside)
                 size = inside.stat().st_size if inside.is_file() else None
-            except (RefusedError, OSError):
+            except (DataError, OSError):
                 continue
             entries.append({"name": path.name, "path": self.name_of(path), "kind": kind, "size": size})
         here = "" if folder == self.root else self.name_of(folder)
@@ -77,8 +77,8 @@ def _kind(path: Path) -> str:
     return "table" if is_table(path) else "other"
 
 
-def _outside() -> RefusedError:
-    return RefusedError(
+def _outside() -> DataError:
+    return DataError(
         "E480",
         "the app sees only the folder that it was started in",
         hint="Start it in the folder of your data:  tarnkappe app FOLDER",

@@ -5,7 +5,6 @@ Runs in the worker. Tables are never handed over whole: a preview has a few rows
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
@@ -169,7 +168,7 @@ class _Last:
 
 
 def _decision(release: str) -> Decided:
-    key = (release, _changed(os.path.join(release, "public", "manifest.json")))  # noqa: PTH118
+    key = (release, _changed(str(ReleaseFolder(Path(release)).manifest)))
     if _Last.key != key or _Last.decided is None:
         _Last.decided, _Last.key = decided_again(release), key
     return _Last.decided
@@ -207,7 +206,7 @@ def prepared(text: str, folder: str, release: str) -> dict[str, Any] | None:
     if told is None or kept is None:
         return None
     try:
-        same = Job.from_yaml(kept).to_yaml() == job_from_text(text, "job", folder).to_yaml()
+        same = Job.from_yaml(kept).to_yaml(folder) == job_from_text(text, "job", folder).to_yaml(folder)
     except TarnkappeError:
         same = False
     return {"result": told, "same": same}

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from tarnkappe.app.commands import Command
 from tarnkappe.app.worker import AnswerError
-from tarnkappe.errors import RefusedError
+from tarnkappe.errors import DataError, RefusedError
 from tarnkappe.io.folders import MANIFEST, PUBLIC
 from tarnkappe.io.staging import exchange
 
@@ -66,7 +66,7 @@ class Running:
     def start(self, seed: int | None) -> None:
         """Start the command; the page hears about it by asking."""
         if self.status == "running":
-            raise RefusedError("E483", "a run is going on", hint="Wait for it, or cancel it.")
+            raise DataError("E483", "a run is going on", hint="Wait for it, or cancel it.")
         session = self.session
         assert session.path is not None
         words = ["run", session.path.name, "--json", "--progress", "json", "--overwrite"]
@@ -104,7 +104,7 @@ class Running:
             prepared = self.prepared
             given = {"text": session.text, "folder": str(session.folder), "release": str(prepared)}
             found = await session.looks.ask("prepared", **given) if prepared.is_dir() else None
-        except (AnswerError, RefusedError):
+        except (AnswerError, DataError):
             return
         if found is not None:
             self.status, self.result = "done", found["result"]
@@ -119,7 +119,7 @@ class Running:
         """Verify what was written once more, and give it its name."""
         prepared, target = self.prepared, self.target
         if self.status != "done" or self.of_text != self.session.text or not prepared.is_dir():
-            raise RefusedError("E484", "the job has changed since it ran", hint="Run it again, then write the release.")
+            raise DataError("E484", "the job has changed since it ran", hint="Run it again, then write the release.")
         exists = target.is_dir() and any(target.iterdir())
         ours = (target / PUBLIC / MANIFEST).is_file()
         if (target.exists() and not target.is_dir()) or (exists and not (ours and overwrite)):
@@ -127,7 +127,7 @@ class Running:
             raise RefusedError("E601", f"'{target.name}' exists already", where=target.name, hint=way)
         found = await Command(["verify", str(prepared), "--json"], self.session.folder).run()
         if found.get("ok") is not True:
-            raise RefusedError("E485", "the release does not verify any more: it was changed", hint="Run the job again.")
+            raise DataError("E485", "the release does not verify any more: it was changed", hint="Run the job again.")
         if exists and exchange(prepared, target):
             shutil.rmtree(prepared, ignore_errors=True)
         elif exists:

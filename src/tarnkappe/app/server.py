@@ -18,6 +18,7 @@ from starlette.responses import FileResponse, PlainTextResponse, RedirectRespons
 from starlette.routing import Route
 
 from tarnkappe.app.answers import routes
+from tarnkappe.app.asking import Asking
 from tarnkappe.app.drops import Drops
 from tarnkappe.app.guard import LOGIN, LocalGuard
 from tarnkappe.app.picker import Picker
@@ -51,6 +52,7 @@ def application(folder: Path, door: Door, *, largest: int = LARGEST, opened: str
     """The app behind its guard; `opened` is a table or a job file in the folder to begin with."""
     session = Session(Picker.at(folder))
     drops = Drops(session.picker.root, largest)
+    asking = Asking(session, drops)
 
     @contextlib.asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -59,6 +61,7 @@ def application(folder: Path, door: Door, *, largest: int = LARGEST, opened: str
             yield
         finally:
             warming.cancel()
+            await asking.close()
             drops.clear()
             await session.close()
 
@@ -70,7 +73,7 @@ def application(folder: Path, door: Door, *, largest: int = LARGEST, opened: str
         return answer
 
     own: list[Any] = [Route(LOGIN, login), Route("/", _page), Route("/static/{name:path}", _static)]
-    app = Starlette(routes=[*own, *routes(session, drops, opened)], lifespan=lifespan)
+    app = Starlette(routes=[*own, *routes(session, asking, drops, opened)], lifespan=lifespan)
     guard = LocalGuard(app, door.session, largest)
     return guard
 

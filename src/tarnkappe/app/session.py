@@ -13,7 +13,7 @@ from tarnkappe.app.editing import fixes_in
 from tarnkappe.app.picker import Picker
 from tarnkappe.app.running import Running
 from tarnkappe.app.worker import AnswerError, Worker
-from tarnkappe.errors import JobError, TarnkappeError
+from tarnkappe.errors import DataError, TarnkappeError
 from tarnkappe.io import staged
 from tarnkappe.io.source import unpacked_name
 from tarnkappe.job.text import read_job_file, read_job_text
@@ -50,7 +50,7 @@ class Session:
     def text(self) -> str:
         """The job file."""
         if self.path is None:
-            raise JobError("E482", "there is no job yet", hint="Open data or a job file first.")
+            raise DataError("E482", "there is no job yet", hint="Open data or a job file first.")
         return self.history[self.at]
 
     @property
@@ -90,7 +90,7 @@ class Session:
     async def start(self) -> None:
         """Write a job file for the table that was looked at."""
         if self.looked is None:
-            raise JobError("E482", "no table was looked at", hint="Choose a table first.")
+            raise DataError("E482", "no table was looked at", hint="Choose a table first.")
         data = self.picker.inside(self.looked["path"])
         path = _unused(data.with_name(f"{unpacked_name(data).stem}.yaml"))
         text = self.looked["text"]

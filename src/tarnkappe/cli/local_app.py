@@ -11,7 +11,7 @@ import typer
 
 from tarnkappe.cli import screen
 from tarnkappe.cli.options import Debug
-from tarnkappe.errors import JobError
+from tarnkappe.errors import DataError
 
 
 def open_app(
@@ -32,7 +32,9 @@ def open_app(
     ] = True,
     upload_limit: Annotated[
         int,
-        typer.Option("--upload-limit", min=1, metavar="MB", help="How large a file may be that is dropped on the page."),
+        typer.Option(
+            "--upload-limit", min=1, metavar="MB", help="How large a file may be that is dropped on the page."
+        ),
     ] = 1024,
     debug: Debug = False,
 ) -> None:
@@ -44,12 +46,12 @@ def open_app(
     [bold]Example:[/bold]  tarnkappe app .
     """
     if any(importlib.util.find_spec(name) is None for name in ("starlette", "uvicorn")):
-        raise JobError("E489", "the page in the browser needs further packages", hint='pip install "tarnkappe[app]"')
+        raise DataError("E489", "the page in the browser needs further packages", hint='pip install "tarnkappe[app]"')
     from tarnkappe.app.server import serve
     from tarnkappe.cli.root import Stopped
 
     if not where.exists():
-        raise JobError("E481", "there is no such folder or file", where=str(where), hint="tarnkappe app .")
+        raise DataError("E481", "there is no such folder or file", where=str(where), hint="tarnkappe app .")
     folder = where if where.is_dir() else where.parent
 
     def told(address: str) -> None:

@@ -2,7 +2,7 @@
 import { svg } from "./dom.js";
 import { t, number, percent } from "./words.js";
 
-export function histogram(data, cuts, moved) {
+export function histogram(data, every, start, cuts, moved) {
   const width = 640, height = 150, floor = 122;
   const most = Math.max(...data.bars, 1);
   const x = (value) => 10 + ((value - data.from) / (data.to - data.from || 1)) * (width - 20);
@@ -13,6 +13,10 @@ export function histogram(data, cuts, moved) {
     picture.append(svg("rect", { class: "bars", x: 10 + i * step, y: floor - tall, width: Math.max(step - 1, 1), height: tall }));
   });
   picture.append(svg("path", { class: "axis", d: `M10 ${floor}H${width - 10}` }));
+  const first = every > 0 ? start + Math.ceil((data.from - start) / every) * every : Infinity;
+  for (let edge = first; edge < data.to && (data.to - data.from) / every <= 60; edge += every) {
+    picture.append(svg("line", { class: "limit", x1: x(edge), x2: x(edge), y1: 10, y2: floor }));
+  }
   for (const [value, anchor] of [[data.from, "start"], [data.to, "end"]]) {
     picture.append(svg("text", { x: x(value), y: floor + 24, "text-anchor": anchor }, number(value)));
   }

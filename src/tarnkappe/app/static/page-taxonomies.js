@@ -12,7 +12,7 @@ const KINDS = {
   intervals: () => ({ kind: "intervals", widths: [5, 10, 20] }),
   quantiles: () => ({ kind: "quantiles", parts: [16, 8, 4, 2] }),
   set: () => ({ kind: "set" }),
-  tree: (found) => ({ kind: "tree", tree: found?.tree && typeof found.tree === "object" ? found.tree : (found?.values || []).map((v) => v.value) }),
+  tree: (found) => ({ kind: "tree", tree: below(found?.tree) ?? (found?.values || []).map((v) => v.value) }),
   order: () => ({ kind: "order" }),
   prefix: () => ({ kind: "prefix", keep: [3, 2, 1] }),
   dates: () => ({ kind: "dates" }),
@@ -20,6 +20,9 @@ const KINDS = {
   suppress: () => "suppress",
   file: () => null,
 };
+
+// The root needs no name of its own.
+const below = (tree) => (tree && typeof tree === "object" && "*" in tree ? tree["*"] : tree) ?? null;
 
 function kindOf(body) {
   const declared = body?.taxonomy;
@@ -104,7 +107,8 @@ function details(app, name, found) {
   const out = [h("div", {}, meter(found.n_values, found.n_values))];
   if (found.histogram) {
     const cuts = kind === "intervals" ? ["bottom", "top"].filter((key) => declared?.[key] !== undefined) : [];
-    out.push(h("div", { class: "card" }, histogram(found.histogram, cuts.map((key) => declared[key]), (i, value) => {
+    const width = kind === "intervals" ? Math.max(...(declared?.widths || [0])) : 0;
+    out.push(h("div", { class: "card" }, histogram(found.histogram, width, declared?.start || 0, cuts.map((key) => declared[key]), (i, value) => {
       const next = { ...declared };
       if (value === null) delete next[cuts[i]]; else next[cuts[i]] = value;
       set(next);

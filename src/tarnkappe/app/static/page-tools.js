@@ -23,14 +23,14 @@ export function comparePage(app) {
   const fill = (found) => {
     const front = new Set(found.front.map(String));
     const rows = found.points;
-    const number_ = (row) => String(row.point ?? row.number ?? row.setup);
+    const number_ = (row) => String(row.point);
     const take = (p) => app.act("choose", { ...given(), point: Number(p.number) }).then((ok) => { if (ok) app.go("protection"); });
     const points = rows.filter((r) => riskOf(r) !== null && lossOf(r) !== null).map((r) => ({ x: riskOf(r), y: lossOf(r), number: number_(r), name: number_(r), front: front.has(number_(r)), label: `${number_(r)} · ${r.algorithm}` }));
     return [points.length ? scatter(points, { x: t("compare.risk"), y: t("compare.loss") }, take) : null,
       h("p", { class: "small soft" }, t("compare.front")),
       h("table", {}, h("thead", {}, h("tr", {}, ["#", t("protection.algorithm"), "k", t("compare.risk"), t("compare.loss"), ""].map((x) => h("th", {}, x)))),
         h("tbody", {}, rows.map((r) => h("tr", {}, h("td", {}, `${front.has(number_(r)) ? "★ " : ""}${number_(r)}`), h("td", {}, r.algorithm), h("td", {}, r["criteria.k"] ?? ""), h("td", { class: "number" }, short(riskOf(r))), h("td", { class: "number" }, short(lossOf(r))),
-          h("td", {}, r.error ? h("span", { class: "small" }, r.error) : h("button", { onclick: () => take({ number: number_(r) }) }, t("compare.take")))))))];
+          h("td", {}, r["no release because"] ? h("span", { class: "small" }, r["no release because"]) : h("button", { onclick: () => take({ number: number_(r) }) }, t("compare.take")))))))];
   };
   if (app.view["compare-found"]) box.replaceChildren(...fill(app.view["compare-found"]).filter(Boolean));
   return [
@@ -44,9 +44,10 @@ export function comparePage(app) {
   ];
 }
 
-const riskOf = (row) => firstOf(row, ["risk_average", "average_risk", "risk average", "risk.average", "risk"]);
-const lossOf = (row) => firstOf(row, ["lm", "loss", "gcp"]);
-const firstOf = (row, keys) => { for (const key of keys) if (typeof row[key] === "number") return row[key]; return null; };
+// The command names its columns by what is measured, such as "risk (average)".
+const figure = (row, start) => Object.entries(row).find(([key, value]) => key.startsWith(start) && typeof value === "number")?.[1] ?? null;
+const riskOf = (row) => figure(row, "risk (");
+const lossOf = (row) => figure(row, "loss (");
 const short = (x) => (x === null ? "–" : Number(x.toPrecision(3)));
 
 export function advisePage(app) {
@@ -122,7 +123,6 @@ export function attackPage(app) {
 
 export function tracePage(app) {
   const box = h("div", {});
-  const parts = [["leak", ["table"]], ["plan", ["folder"]], ["key", ["other"]]];
   const v = (app.view.trace ||= { path: "", plan: "", key: "" });
   const field = (key) => h("label", {}, `${t(`trace.${key}`)} `, h("input", { type: "text", "data-key": `trace-${key}`, value: v[key], oninput: (e) => { v[key] = e.target.value; } }));
   return [
