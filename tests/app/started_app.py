@@ -74,7 +74,7 @@ class Visit:
 def visited(app: Started, browser: Any, **how: Any) -> Iterator[Visit]:
     context = browser.new_context(viewport={"width": 1280, "height": 800}, locale="en-US", **how)
     page = context.new_page()
-    page.set_default_timeout(30_000)
+    page.set_default_timeout(90_000)
     wrong: list[str] = []
     elsewhere = re.compile(rf"^(?!{re.escape(app.address)}/|data:)")
     context.route(elsewhere, lambda route: (wrong.append(route.request.url), route.abort()))

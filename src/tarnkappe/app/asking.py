@@ -9,6 +9,7 @@ from typing import Any
 
 from tarnkappe.app.commands import Command
 from tarnkappe.app.drops import Drops
+from tarnkappe.app.editing import with_comments
 from tarnkappe.app.session import Session
 from tarnkappe.errors import DataError
 
@@ -120,7 +121,7 @@ class Asking:
         point = str(int(given["point"]))
         found = await self._command(*self._compared(given), "--choose", point, "--overwrite")
         chosen = self.session.folder / Path(found["job"]).name
-        self.session.change(chosen.read_text("utf-8"))
+        self.session.change(with_comments(chosen.read_text("utf-8"), self.session.text))
         chosen.unlink()
         return self.session.state()
 

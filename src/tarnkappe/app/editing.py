@@ -96,6 +96,11 @@ def with_fix(text: str, fix: str) -> str:
     return _written(data, text)
 
 
+def with_comments(text: str, before: str) -> str:
+    """A job that stands for another one, with the comments of that."""
+    return _written(read_job_text(text, "job"), before)
+
+
 def fixes_in(hint: str | None) -> list[dict[str, str]]:
     r"""The ways out that an error names, each with what it leads to.
 
@@ -172,6 +177,8 @@ def _written(data: PlacedDict, before: str) -> str:
         inside = line.startswith("columns:") or (inside and line.startswith(" "))
         key = re.match(r"^  (\S.*?|\"(?:[^\"\\]|\\.)*\"):(\s|$)", line) if inside else None
         note = comments.get(_plain_key(key[1])) if key else None
+        if note and key and _role((data.get("columns") or {}).get(_plain_key(key[1]))) != "undecided":
+            note = re.sub(r"; as quasi: \{.*$", "", note).replace("# DECIDE: ", "# ", 1)
         out.append(f"{line}  {note}" if note else line)
     text = "\n".join([*head, *out]) + "\n"
     try:
