@@ -20,6 +20,7 @@ axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs
 def looked_at(visit: Visit, name: str) -> None:
     """The screen can be read by everybody, needs no scrolling sideways, and is kept for the docs if they ask for it."""
     page = visit.page
+    page.locator("main h1").first.wait_for()
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), f"{name} scrolls sideways"
     found = axe.Axe().run(page, context=None, options={"resultTypes": ["violations"]}).response["violations"]
     serious = [(v["id"], v["nodes"][0]["html"][:120]) for v in found if v["impact"] in ("serious", "critical")]

@@ -140,6 +140,20 @@ def test_no_path_leads_out_of_the_folder(served: tuple[Started, Client], path: s
 
 
 @pytest.mark.parametrize(
+    "place", [["data", "path"], ["output", "folder"], ["columns", "sex", "taxonomy"], ["population", "path"]]
+)
+@pytest.mark.parametrize("path", ["../../etc/passwd", "/etc/passwd", ".hidden"])
+def test_no_job_leads_out_of_the_folder_either(served: tuple[Started, Client], place: list[str], path: str):
+    _, client = served
+    if json.loads(client.send("GET", "/api/state").read())["job"] is None:
+        assert client.ask("look", path="census.csv")[0] == 200
+        assert client.ask("start")[0] == 200
+    value: Any = {"kind": "file", "path": path} if place[-1] == "taxonomy" else path
+    status, told = client.ask("edit", changes=[[place, value]])
+    assert (status, told["error"]["code"]) == (422, "E480")
+
+
+@pytest.mark.parametrize(
     "path", ["/static/../server.py", "/static/%2e%2e/server.py", "/static//etc/passwd", "/static/"]
 )
 def test_only_files_of_the_page_are_served(served: tuple[Started, Client], path: str):

@@ -43,7 +43,10 @@ def routes(session: Session, asking: Asking, drops: Drops, opened: str | None) -
 
     async def report(request: Request) -> Response:
         part = {"public": PUBLIC, "internal": PRIVATE}.get(request.path_params["edition"])
-        path = session.running.release() / part / REPORT if part and session.path else None
+        try:
+            path = session.running.release() / part / REPORT if part and session.path else None
+        except TarnkappeError as error:
+            return _refused(error.as_dict())
         if path is None or not path.is_file():
             return _refused({"code": "E481", "message": "there is no report yet"})
         return FileResponse(path, media_type="text/html", headers={"content-security-policy": _REPORT_POLICY})

@@ -114,6 +114,22 @@ def fixes_in(hint: str | None) -> list[dict[str, str]]:
     return [{"write": m[1], "effect": m[2]} for m in found if m is not None]
 
 
+def files_named(data: dict[str, Any]) -> list[str]:
+    """The files and folders that a job names: its data, a public table, taxonomies, and where the release goes.
+
+    >>> files_named({"data": {"path": "a.csv"}, "columns": {"x": {"taxonomy": {"kind": "file", "path": "x.csv"}}}})
+    ['a.csv', 'x.csv']
+    """
+    columns, named = data.get("columns"), data.get("taxonomies")
+    bodies = [b for b in columns.values() if isinstance(b, dict)] if isinstance(columns, dict) else []
+    sections = [data.get("data"), data.get("population"), *(b.get("taxonomy") for b in bodies)]
+    sections += list(named.values()) if isinstance(named, dict) else []
+    found = [s.get("path") for s in sections if isinstance(s, dict)]
+    output = data.get("output")
+    found.append(output.get("folder") if isinstance(output, dict) else None)
+    return [str(path) for path in found if path is not None]
+
+
 def _parsed(text: str) -> PlacedDict:
     return read_job_text(text, "the fix")
 

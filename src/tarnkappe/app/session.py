@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tarnkappe.app.editing import fixes_in
+from tarnkappe.app.editing import files_named, fixes_in
 from tarnkappe.app.picker import Picker
 from tarnkappe.app.running import Running
 from tarnkappe.app.worker import AnswerError, Worker
@@ -116,7 +116,9 @@ class Session:
         await self.running.recall()
 
     def _begin(self, path: Path, text: str) -> None:
+        self._require_inside(text, path.parent)
         self.path, self.history, self.at = path, [text], 0
+        self.figures, self.figures_of = None, None
         self.confirmed, self.chosen = None, False
         self.running = Running(self)
         self._count()
@@ -125,12 +127,18 @@ class Session:
 
     def change(self, text: str) -> None:
         """Make the job say something else; what comes before can be had back."""
-        read_job_text(text, "job")
+        self._require_inside(text, self.folder)
         if text != self.text:
             self.history = [*self.history[: self.at + 1], text]
             self.at += 1
             self._save()
             self._count()
+
+    def _require_inside(self, text: str, folder: Path) -> None:
+        """Refuse a job that reads or writes outside the folder of the app."""
+        for given in files_named(read_job_text(text, "job")):
+            if "://" not in given:
+                self.picker.inside(os.path.relpath(folder / given, self.picker.root))
 
     def move(self, steps: int) -> None:
         """Undo or redo."""

@@ -189,6 +189,7 @@ document.addEventListener("keydown", (event) => {
 addEventListener("hashchange", show);
 
 await speak(preferred());
+frame.skip.textContent = t("skip");
 document.body.replaceChildren(frame.skip, frame.header, frame.steps, frame.main, frame.panel);
 try {
   app.state = await askState();
