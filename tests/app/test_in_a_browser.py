@@ -27,7 +27,7 @@ def looked_at(visit: Visit, name: str) -> None:
     assert serious == [], name
     target = os.environ.get("TARNKAPPE_SCREENSHOTS")
     if target:
-        page.screenshot(path=Path(target) / f"app-{name}.jpg", type="jpeg", quality=60)
+        page.screenshot(path=Path(target) / f"app-{name}.jpg", type="jpeg", quality=40)
 
 
 @pytest.fixture
@@ -110,6 +110,7 @@ def test_a_run_can_be_left_come_back_to_and_cancelled(data: Path, browser: Any):
         app.end()
 
 
+@pytest.mark.full
 def test_a_goal_that_cannot_be_reached_offers_three_ways_out_that_work(visit: Visit):
     visit.to_the_columns()
     visit.click("I have checked these roles")

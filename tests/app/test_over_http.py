@@ -191,6 +191,7 @@ def test_no_value_of_the_data_is_in_the_state(served: tuple[Started, Client]):
     assert [v for v in values if f'"{v}"' in told] == []
 
 
+@pytest.mark.full
 def test_killing_the_app_or_its_run_leaves_a_whole_release_or_none(tmp_path: Path):
     folder = tmp_path / "work"
     folder.mkdir()
@@ -244,6 +245,7 @@ def test_killing_the_app_or_its_run_leaves_a_whole_release_or_none(tmp_path: Pat
     assert subprocess.run(verify, cwd=folder, capture_output=True, check=False).returncode == 0
 
 
+@pytest.mark.full
 def test_two_hundred_columns(tmp_path: Path):
     table = {f"c{i}": [str(i % 7 + j % 3) for j in range(50)] for i in range(200)}
     pl.DataFrame(table).write_csv(tmp_path / "wide.csv")

@@ -64,9 +64,13 @@ export function taxonomiesPage(app) {
   ];
 }
 
-function choose(app, name, kind, found) {
+async function choose(app, name, kind, known) {
+  let found = known;
   if (kind === "file") { app.view.importing = name; app.redraw(); return; }
   app.view.importing = null;
+  if (kind === "tree" && !found) {  // a tree begins with the values, so they must be known
+    try { found = await app.ask("column", { name }); } catch (error) { app.flash(error); return; }
+  }
   const declared = KINDS[kind](found);
   const numeric = kind === "range";
   app.set([["columns", name, "taxonomy"], declared ?? null], [["columns", name, "type"], numeric ? "numeric" : null]);
