@@ -54,6 +54,13 @@ export function problem(told) {
   ];
 }
 
+// What is to be said aloud before a run, and what the last run found.
+export function warningsOf(s) {
+  const found = s.run.state === "done" && !s.run.stale ? s.run.result?.notices || [] : [];
+  const all = [...(s.figures?.notices || []), ...found.filter((n) => n.code)];
+  return all.filter((n, i) => all.findIndex((m) => m.code === n.code && m.message === n.message) === i);
+}
+
 const frame = {
   skip: h("a", { class: "skip", href: "#main" }),
   header: h("header", {}), steps: h("nav", { class: "steps" }), main: h("main", { id: "main", tabindex: "-1" }),
@@ -100,7 +107,7 @@ function panel() {
   frame.panel.setAttribute("aria-label", t("panel"));
   if (!s?.job) return draw(frame.panel, h("p", { class: "soft" }, t("panel.empty")));
   const f = s.figures, now = f?.now;
-  const warnings = f?.notices || [];
+  const warnings = warningsOf(s);
   const line = (name, before, after) => [h("span", { class: "name" }, t(name)), h("span", { class: "value" }, before), h("span", { class: "value" }, after)];
   const shown = app.view.editing
     ? editor()

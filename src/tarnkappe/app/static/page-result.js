@@ -2,7 +2,7 @@
 import { h } from "./dom.js";
 import { t, number, percent } from "./words.js";
 import { lattice, scatter } from "./charts.js";
-import { problem } from "./main.js";
+import { problem, warningsOf } from "./main.js";
 import { fixes } from "./page-protection.js";
 
 export function runPage(app) {
@@ -136,7 +136,7 @@ function reports(app, box) {
 
 export function releasePage(app) {
   const s = app.state, run = s.run, done = run.state === "done";
-  const warnings = s.figures?.notices?.length || 0;
+  const warnings = warningsOf(s).length;
   const kept = Object.entries(s.job.data.columns || {}).filter(([, b]) => (b?.role || b) === "keep");
   const checks = [
     [s.confirmed, "check.roles"], [done && !run.stale, "check.run"], [done && (run.result?.verdicts || []).every((v) => v.ok), "check.verified"],
