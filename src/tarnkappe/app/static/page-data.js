@@ -101,7 +101,7 @@ function looked(app, found, look) {
       chip("encoding", [["", t("detected")], ["utf-8", "UTF-8"], ["latin-1", "Latin-1"], ["cp1252", "Windows-1252"]]),
       chip("decimal", [["", t("detected")], [".", "."], [",", ","]])),
     h("div", { class: "row" }, h("button", { class: "main", "data-key": "continue", onclick: async () => {
-      if (await app.act("start")) app.go("columns");
+      if (await app.act("start")) { app.view.picked = null; app.go("columns"); }
     } }, t("data.continue"))),
     h("h2", {}, t("data.preview")),
     h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": t("data.preview") }, h("table", { class: "preview" },
