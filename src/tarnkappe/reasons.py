@@ -72,7 +72,21 @@ def why(folder: str | Path, row: int, columns: Sequence[str] = (), *, data: Any 
     decided, row_labels = _decided_again(Path(folder), row, data)
     plan = decided.plan
     assert isinstance(plan, Plan)
+    group = _group_of(plan, row_labels, Path(folder))
+    return reasons_of_group(decided, group, columns, row)
+
+
+def decided_again(folder: str | Path, data: Any = None) -> Decided:
+    """The decision of a release, made again from the job, the seed and the data; refused if it is not the same."""
+    return _decided_again(Path(folder), 1, data)[0]
+
+
+def reasons_of_group(decided: Decided, group: int, columns: Sequence[str] = (), row: int = 0) -> Reasons:
+    """Why a group of a decision says what it says, in some columns or in all."""
+    plan = decided.plan
+    assert isinstance(plan, Plan)
     names = [d.name for d in plan.tally.quasi_domains]
+    row_labels = [None if k.code[group] < 0 else str(k.texts[int(k.code[group])]) for k in plan.labels]
     unknown = [name for name in columns if name not in names]
     if unknown:
         raise JobError(
@@ -80,7 +94,6 @@ def why(folder: str | Path, row: int, columns: Sequence[str] = (), *, data: Any 
             f"'{unknown[0]}' is no quasi-identifier of the release{did_you_mean(unknown[0], names)}",
             hint=f"Quasi-identifiers: {', '.join(names)}.",
         )
-    group = _group_of(plan, row_labels, Path(folder))
     pieces = plan.grouping.group == group
     part = _Part(plan.tally, plan.goal, plan.grouping.cell[pieces], plan.grouping.quota[pieces])
     found = tuple(

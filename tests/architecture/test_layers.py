@@ -102,6 +102,7 @@ LAYERS = (
     "reasons",
     "datasets",
     "testing",
+    "app",
     "cli",
     "__main__",
 )
@@ -237,6 +238,7 @@ def test_only_declared_libraries():
         and not (module.inside("io.databases.postgresql") and found.module.startswith("adbc_driver_"))
         and not (module.inside("io.databases.duckdbfile") and found.module == "duckdb")
         and not (module.inside("certificate") and found.module.split(".")[0] == "cryptography")
+        and not (module.inside("app") and found.module.split(".")[0] in ("starlette", "uvicorn"))
         and not (module.inside("usefulness.learning") and found.module.split(".")[0] == "sklearn")
         and not (module.inside("algorithms.local.least_weight") and found.module == "highspy")
     }
@@ -273,8 +275,8 @@ def test_chance_is_passed_in():
     homes += ("masks.base", "masking.flow", "histograms.release", "history.series", "synthetic.release")
     assert calls("np.random.", "numpy.random.", "random.", "default_rng", beside=homes) == []
     assert users({"random"}, beside=()) == []
-    # Leftovers for names of temporary files.
-    homes = ("pipeline", "multirelational", "baskets.anonymize", "fingerprint.keys", "io.leftovers")
+    # Leftovers for names of temporary files, the app for who may talk to it.
+    homes = ("pipeline", "multirelational", "baskets.anonymize", "fingerprint.keys", "io.leftovers", "app.server")
     homes += ("masking.flow", "histograms.release", "history", "synthetic.release")
     assert users({"secrets"}, beside=homes) == []
 

@@ -115,7 +115,7 @@ def test_not_usable_outside_its_block(tmp_path: Path):
 @pytest.mark.parametrize("can_exchange", [True, False])
 def test_overwrite_replaces_an_earlier_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, can_exchange: bool):
     if not can_exchange:
-        monkeypatch.setattr(staging_module, "_exchange", lambda *_: False)
+        monkeypatch.setattr(staging_module, "exchange", lambda *_: False)
     publish(tmp_path / "out", "one")
     with pytest.raises(RefusedError, match="exists already") as caught:
         publish(tmp_path / "out", "two")
@@ -127,7 +127,7 @@ def test_overwrite_replaces_an_earlier_release(tmp_path: Path, monkeypatch: pyte
 
 def test_old_release_comes_back_if_the_second_rename_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     publish(tmp_path / "out", "one")
-    monkeypatch.setattr(staging_module, "_exchange", lambda *_: False)
+    monkeypatch.setattr(staging_module, "exchange", lambda *_: False)
     rename = Path.rename
 
     def fail_on_stage(self: Path, target: Path) -> Path:
@@ -273,7 +273,7 @@ KILLER = textwrap.dedent("""
 
     parent, can_exchange, exists = Path(sys.argv[1]), sys.argv[2] == "exchange", sys.argv[3] == "exists"
     if not can_exchange:
-        module._exchange = lambda *_: False
+        module.exchange = lambda *_: False
     module._fsync = lambda *_: None  # matters to a power cut, not to a killed process, and takes its time
 
     def publish(folder, text):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tarnkappe.cli import screen
-from tarnkappe.cli.options import AsJson, Debug, JobFile, MaybeData, Quiet, Seed, Settings
+from tarnkappe.cli.options import AsJson, Debug, JobFile, MaybeData, ProgressAs, Quiet, Seed, Settings
 
 if TYPE_CHECKING:
     from tarnkappe.advising import Advice
@@ -24,6 +24,7 @@ def advise(
     settings: Settings = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
+    progress_as: ProgressAs = "text",
     debug: Debug = False,
 ) -> None:
     """Say what each column, level and criterion costs, and what relaxing it would buy.
@@ -37,7 +38,7 @@ def advise(
     from tarnkappe.cli.progress import Working
 
     loaded = job_for(job, data, settings)
-    with Working("advise", quiet=quiet) as progress, fixes_for(job, loaded):
+    with Working("advise", quiet=quiet, style=progress_as) as progress, fixes_for(job, loaded):
         progress("advise")
         found = advise_about(loaded, seed=seed, levels=levels, progress=progress.step)
     if as_json:

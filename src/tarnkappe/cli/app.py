@@ -21,6 +21,7 @@ from tarnkappe.cli.history import history
 from tarnkappe.cli.import_arx import import_arx
 from tarnkappe.cli.init import init
 from tarnkappe.cli.inspect import inspect
+from tarnkappe.cli.local_app import open_app
 from tarnkappe.cli.options import ANONYMISE, CONFIGURE, START, TOOLS, TRUST
 from tarnkappe.cli.query import query
 from tarnkappe.cli.risk import risk
@@ -68,6 +69,7 @@ app.command(rich_help_panel=START)(demo)
 app.command(rich_help_panel=START)(inspect)
 app.command(rich_help_panel=START)(init)
 app.command("import-arx", rich_help_panel=START)(import_arx)
+app.command("app", rich_help_panel=START)(open_app)
 app.add_typer(taxonomy.app, name="taxonomy", rich_help_panel=CONFIGURE)
 app.command(rich_help_panel=CONFIGURE)(check)
 app.command(rich_help_panel=CONFIGURE)(compare)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tarnkappe.cli import screen
-from tarnkappe.cli.options import AsJson, Debug, JobFile, MaybeData, Overwrite, Quiet, Settings
+from tarnkappe.cli.options import AsJson, Debug, JobFile, MaybeData, Overwrite, ProgressAs, Quiet, Settings
 from tarnkappe.errors import JobError
 
 if TYPE_CHECKING:
@@ -57,6 +57,7 @@ def compare(
     overwrite: Overwrite = False,
     as_json: AsJson = False,
     quiet: Quiet = False,
+    progress_as: ProgressAs = "text",
     debug: Debug = False,
 ) -> None:
     """Try algorithms and parameters on the same data, and draw the map of risk and loss.
@@ -78,7 +79,7 @@ def compare(
     }
     grid = Grid.load(job, settings or (), **given)
     folder = Path(output) if output else job.with_name(f"{job.stem}-comparison")
-    with Working("compare", quiet=quiet) as progress, named(job):
+    with Working("compare", quiet=quiet, style=progress_as) as progress, named(job):
         progress("compare")
         found = compare_points(
             grid,

@@ -83,6 +83,12 @@ Seed = Annotated[
     int | None,
     typer.Option("--seed", min=0, metavar="N", help="Makes the run repeatable. Keep it secret.", show_default=False),
 ]
+ProgressAs = Annotated[
+    str,
+    typer.Option(
+        "--progress", metavar="STYLE", help="How progress is told on stderr: text, or json, one line per step."
+    ),
+]
 EngineName = Annotated[
     str | None,
     typer.Option(

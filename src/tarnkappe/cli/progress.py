@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from contextlib import ExitStack
 from types import TracebackType
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Self
 
 from tarnkappe.cli import screen
 from tarnkappe.cli.root import Stopped
+from tarnkappe.errors import JobError
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -32,15 +34,22 @@ _BESIDE_RECORDS = ("decide", *_FURTHER)
 #: How often a bar, or a line, says how far a phase has come.
 _BAR_SECONDS, _LINE_SECONDS = 0.5, 10.0
 
+#: How progress may be told: to people, or as one JSON line per step to a program.
+STYLES = ("text", "json")
+
 PREPARING = "preparing kernels (first run only)"
 
 
 class Working:
     """Shows the phases of a piece of work on stderr; call it with the name of each phase as it begins."""
 
-    def __init__(self, *phases: str, quiet: bool = False) -> None:
+    def __init__(self, *phases: str, quiet: bool = False, style: str = "text") -> None:
+        """The `phases` to come; `style` is text, or json for one JSON line per step instead."""
+        if style not in STYLES:
+            raise JobError("E108", f"progress is told as {' or '.join(STYLES)}", hint="--progress json")
         self.phases = phases or tuple(PHASES)
         self.quiet = quiet
+        self.as_json = style == "json"
         self.console = screen.stderr()
         self._stack = ExitStack()
         self._bar: Progress | None = None
@@ -55,7 +64,7 @@ class Working:
         if self.quiet:
             return self
         self._stack.enter_context(_compilations(self))
-        if self.console.is_terminal:
+        if self.console.is_terminal and not self.as_json:
             from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
             columns = (SpinnerColumn(), BarColumn(24), TimeElapsedColumn(), TextColumn("{task.description}"))
@@ -75,6 +84,7 @@ class Working:
         self._phase = {**PHASES, **_FURTHER}.get(phase, phase)
         self._counts_records = phase not in _BESIDE_RECORDS
         self._told, self._counting = time.monotonic(), None
+        self._tell(event="phase", phase=phase, words=self._phase, number=self._begun + 1, of=len(self.phases))
         self._say(self._phase, self._begun)
         self._begun += 1
 
@@ -86,12 +96,13 @@ class Working:
         if self._counting is None:  # what came before, such as compiling kernels, says nothing about the rate
             self._counting = now, done
         since, before = self._counting
-        patience = _BAR_SECONDS if self._bar is not None else _LINE_SECONDS
+        patience = _BAR_SECONDS if self._bar is not None or self.as_json else _LINE_SECONDS
         if now - self._told < patience or done == before:
             return
         self._told = now
         rate = (done - before) / (now - since)
         left = (total - done) / rate
+        self._tell(event="step", done=done, total=total, seconds_left=round(left, 1))
         speed = f", {rate / 1e6:.1f} million records/s" if self._counts_records else ""
         words = f"{self._phase}: {done / total:.0%}{speed}, {_duration(left)} left"
         self._say(words, max(self._begun - 1, 0))
@@ -100,6 +111,7 @@ class Working:
         """Kernels are being compiled, which takes a while and happens once; a bar says so as long as it lasts."""
         if self._bar is not None or not self._prepared:
             self._prepared = True
+            self._tell(event="preparing", words=PREPARING)
             self._say(PREPARING, max(self._begun - 1, 0))
 
     def prepared(self) -> None:
@@ -107,8 +119,13 @@ class Working:
         if self._bar is not None:
             self._say(self._phase, max(self._begun - 1, 0))
 
+    def _tell(self, **facts: object) -> None:
+        """One line for a program that watches."""
+        if self.as_json and not self.quiet:
+            self.console.print(json.dumps(facts), soft_wrap=True, markup=False, highlight=False)
+
     def _say(self, words: str, done: int) -> None:
-        if self.quiet:
+        if self.quiet or self.as_json:
             return
         if self._bar is not None and self._task is not None:
             self._bar.update(self._task, description=screen.clean(words), completed=done)

@@ -17,6 +17,7 @@ from tarnkappe.cli.options import (
     MaybeData,
     Memory,
     Overwrite,
+    ProgressAs,
     Quiet,
     Seed,
     Settings,
@@ -44,6 +45,7 @@ def run(
     overwrite: Overwrite = False,
     as_json: AsJson = False,
     quiet: Quiet = False,
+    progress_as: ProgressAs = "text",
     debug: Debug = False,
 ) -> None:
     """Anonymise, verify, and write the release with its reports.
@@ -66,7 +68,7 @@ def run(
         run_other(job, data, output, changes, **how)
         return
     loaded = job_for(job, data, changes)
-    with Working(quiet=quiet) as progress, fixes_for(job, loaded):
+    with Working(quiet=quiet, style=progress_as) as progress, fixes_for(job, loaded):
         if dry_run:
             release = anonymize(loaded, loaded.data.path, seed=seed, progress=progress)
         else:

@@ -55,7 +55,7 @@ class Measurer:
 
     def tally(self, job: Job) -> Tally:
         """The cells of a job."""
-        key = _counting(job)
+        key = counting(job)
         if key not in self._tallies:
             if len(self._tallies) >= _MOST_KEPT:
                 del self._tallies[next(iter(self._tallies))]
@@ -98,7 +98,7 @@ def risks_of(plan: AnyPlan) -> dict[str, float] | None:
     return {"highest": 1 / int(np.min(plan.sizes)), "average": plan.n_groups / plan.n_published}
 
 
-def _counting(job: Job) -> object:
+def counting(job: Job) -> object:
     """What decides about the cells of a job, and whether they are admitted: everything but thresholds and seeds.
 
     Algorithms that publish whole levels count numbers by levels, too; some look at further columns.

@@ -217,7 +217,7 @@ class Staging:
 
     def _replace(self, folder: Path) -> None:
         """Swap the new folder with the old release, in one step where the system can."""
-        if _exchange(folder, self.target):
+        if exchange(folder, self.target):
             old = folder
         else:
             old = self.target.with_name(f"{self._prefix('old')}{temporary_tag()}")
@@ -335,7 +335,7 @@ def _fsync(path: Path, flags: int) -> None:
         os.close(descriptor)
 
 
-def _exchange(one: Path, other: Path) -> bool:
+def exchange(one: Path, other: Path) -> bool:
     """Swap the names of two folders in one step; false where the system or the file system cannot."""
     if not sys.platform.startswith("linux"):
         return False

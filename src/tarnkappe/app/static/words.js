@@ -1,0 +1,31 @@
+// One file of words per language; English stands in for what another lacks.
+
+let known = {};
+let fallback = {};
+export let language = "en";
+
+export async function speak(wanted) {
+  fallback = await (await fetch("/static/words/en.json")).json();
+  known = wanted === "en" ? fallback : await (await fetch(`/static/words/${wanted}.json`)).json();
+  language = wanted;
+  document.documentElement.lang = wanted;
+}
+
+export function preferred() {
+  const said = localStorage.getItem("language") || navigator.language.slice(0, 2);
+  return said === "de" ? "de" : "en";
+}
+
+export function t(key, given = {}) {
+  const text = known[key] ?? fallback[key] ?? key;
+  return text.replace(/\{(\w+)\}/g, (all, name) => (name in given ? given[name] : all));
+}
+
+export function number(value) {
+  return value === null || value === undefined ? "–" : new Intl.NumberFormat(language).format(value);
+}
+
+export function percent(share) {
+  if (share === null || share === undefined) return "–";
+  return new Intl.NumberFormat(language, { style: "percent", maximumFractionDigits: 1 }).format(share);
+}
