@@ -48,7 +48,7 @@ class HilbertParts(Algorithm):
     summary: ClassVar = "Cuts the table into parts along a Hilbert curve; another algorithm groups each of them."
 
     inner: str = param("k-member", doc="The algorithm that groups each part.", choices=_INNER)
-    records: int = param(5000, doc="About how many records a part has.", ge=1)
+    records: int = param(5000, doc="About how many records a part has.", ge=1, samples=(2000, 1000))
     by_value: bool = param(
         False, doc="Place numbers on the curve by their value instead of their rank among the numbers.", kw_only=True
     )
