@@ -64,8 +64,14 @@ class NTCloseness(Criterion):
     )
 
     column: str = param(doc="The sensitive column.", refers_to="sensitive", example="NAME")
-    n: int = param(doc="Fewest records of a superset that a group is compared with.", ge=1, example=1000)
-    t: float = param(doc="Largest distance of a group's distribution from the superset's.", ge=0, le=1, example=0.2)
+    n: int = param(doc="Fewest records of a superset that a group is compared with.", ge=1, example=1000, samples=(30,))
+    t: float = param(
+        doc="Largest distance of a group's distribution from the superset's.",
+        ge=0,
+        le=1,
+        example=0.2,
+        samples=(0.05, 0.4),
+    )
     distance: str = param(
         "equal",
         doc="Ground distance: equal, ordered (by rank) or hierarchical (by taxonomy).",

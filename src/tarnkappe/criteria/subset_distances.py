@@ -96,20 +96,18 @@ def _along_ranks(
 def _along_tree(
     excess: NDArray[Any], codes: Codes, starts: NDArray[np.int64], tree: Taxonomy, exactly: bool
 ) -> NDArray[Any]:
-    """What crosses each edge of the tree, times twice its length; deepest nodes first."""
+    """What crosses each edge of the tree, times twice its length; deepest nodes first.
+
+    Nodes are numbered depth-first, so those of a run stay in order as they are replaced by their parents.
+    """
     row = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
     node, height, depth = tree.leaf_nodes[codes].astype(np.int64), tree.node_heights, tree.depth
     work = np.zeros(len(starts) - 1, object if exactly else np.float64)
     for level in range(int(depth.max(initial=0)), 0, -1):
         here = depth[node] == level
-        up = tree.parent[node[here]]
-        crossed = np.abs(excess[here])
-        long = (height[up] - height[node[here]]).astype(np.int64)
-        np.add.at(work, row[here], crossed.astype(work.dtype) * long)
-        node = node.copy()
-        node[here] = up
-        key, into = np.unique(row * tree.n_nodes + node, return_inverse=True)
-        summed = np.zeros(len(key), excess.dtype)
-        np.add.at(summed, into, excess)
-        row, node, excess = key // tree.n_nodes, key % tree.n_nodes, summed
+        up = np.where(here, tree.parent[node], node)
+        crossed = np.abs(excess).astype(work.dtype) * (height[up] - height[node]).astype(np.int64)
+        work = work + np.add.reduceat(crossed, np.flatnonzero(np.diff(row, prepend=-1)))
+        first = np.flatnonzero(np.diff(row * tree.n_nodes + up, prepend=-1))
+        row, node, excess = row[first], up[first], np.add.reduceat(excess, first)
     return work
