@@ -85,6 +85,9 @@ _ANYTHING = "a value"
 
 #: The largest whole number that every reader of a file takes for the same one.
 _LARGEST = 2**53
+
+#: How many bits a seed has at most, and one that is drawn.
+SEED_BITS = 128
 _TYPE_WORDS: dict[Any, str] = {int: "a whole number", float: "a number", str: "a text", bool: "true or false"}
 
 
@@ -174,7 +177,11 @@ def _coerce(p: Parameter, value: Any, where: str | None) -> Any:
         value = str(value)  # columns of a file without a header, and some of pandas, are called by a number
     ok = True
     if wanted is int:
-        ok = isinstance(value, int) and not isinstance(value, bool) and abs(value) <= _LARGEST
+        ok = (
+            isinstance(value, int)
+            and not isinstance(value, bool)
+            and abs(value) <= (_LARGEST if p.le is None else p.le)
+        )
     elif wanted is float:
         ok = isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
         value = float(value) if ok else value
@@ -223,6 +230,12 @@ def _proposal(p: Parameter, value: Any) -> Fix:
         return Fix(*[f"{p.name}: {p.doc}"] * 2)
     written = assignment(p.name, better)
     return say("{}   ({})", written, Fix(p.doc, p.doc))
+
+
+def seed_param(undoes: str) -> Any:
+    """Declare a seed, with what whoever knows it can undo."""
+    doc = f"Makes the run repeatable. Keep it secret: it undoes the {undoes}."
+    return param(None, doc=doc, ge=0, le=2**SEED_BITS - 1)
 
 
 class Declared:

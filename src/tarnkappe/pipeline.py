@@ -46,6 +46,7 @@ from tarnkappe.job import Job
 from tarnkappe.job.given import data_and_folder, number_of, one_of
 from tarnkappe.job.mechanism import independent
 from tarnkappe.masks.masked import Masked
+from tarnkappe.params import SEED_BITS
 from tarnkappe.phases import Phases, Progress
 from tarnkappe.plan import AnyPlan
 from tarnkappe.publication import Draft, publish_in_memory, publish_to
@@ -57,8 +58,6 @@ from tarnkappe.tally import Tally
 from tarnkappe.taxonomy.builders import File
 from tarnkappe.threads import in_background
 from tarnkappe.verification import Evidence
-
-_SEED_BITS = 128
 
 
 def check(job: Job, data: Any) -> Checked:
@@ -298,7 +297,7 @@ def _require_feasible(goal: Goal, tally: Tally) -> None:
 
 
 def _decide(job: Job, data: Any, seed: int | None, clock: Phases) -> Run:
-    seed = next(s for s in (number_of(seed, "seed"), job.seed, secrets.randbits(_SEED_BITS)) if s is not None)
+    seed = next(s for s in (number_of(seed, "seed"), job.seed, secrets.randbits(SEED_BITS)) if s is not None)
     checked, engine = _count(job, data, clock, seed)
     digest = in_background(lambda: checked.source.sha256)
     clock.begin("decide")

@@ -26,12 +26,11 @@ from tarnkappe.io import CsvDialect, Source, Staging, like, open_source
 from tarnkappe.job.given import data_and_folder
 from tarnkappe.job.items import KEY, Items, ItemsJob
 from tarnkappe.job.places import DataSettings, OutputSettings
+from tarnkappe.params import SEED_BITS
 from tarnkappe.phases import Phases, Progress
 from tarnkappe.taxonomy import TaxonomyBuilder, from_file
 from tarnkappe.taxonomy.builders import File
 from tarnkappe.wording import count, percent, plural
-
-_SEED_BITS = 63
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -207,6 +206,6 @@ def _decide(job: ItemsJob, data: Any, clock: Phases) -> _Draft:
     sets = read_sets(source, job.items)
     clock.begin("decide")
     form = Dissected if job.items.algorithm == "disassociation" else Recoded
-    seed = secrets.randbits(_SEED_BITS) if job.seed is None else job.seed
+    seed = secrets.randbits(SEED_BITS) if job.seed is None else job.seed
     rng = np.random.Generator(np.random.Philox(seed))
     return _Draft(job, data, source, form.of(sets, job.items, source, rng), seed, rng)

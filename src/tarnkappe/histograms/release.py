@@ -27,14 +27,12 @@ from tarnkappe.job.bins import OTHER
 from tarnkappe.job.given import data_and_folder
 from tarnkappe.job.histogram import KEY, Histogram, HistogramJob
 from tarnkappe.job.places import DataSettings, OutputSettings
+from tarnkappe.params import SEED_BITS
 from tarnkappe.phases import Phases, Progress
 from tarnkappe.wording import count, plural
 
 #: Purposes of chance: which records of a person are counted, and the noise. No two share a stream.
 _CHOOSING, _NOISE = 1, 2
-
-#: Noise is only as secret as what it is drawn from.
-_SEED_BITS = 128
 
 CARD = Card(
     protects_from="learning from the counts whether a person is in the data, or what is true of this person, whatever "
@@ -255,7 +253,7 @@ def _decide(job: HistogramJob, data: Any, clock: Phases) -> _Draft:
     file = Path(data).expanduser() if isinstance(data, (str, Path)) else None
     dialect = stated_dialect(job.data.dialect, file if file is not None and is_csv(file) else None)
     source = open_source(data, dialect, job.data.missing)
-    seed = secrets.randbits(_SEED_BITS) if job.seed is None else job.seed
+    seed = secrets.randbits(SEED_BITS) if job.seed is None else job.seed
     counts = true_counts(source, job.histogram, _chance(seed, _CHOOSING))
     clock.begin("decide")
     return _Draft(job, data, source, noisy(counts, job.histogram, _chance(seed, _NOISE)), seed)

@@ -28,11 +28,10 @@ from tarnkappe.job import Job
 from tarnkappe.job.given import data_and_folder
 from tarnkappe.job.series import Series, SeriesJob, series_of
 from tarnkappe.kernels.hilbert import hilbert_keys
+from tarnkappe.params import SEED_BITS
 from tarnkappe.phases import Phases, Progress
 from tarnkappe.publish.boxes import TIGHT
 from tarnkappe.tally import Tally
-
-_SEED_BITS = 63
 
 #: Bits of all columns together on the curve.
 _CURVE_BITS = 62
@@ -126,7 +125,7 @@ def _decide(job: SeriesJob, data: Any, ledger: Ledger, seed: int | None, clock: 
     tally, now = residents.tally, residents.frame
     require_single(now, source)
     clock.begin("decide")
-    seed = next(s for s in (seed, inner.seed, secrets.randbits(_SEED_BITS)) if s is not None)
+    seed = next(s for s in (seed, inner.seed, secrets.randbits(SEED_BITS)) if s is not None)
     secret = inner.goal.columns[0]
     before = ledger.groups_of(ledger.releases[-1]) if ledger.releases else None
     if before is not None and (SIGNATURE not in before.columns or secret_name(secret) not in before.columns):

@@ -45,7 +45,7 @@ from tarnkappe.job.sections import (
 )
 from tarnkappe.job.text import apply_settings, dump_yaml, read_job_file, read_job_text
 from tarnkappe.masks import all_masks
-from tarnkappe.params import Declared, bind, json_schema, param, place
+from tarnkappe.params import Declared, bind, json_schema, param, place, seed_param
 from tarnkappe.registry import registered
 from tarnkappe.schema import ROLES, Schema
 from tarnkappe.taxonomy import TaxonomyBuilder
@@ -91,7 +91,7 @@ class _Top(Declared):
     master: str | None = param(None, doc="Where Spark runs, such as local[*], spark://host:7077 or yarn.")
     memory: Any = param(None, doc="How much memory the process may take, such as 2GB.")
     history: Any = param(None, doc="The ledger of releases about the same people, and what tells people apart.")
-    seed: int | None = param(None, doc="Makes the run repeatable. Keep it secret: it undoes the shuffling.", ge=0)
+    seed: int | None = seed_param("shuffling")
     compare: Any = param(None, doc="Algorithms, settings and seeds that  tarnkappe compare  tries.")
 
 

@@ -29,7 +29,7 @@ from tarnkappe.job.sections import (
 )
 from tarnkappe.job.text import apply_settings, dump_yaml, read_job_file
 from tarnkappe.mechanisms import granted_epsilon
-from tarnkappe.params import Declared, bind, json_schema, param, place
+from tarnkappe.params import Declared, bind, json_schema, param, place, seed_param
 
 #: The key that makes a job file one about noisy counts.
 KEY = "histogram"
@@ -131,7 +131,7 @@ class _Top(Declared):
     purpose: str | None = param(None, doc="What the data are for.")
     data: Any = param(None, doc="Where the data are and how to read them.")
     output: Any = param(None, doc="Where the release goes.")
-    seed: int | None = param(None, doc="Makes the run repeatable. Whoever knows it can take the noise away.", ge=0)
+    seed: int | None = seed_param("noise")
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ from tarnkappe.job.sections import (
 from tarnkappe.job.text import PlacedDict, apply_settings, dump_yaml, read_job_file
 from tarnkappe.masks import Mask, all_masks
 from tarnkappe.masks.linkage import MaxLinkage
-from tarnkappe.params import Declared, bind, json_schema, param, place
+from tarnkappe.params import Declared, bind, json_schema, param, place, seed_param
 from tarnkappe.schema import ROLES, Column, Role, Schema
 
 #: The key of a manifest that is about masks and nothing else.
@@ -66,7 +66,7 @@ class _Top(Declared):
     engine: str = param(
         "auto", doc="Masks go over the records in batches, whatever it is.", choices=("auto", "memory", "streaming")
     )
-    seed: int | None = param(None, doc="Makes the run repeatable. Keep it secret: it undoes the masks.", ge=0)
+    seed: int | None = seed_param("masks")
 
 
 @dataclass(frozen=True)

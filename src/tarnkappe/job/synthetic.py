@@ -26,7 +26,7 @@ from tarnkappe.job.sections import (
     written,
 )
 from tarnkappe.job.text import apply_settings, dump_yaml, read_job_file
-from tarnkappe.params import Declared, bind, json_schema, param, place
+from tarnkappe.params import Declared, bind, json_schema, param, place, seed_param
 from tarnkappe.registry import registered
 from tarnkappe.taxonomy import TaxonomyBuilder, builder_from, from_file
 from tarnkappe.taxonomy.builders import File
@@ -177,7 +177,7 @@ class _Top(Declared):
     purpose: str | None = param(None, doc="What the data are for.")
     data: Any = param(None, doc="Where the data are and how to read them.")
     output: Any = param(None, doc="Where the release goes.")
-    seed: int | None = param(None, doc="Makes the run repeatable. Keep it secret: it undoes the noise.", ge=0)
+    seed: int | None = seed_param("noise")
 
 
 @dataclass(frozen=True)

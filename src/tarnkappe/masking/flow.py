@@ -33,13 +33,12 @@ from tarnkappe.masks.base import Kept
 from tarnkappe.masks.linkage import MaxLinkage
 from tarnkappe.masks.masked import Masked
 from tarnkappe.masks.rank_swapping import RankSwapping
+from tarnkappe.params import SEED_BITS
 from tarnkappe.phases import Phases, Progress
 from tarnkappe.publish.sheets import MAIN
 from tarnkappe.schema import Column, Role
 from tarnkappe.verification import unreadable
 from tarnkappe.wording import figure
-
-_SEED_BITS = 128
 
 #: Purposes of chance: the order of the records, and who is looked for when they are linked.
 _ORDER, _LINKING = 5, 6
@@ -135,7 +134,7 @@ def _masked(job: MaskingJob, data: Any, clock: Phases) -> _Draft:
     source = open_source(data, job.data.dialect, job.data.missing)
     columns = job.published(source.columns, source.name)
     clock.begin("decide")
-    seed = secrets.randbits(_SEED_BITS) if job.seed is None else job.seed
+    seed = secrets.randbits(SEED_BITS) if job.seed is None else job.seed
     masked = Masked.of(source, job.masks, seed)
     refuse_identifiers(masked.view, columns, coarsened=False)
     return _Draft(job, data, masked, columns, seed)

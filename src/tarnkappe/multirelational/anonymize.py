@@ -18,10 +18,9 @@ from tarnkappe.multirelational.files import TablesJob
 from tarnkappe.multirelational.model import MultiJob, MultiRelease
 from tarnkappe.multirelational.plan import TablesPlan, decide_levels
 from tarnkappe.multirelational.published import Chance, TablesDraft
+from tarnkappe.params import SEED_BITS
 from tarnkappe.phases import Phases, Progress
 from tarnkappe.taxonomy.builders import File
-
-_SEED_BITS = 63
 
 
 def anonymize_multirelational(
@@ -98,7 +97,7 @@ def decide_multirelational(
     given = job if isinstance(job, TablesJob) else TablesJob(job, {}, OutputSettings())
     clock = Phases(progress)
     plan = decide_levels(given.job, tables, clock)
-    seeds = (number_of(seed, "seed"), given.seed, secrets.randbits(_SEED_BITS))
+    seeds = (number_of(seed, "seed"), given.seed, secrets.randbits(SEED_BITS))
     return DecidedTables(plan, given, tables, next(s for s in seeds if s is not None), clock)
 
 

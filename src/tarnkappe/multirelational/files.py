@@ -30,7 +30,7 @@ from tarnkappe.job.sections import (
 )
 from tarnkappe.job.text import PlacedDict, apply_settings, dump_yaml, read_job_file
 from tarnkappe.multirelational.model import MultiJob, Relation, Rows
-from tarnkappe.params import Declared, bind, param, place
+from tarnkappe.params import Declared, bind, param, place, seed_param
 from tarnkappe.schema import Column
 
 #: The key that makes a job file one about several tables.
@@ -52,7 +52,7 @@ class _Top(Declared):
     data: Any = param(None, doc="How missing values match.")
     limits: Any = param(None, doc="How much may be given up.")
     output: Any = param(None, doc="Where the release goes.")
-    seed: int | None = param(None, doc="Makes the run repeatable. Keep it secret: it undoes the shuffling.", ge=0)
+    seed: int | None = seed_param("shuffling")
 
 
 @dataclass(frozen=True)

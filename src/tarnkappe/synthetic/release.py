@@ -22,6 +22,7 @@ from tarnkappe.io import CsvDialect, Source, Staging, like
 from tarnkappe.job.given import data_and_folder
 from tarnkappe.job.places import DataSettings, OutputSettings
 from tarnkappe.job.synthetic import KEY, METHODS, BudgetSection, Synthetic, SyntheticJob, column_from
+from tarnkappe.params import SEED_BITS
 from tarnkappe.phases import Phases, Progress
 from tarnkappe.publish.sheets import MAIN
 from tarnkappe.synthetic.alpha_beta import AlphaBeta
@@ -41,7 +42,6 @@ from tarnkappe.synthetic.model import Copied, Model, copies
 from tarnkappe.synthetic.quality import Exposure, Likeness, Tried, exposure, likeness
 from tarnkappe.wording import percent, plural
 
-_SEED_BITS = 63
 #: The share of copies among what is drawn at first from which on it is said aloud.
 _OFTEN = 0.05
 #: What is said to break a promise, in a message.
@@ -332,7 +332,7 @@ def _decide(job: SyntheticJob, data: Any, clock: Phases) -> _Draft:
     undeclared = {d.name: int((people[:, j] == d.missing).sum()) for j, d in enumerate(domains)}
     undeclared = {name: n for name, n in undeclared.items() if n and asked.is_mechanism}
     clock.begin("decide")
-    seed = secrets.randbits(_SEED_BITS) if job.seed is None else job.seed
+    seed = secrets.randbits(SEED_BITS) if job.seed is None else job.seed
     # Noise for other people must be other noise, or whoever sees two releases with one seed could take it off.
     about = [int(source.sha256[:32], 16)] if asked.is_mechanism else []
     learn, draw, write, tried = (
