@@ -2,17 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import dataclasses
+import shlex
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tarnkappe.cli import screen
-from tarnkappe.errors import TarnkappeError
+from tarnkappe.errors import JobError, TarnkappeError
 
 if TYPE_CHECKING:
     from tarnkappe.bundle import Bundle
     from tarnkappe.bundling import BundleAudit
+    from tarnkappe.cli.progress import Working
+
+J = TypeVar("J")
+B = TypeVar("B", bound="Bundle")
+
+Rows = list[tuple[str, str]]
+
+
+@dataclasses.dataclass(frozen=True)
+class HowToRun:
+    """How ``tarnkappe run`` is to go, whatever the job is about."""
+
+    seed: int | None
+    overwrite: bool
+    dry_run: bool
+    as_json: bool
+    quiet: bool
+    #: How progress is shown, as text or as lines of JSON.
+    progress: str
 
 
 @contextmanager
@@ -26,7 +47,52 @@ def named(path: Path) -> Iterator[None]:
         raise
 
 
-def bundle_wrote_rows(release: Bundle) -> list[tuple[str, str]]:
+def loaded(load: Callable[..., J], path: Path, data: str | None, settings: Iterable[str], seed: int | None = None) -> J:
+    """The job in a file, with settings changed, and perhaps other data and another seed."""
+    job: Any = load(path, settings)
+    if data is not None:
+        job = dataclasses.replace(job, data=dataclasses.replace(job.data, path=data))
+    if seed is not None:
+        job = dataclasses.replace(job, seed=seed)
+    if job.data.path is None:
+        raise JobError(
+            "E103",
+            "the job names no data file",
+            where=str(path),
+            hint=f"Add  data: {{path: DATA.csv}}  or give the file:  tarnkappe run {shlex.quote(str(path))} DATA.csv",
+        )
+    found: J = job
+    return found
+
+
+def run_bundle(
+    path: Path,
+    how: HowToRun,
+    dry: Callable[[Working], B],
+    write: Callable[[Working, list[Path]], B],
+    rows: Callable[[B], Rows],
+    told: Callable[[B], Mapping[str, Any]] = lambda _: {},
+) -> None:
+    """Make a release, in memory only or not, and show what came of it; `write` gets files that it must not replace."""
+    from tarnkappe.cli.progress import Working
+    from tarnkappe.io.folders import ReleaseFolder
+
+    with Working(quiet=how.quiet, style=how.progress) as progress, named(path):
+        release = dry(progress) if how.dry_run else write(progress, [] if ReleaseFolder.keeps(path) else [path])
+    if how.as_json:
+        screen.print_json({**release.as_dict(), **told(release), "dry_run": how.dry_run})
+    elif not how.quiet:
+        console = screen.stdout()
+        screen.rows(console, rows(release))
+        screen.notices(console, release.notices)
+
+
+def next_row(path: Path, data: str | None) -> tuple[str, str]:
+    """What comes after a check."""
+    return "Next", shlex.join(["tarnkappe", "run", screen.shown_path(path), *([data] if data else [])])
+
+
+def bundle_wrote_rows(release: Bundle) -> Rows:
     """Where a bundle went, and which files it has."""
     from tarnkappe.io.folders import JOB, MANIFEST, PRIVATE, PUBLIC, REPORT
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import asdict
 
 from tarnkappe.cli import screen
@@ -19,6 +18,7 @@ def check(
     [bold]Example:[/bold]  tarnkappe check census.yaml
     """
     from tarnkappe import pipeline
+    from tarnkappe.cli.bundles import next_row
     from tarnkappe.cli.jobs import command_for, fixes_for, job_for
     from tarnkappe.cli.progress import Working
     from tarnkappe.summary import checked_rows
@@ -52,6 +52,4 @@ def check(
     console = screen.stdout()
     screen.rows(console, checked_rows(checked, loaded.goal, expected))
     screen.notices(console, checked.notices)
-    screen.rows(
-        console, [("Next", shlex.join(["tarnkappe", "run", screen.shown_path(job), *([data] if data else [])]))]
-    )
+    screen.rows(console, [next_row(job, data)])

@@ -2,52 +2,31 @@
 
 from __future__ import annotations
 
-import dataclasses
-import shlex
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tarnkappe.cli import screen
-from tarnkappe.errors import JobError
+from tarnkappe.cli.bundles import HowToRun, Rows, bundle_wrote_rows, loaded, named, next_row, run_bundle
 
 if TYPE_CHECKING:
     from tarnkappe.baskets import ItemsRelease
     from tarnkappe.job.items import ItemsJob
 
 
-def run_about_items(
-    path: Path,
-    data: str | None,
-    output: str | None,
-    settings: Iterable[str],
-    *,
-    seed: int | None,
-    overwrite: bool,
-    dry_run: bool,
-    as_json: bool,
-    quiet: bool,
-) -> None:
+def run_about_items(path: Path, data: str | None, output: str | None, settings: Iterable[str], how: HowToRun) -> None:
     """``tarnkappe run`` for a job about sets of items."""
     from tarnkappe.baskets.anonymize import anonymize_in_memory, run_items
-    from tarnkappe.cli.bundles import named
-    from tarnkappe.cli.progress import Working
-    from tarnkappe.io.folders import ReleaseFolder
+    from tarnkappe.job.items import load_items_job
 
-    job = _job(path, data, settings)
-    with Working(quiet=quiet) as progress, named(path):
-        if dry_run:
-            job = job if seed is None else dataclasses.replace(job, seed=seed)
-            release = anonymize_in_memory(job, job.data.path, progress=progress)
-        else:
-            own = [] if ReleaseFolder.keeps(path) else [path]
-            release = run_items(job, None, output, seed=seed, overwrite=overwrite, progress=progress, inputs=own)
-    if as_json:
-        screen.print_json({**release.as_dict(), "dry_run": dry_run})
-    elif not quiet:
-        console = screen.stdout()
-        screen.rows(console, _release_rows(job, release))
-        screen.notices(console, release.notices)
+    job = loaded(load_items_job, path, data, settings, how.seed)
+    run_bundle(
+        path,
+        how,
+        lambda progress: anonymize_in_memory(job, job.data.path, progress=progress),
+        lambda progress, own: run_items(job, None, output, overwrite=how.overwrite, progress=progress, inputs=own),
+        lambda release: _release_rows(job, release),
+    )
 
 
 def check_about_items(path: Path, data: str | None, settings: Iterable[str], *, as_json: bool) -> None:
@@ -56,11 +35,11 @@ def check_about_items(path: Path, data: str | None, settings: Iterable[str], *, 
 
     from tarnkappe.baskets.reading import encoded, read_sets
     from tarnkappe.baskets.recount import recount
-    from tarnkappe.cli.bundles import named
     from tarnkappe.cli.progress import Working
     from tarnkappe.io import open_source
+    from tarnkappe.job.items import load_items_job
 
-    job = _job(path, data, settings)
+    job = loaded(load_items_job, path, data, settings)
     with Working("read") as progress, named(path):
         progress("read")
         source = open_source(job.data.path or "", job.data.dialect, job.data.missing)
@@ -82,30 +61,13 @@ def check_about_items(path: Path, data: str | None, settings: Iterable[str], *, 
             ("Goal", job.items.asked),
             ("Before", f"{rare} of up to {job.items.m} items have fewer than {job.items.k} persons"),
             ("Algorithm", job.items.algorithm),
-            ("Next", shlex.join(["tarnkappe", "run", screen.shown_path(path), *([data] if data else [])])),
+            next_row(path, data),
         ],
     )
     screen.notices(console, job.notices())
 
 
-def _job(path: Path, data: str | None, settings: Iterable[str]) -> ItemsJob:
-    from tarnkappe.job.items import load_items_job
-
-    job = load_items_job(path, settings)
-    if data is not None:
-        job = dataclasses.replace(job, data=dataclasses.replace(job.data, path=data))
-    if job.data.path is None:
-        raise JobError(
-            "E103",
-            "the job names no data file",
-            where=str(path),
-            hint=f"Add  data: {{path: DATA.csv}}  or give the file:  tarnkappe run {shlex.quote(str(path))} DATA.csv",
-        )
-    return job
-
-
-def _release_rows(job: ItemsJob, release: ItemsRelease) -> list[tuple[str, str]]:
-    from tarnkappe.cli.bundles import bundle_wrote_rows
+def _release_rows(job: ItemsJob, release: ItemsRelease) -> Rows:
     from tarnkappe.summary import verdict_words
 
     kept = release.private_manifest

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -54,6 +54,7 @@ def run(
 
     [bold]Example:[/bold]  tarnkappe run census.yaml --set criteria.k=10
     """
+    from tarnkappe.cli.bundles import HowToRun
     from tarnkappe.cli.jobs import command_for, fixes_for, job_for
     from tarnkappe.cli.progress import Working
     from tarnkappe.pipeline import anonymize, run_job
@@ -62,10 +63,9 @@ def run(
     chosen = {"engine": engine, "master": master, "memory": memory}
     given = [f"{key}={value}" for key, value in chosen.items() if value is not None]
     changes = [*given, *(settings or [])]
-    how: dict[str, Any] = {"seed": seed, "overwrite": overwrite, "dry_run": dry_run, "as_json": as_json, "quiet": quiet}
     run_other = command_for("run", job)
     if run_other is not None:
-        run_other(job, data, output, changes, **how)
+        run_other(job, data, output, changes, HowToRun(seed, overwrite, dry_run, as_json, quiet, progress_as))
         return
     loaded = job_for(job, data, changes)
     with Working(quiet=quiet, style=progress_as) as progress, fixes_for(job, loaded):

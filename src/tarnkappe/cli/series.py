@@ -5,32 +5,19 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tarnkappe.cli import screen
+from tarnkappe.cli.bundles import HowToRun, Rows, bundle_wrote_rows, run_bundle
 
 if TYPE_CHECKING:
     from tarnkappe.history.drafting import SeriesRelease
     from tarnkappe.job.series import SeriesJob
 
 
-def run_about_series(
-    path: Path,
-    data: str | None,
-    output: str | None,
-    settings: Iterable[str],
-    *,
-    seed: int | None,
-    overwrite: bool,
-    dry_run: bool,
-    as_json: bool,
-    quiet: bool,
-) -> None:
+def run_about_series(path: Path, data: str | None, output: str | None, settings: Iterable[str], how: HowToRun) -> None:
     """``tarnkappe run`` for a job about a series."""
-    from tarnkappe.cli.bundles import named
-    from tarnkappe.cli.progress import Working
     from tarnkappe.history.series import anonymize_series, run_series
-    from tarnkappe.io.folders import ReleaseFolder
     from tarnkappe.job.model import replace_job
     from tarnkappe.job.series import load_series_job
 
@@ -38,22 +25,17 @@ def run_about_series(
     if data is not None:
         inner = replace_job(job.job, data=dataclasses.replace(job.job.data, path=data))
         job = dataclasses.replace(job, job=inner)
-    with Working(quiet=quiet) as progress, named(path):
-        if dry_run:
-            release = anonymize_series(job, job.job.data.path, seed=seed, progress=progress)
-        else:
-            own = [] if ReleaseFolder.keeps(path) else [path]
-            release = run_series(job, None, output, seed=seed, overwrite=overwrite, progress=progress, inputs=own)
-    if as_json:
-        screen.print_json({**release.as_dict(), "dry_run": dry_run})
-    elif not quiet:
-        console = screen.stdout()
-        screen.rows(console, _rows(job, release))
-        screen.notices(console, release.notices)
+    kept: dict[str, Any] = {"seed": how.seed, "overwrite": how.overwrite}
+    run_bundle(
+        path,
+        how,
+        lambda progress: anonymize_series(job, job.job.data.path, seed=how.seed, progress=progress),
+        lambda progress, own: run_series(job, None, output, **kept, progress=progress, inputs=own),
+        lambda release: _rows(job, release),
+    )
 
 
-def _rows(job: SeriesJob, release: SeriesRelease) -> list[tuple[str, str]]:
-    from tarnkappe.cli.bundles import bundle_wrote_rows
+def _rows(job: SeriesJob, release: SeriesRelease) -> Rows:
     from tarnkappe.summary import verdict_words
 
     kept, told = release.private_manifest, release.public_manifest

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
-import shlex
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tarnkappe.cli import screen
-from tarnkappe.errors import JobError
+from tarnkappe.cli.bundles import HowToRun, Rows, bundle_wrote_rows, loaded, named, next_row, run_bundle
 
 if TYPE_CHECKING:
     from tarnkappe.job.synthetic import SyntheticJob
@@ -17,47 +15,30 @@ if TYPE_CHECKING:
 
 
 def run_about_synthetic(
-    path: Path,
-    data: str | None,
-    output: str | None,
-    settings: Iterable[str],
-    *,
-    seed: int | None,
-    overwrite: bool,
-    dry_run: bool,
-    as_json: bool,
-    quiet: bool,
+    path: Path, data: str | None, output: str | None, settings: Iterable[str], how: HowToRun
 ) -> None:
     """``tarnkappe run`` for a job about made-up people."""
-    from tarnkappe.cli.bundles import named
-    from tarnkappe.cli.progress import Working
-    from tarnkappe.io.folders import ReleaseFolder
+    from tarnkappe.job.synthetic import load_synthetic_job
     from tarnkappe.synthetic import run_synthetic, synthesize_in_memory
 
-    job = _job(path, data, settings)
-    with Working(quiet=quiet) as progress, named(path):
-        if dry_run:
-            job = job if seed is None else dataclasses.replace(job, seed=seed)
-            release = synthesize_in_memory(job, job.data.path, progress=progress, dry=True)
-        else:
-            own = [] if ReleaseFolder.keeps(path) else [path]
-            release = run_synthetic(job, None, output, seed=seed, overwrite=overwrite, progress=progress, inputs=own)
-    if as_json:
-        screen.print_json({**release.as_dict(), "dry_run": dry_run})
-    elif not quiet:
-        console = screen.stdout()
-        screen.rows(console, _release_rows(job, release))
-        screen.notices(console, release.notices)
+    job = loaded(load_synthetic_job, path, data, settings, how.seed)
+    run_bundle(
+        path,
+        how,
+        lambda progress: synthesize_in_memory(job, job.data.path, progress=progress, dry=True),
+        lambda progress, own: run_synthetic(job, None, output, overwrite=how.overwrite, progress=progress, inputs=own),
+        lambda release: _release_rows(job, release),
+    )
 
 
 def check_about_synthetic(path: Path, data: str | None, settings: Iterable[str], *, as_json: bool) -> None:
     """``tarnkappe check`` for a job about made-up people."""
-    from tarnkappe.cli.bundles import named
     from tarnkappe.cli.progress import Working
+    from tarnkappe.job.synthetic import load_synthetic_job
     from tarnkappe.synthetic.budget import Budget
     from tarnkappe.synthetic.fitting import columns_to_make, domains_of, open_people, read_people
 
-    job = _job(path, data, settings)
+    job = loaded(load_synthetic_job, path, data, settings)
     asked = job.synthetic
     with Working("read") as progress, named(path):
         progress("read")
@@ -76,26 +57,10 @@ def check_about_synthetic(path: Path, data: str | None, settings: Iterable[str],
         ("Columns", " · ".join(f"{d.name} ({screen.plural(d.size, 'value')})" for d in domains)),
         ("Method", _method(job)),
         *([] if left is None else [("Budget", f"{left:g} left of {job.budget.epsilon:g}" if job.budget else "")]),
-        ("Next", shlex.join(["tarnkappe", "run", screen.shown_path(path), *([data] if data else [])])),
+        next_row(path, data),
     ]
     screen.rows(console, rows)
     screen.notices(console, job.notices())
-
-
-def _job(path: Path, data: str | None, settings: Iterable[str]) -> SyntheticJob:
-    from tarnkappe.job.synthetic import load_synthetic_job
-
-    job = load_synthetic_job(path, settings)
-    if data is not None:
-        job = dataclasses.replace(job, data=dataclasses.replace(job.data, path=data))
-    if job.data.path is None:
-        raise JobError(
-            "E103",
-            "the job names no data file",
-            where=str(path),
-            hint=f"Add  data: {{path: DATA.csv}}  or give the file:  tarnkappe run {shlex.quote(str(path))} DATA.csv",
-        )
-    return job
 
 
 def _method(job: SyntheticJob) -> str:
@@ -105,8 +70,7 @@ def _method(job: SyntheticJob) -> str:
     return f"{asked.method} · " + " · ".join(f"{n} = {asked.setting(n)}" for n in METHODS[asked.method])
 
 
-def _release_rows(job: SyntheticJob, release: SyntheticRelease) -> list[tuple[str, str]]:
-    from tarnkappe.cli.bundles import bundle_wrote_rows
+def _release_rows(job: SyntheticJob, release: SyntheticRelease) -> Rows:
     from tarnkappe.summary import verdict_words
 
     kept = release.private_manifest

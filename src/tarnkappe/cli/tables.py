@@ -8,28 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tarnkappe.cli import screen
+from tarnkappe.cli.bundles import HowToRun, Rows, bundle_wrote_rows, run_bundle
 from tarnkappe.errors import JobError
 
 if TYPE_CHECKING:
+    from tarnkappe.cli.progress import Working
     from tarnkappe.multirelational import MultiRelease
 
 
-def run_about_tables(
-    path: Path,
-    data: str | None,
-    output: str | None,
-    settings: Iterable[str],
-    *,
-    seed: int | None,
-    overwrite: bool,
-    dry_run: bool,
-    as_json: bool,
-    quiet: bool,
-) -> None:
+def run_about_tables(path: Path, data: str | None, output: str | None, settings: Iterable[str], how: HowToRun) -> None:
     """``tarnkappe run`` for a job about several tables."""
-    from tarnkappe.cli.bundles import named
-    from tarnkappe.cli.progress import Working
-    from tarnkappe.io.folders import ReleaseFolder
     from tarnkappe.multirelational import anonymize_multirelational, run_multirelational
     from tarnkappe.multirelational.files import load_tables_job
 
@@ -41,25 +29,24 @@ def run_about_tables(
         )
     given = load_tables_job(path, settings)
     folder = output or given.output.folder
-    with Working(quiet=quiet) as progress, named(path):
-        if dry_run:
-            release = anonymize_multirelational(given, given.paths, seed=seed, progress=progress)
-        elif folder is None:
+
+    def write(progress: Working, own: list[Path]) -> MultiRelease:
+        if folder is None:
             raise JobError("E103", "the job names no output folder", hint="output: {folder: release}")
-        else:
-            own = [] if ReleaseFolder.keeps(path) else [path]
-            how: dict[str, Any] = {"seed": seed, "overwrite": overwrite, "progress": progress, "inputs": own}
-            release = run_multirelational(given, given.paths, folder, **how)
-    if as_json:
-        screen.print_json({**release.as_dict(), "levels": release.levels, "dry_run": dry_run})
-    elif not quiet:
-        console = screen.stdout()
-        screen.rows(console, _rows(release, list(given.paths)))
-        screen.notices(console, release.notices)
+        kept: dict[str, Any] = {"seed": how.seed, "overwrite": how.overwrite, "inputs": own}
+        return run_multirelational(given, given.paths, folder, progress=progress, **kept)
+
+    run_bundle(
+        path,
+        how,
+        lambda progress: anonymize_multirelational(given, given.paths, seed=how.seed, progress=progress),
+        write,
+        lambda release: _rows(release, list(given.paths)),
+        lambda release: {"levels": release.levels},
+    )
 
 
-def _rows(release: MultiRelease, tables: list[str]) -> list[tuple[str, str]]:
-    from tarnkappe.cli.bundles import bundle_wrote_rows
+def _rows(release: MultiRelease, tables: list[str]) -> Rows:
     from tarnkappe.summary import verdict_words
 
     losses = [x for by_column in release.loss.values() for x in by_column.values()]
