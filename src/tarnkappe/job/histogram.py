@@ -13,6 +13,7 @@ from typing import Any
 from tarnkappe.errors import JobError, Notice, did_you_mean
 from tarnkappe.job.bins import Bins, bins_from
 from tarnkappe.job.files import VERSION
+from tarnkappe.job.loading import data_and_output, job_in, mapping_in
 from tarnkappe.job.places import DataSettings, OutputSettings
 from tarnkappe.job.sections import (
     OutputSection,
@@ -20,14 +21,10 @@ from tarnkappe.job.sections import (
     at,
     changed,
     changed_output,
-    reading,
     reading_data,
-    resolved,
-    section_of,
     without_none,
-    written,
 )
-from tarnkappe.job.text import apply_settings, dump_yaml, read_job_file
+from tarnkappe.job.text import dump_yaml
 from tarnkappe.mechanisms import granted_epsilon
 from tarnkappe.params import Declared, bind, json_schema, param, place, seed_param
 
@@ -170,32 +167,20 @@ class HistogramJob:
 
 def load_histogram_job(path: str | Path, settings: Iterable[str] = ()) -> HistogramJob:
     """Read a job file about noisy counts, with ``key=value`` overrides."""
-    with written():
-        raw = read_job_file(path)
-        apply_settings(raw, settings)
-        return histogram_job_from_data(raw, Path(path).parent)
+    return job_in(path, settings, histogram_job_from_data)
 
 
 def histogram_job_from_data(raw: Mapping[str, Any], folder: Path) -> HistogramJob:
     """A job from the plain data of a job file; paths are relative to `folder`."""
     top = bind(_Top, raw, "a job file about noisy counts")
-    data = bind(PopulationSection, section_of(raw, "data"), "'data'")
-    output = bind(OutputSection, section_of(raw, "output"), "'output'")
-    section = raw[KEY]
-    if not isinstance(section, Mapping):
-        raise JobError(
-            "E110",
-            f"'{KEY}' must be a mapping of keys to values",
-            where=place(raw, KEY),
-            hint=f"{KEY}: {{epsilon: 1.0, columns: {{sex: [f, m]}}}}",
-        )
+    data, output = data_and_output(raw, folder)
+    section = mapping_in(raw, KEY, "{epsilon: 1.0, columns: {sex: [f, m]}}")
     with at(place(raw, KEY)):
         asked = bind(Histogram, section, f"'{KEY}'")
-    folder_given = resolved(output.folder, folder, place(section_of(raw, "output"), "folder"))
     return HistogramJob(
         asked,
-        DataSettings(*reading(data, raw, "data", folder)),
-        OutputSettings(folder_given, output.format, output.spreadsheet_safe),
+        data,
+        output,
         top.seed,
         top.title or "",
         top.purpose or "",

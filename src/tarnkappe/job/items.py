@@ -10,6 +10,7 @@ from typing import Any
 from tarnkappe.errors import JobError, Notice
 from tarnkappe.fixes import setting
 from tarnkappe.job.files import VERSION, with_kind
+from tarnkappe.job.loading import data_and_output, job_in, mapping_in
 from tarnkappe.job.places import DataSettings, OutputSettings
 from tarnkappe.job.sections import (
     OutputSection,
@@ -17,15 +18,12 @@ from tarnkappe.job.sections import (
     at,
     changed,
     changed_output,
-    reading,
     reading_data,
     relative,
     resolved,
-    section_of,
     without_none,
-    written,
 )
-from tarnkappe.job.text import PlacedDict, apply_settings, dump_yaml, read_job_file
+from tarnkappe.job.text import PlacedDict, dump_yaml
 from tarnkappe.params import Declared, bind, json_schema, param, place, seed_param
 from tarnkappe.registry import registered
 from tarnkappe.taxonomy import TaxonomyBuilder, builder_from, from_file
@@ -142,35 +140,20 @@ class ItemsJob:
 
 def load_items_job(path: str | Path, settings: Iterable[str] = ()) -> ItemsJob:
     """Read a job file about sets of items, with ``key=value`` overrides."""
-    with written():
-        raw = read_job_file(path)
-        apply_settings(raw, settings)
-        return items_job_from_data(raw, Path(path).parent)
+    return job_in(path, settings, items_job_from_data)
 
 
 def items_job_from_data(raw: Mapping[str, Any], folder: Path) -> ItemsJob:
     """A job from the plain data of a job file; paths are relative to `folder`."""
     top = bind(_Top, raw, "a job file about sets of items")
-    data = bind(PopulationSection, section_of(raw, "data"), "'data'")
-    output = bind(OutputSection, section_of(raw, "output"), "'output'")
-    section = raw[KEY]
-    if not isinstance(section, Mapping):
-        raise JobError(
-            "E110",
-            f"'{KEY}' must be a mapping of keys to values",
-            where=place(raw, KEY),
-            hint=f'{KEY}: {{column: basket, separator: ";", k: 5, m: 2}}',
-        )
+    data, output = data_and_output(raw, folder)
+    section = mapping_in(raw, KEY, '{column: basket, separator: ";", k: 5, m: 2}')
     with at(place(raw, KEY)):
         items = bind(Items, _with_taxonomy(section, folder), f"'{KEY}'")
     return ItemsJob(
         items,
-        DataSettings(*reading(data, raw, "data", folder)),
-        OutputSettings(
-            resolved(output.folder, folder, place(section_of(raw, "output"), "folder")),
-            output.format,
-            output.spreadsheet_safe,
-        ),
+        data,
+        output,
         top.seed,
         top.title or "",
         top.purpose or "",

@@ -10,6 +10,7 @@ from typing import Any
 from tarnkappe.errors import JobError, Notice
 from tarnkappe.fixes import Fix
 from tarnkappe.job.files import REST, VERSION
+from tarnkappe.job.loading import data_and_output, job_in
 from tarnkappe.job.masks import (
     MASK_FIX,
     as_masked,
@@ -29,14 +30,11 @@ from tarnkappe.job.sections import (
     column_data,
     columns_of,
     listed,
-    reading,
     reading_data,
-    resolved,
     section_of,
     without_none,
-    written,
 )
-from tarnkappe.job.text import PlacedDict, apply_settings, dump_yaml, read_job_file
+from tarnkappe.job.text import PlacedDict, dump_yaml
 from tarnkappe.masks import Mask, all_masks
 from tarnkappe.masks.linkage import MaxLinkage
 from tarnkappe.params import Declared, bind, json_schema, param, place, seed_param
@@ -149,28 +147,20 @@ def is_masking(raw: Mapping[str, Any]) -> bool:
 
 def load_masking_job(path: str | Path, settings: Iterable[str] = ()) -> MaskingJob:
     """Read a job file that only masks, with ``key=value`` overrides."""
-    with written():
-        raw = read_job_file(path)
-        apply_settings(raw, settings)
-        return masking_job_from_data(raw, Path(path).parent)
+    return job_in(path, settings, masking_job_from_data)
 
 
 def masking_job_from_data(raw: Mapping[str, Any], folder: Path) -> MaskingJob:
     """A job from the plain data of a job file; paths are relative to `folder`."""
     top = bind(_Top, raw, "a job file that only masks")
-    data = bind(PopulationSection, section_of(raw, "data"), "'data'")
-    output = bind(OutputSection, section_of(raw, "output"), "'output'")
+    data, output = data_and_output(raw, folder)
     return MaskingJob(
         columns=tuple(columns_of(_with_taxonomies(raw), folder)),
         masks=tuple(mask_from(item, raw, folder) for item in listed(raw, "masks")),
         linkage=_linkage(raw),
         rest=top.rest,  # type: ignore[arg-type]
-        data=DataSettings(*reading(data, raw, "data", folder)),
-        output=OutputSettings(
-            resolved(output.folder, folder, place(section_of(raw, "output"), "folder")),
-            output.format,
-            output.spreadsheet_safe,
-        ),
+        data=data,
+        output=output,
         seed=top.seed,
         title=top.title or "",
         purpose=top.purpose or "",

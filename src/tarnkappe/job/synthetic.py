@@ -10,6 +10,7 @@ from typing import Any
 from tarnkappe.errors import JobError, Notice
 from tarnkappe.fixes import Fix
 from tarnkappe.job.files import VERSION, with_kind
+from tarnkappe.job.loading import data_and_output, job_in, mapping_in
 from tarnkappe.job.places import DataSettings, OutputSettings
 from tarnkappe.job.sections import (
     OutputSection,
@@ -17,15 +18,13 @@ from tarnkappe.job.sections import (
     at,
     changed,
     changed_output,
-    reading,
     reading_data,
     relative,
     resolved,
     section_of,
     without_none,
-    written,
 )
-from tarnkappe.job.text import apply_settings, dump_yaml, read_job_file
+from tarnkappe.job.text import dump_yaml
 from tarnkappe.params import Declared, bind, json_schema, param, place, seed_param
 from tarnkappe.registry import registered
 from tarnkappe.taxonomy import TaxonomyBuilder, builder_from, from_file
@@ -307,44 +306,32 @@ def _column_data(column: SyntheticColumn | None, folder: Path | None) -> Any:
 
 def load_synthetic_job(path: str | Path, settings: Iterable[str] = ()) -> SyntheticJob:
     """Read a job file about made-up people, with ``key=value`` overrides."""
-    with written():
-        raw = read_job_file(path)
-        apply_settings(raw, settings)
-        return synthetic_job_from_data(raw, Path(path).parent)
+    return job_in(path, settings, synthetic_job_from_data)
 
 
 def synthetic_job_from_data(raw: Mapping[str, Any], folder: Path) -> SyntheticJob:
     """A job from the plain data of a job file; paths are relative to `folder`."""
     top = bind(_Top, raw, "a job file about made-up people")
-    data = bind(PopulationSection, section_of(raw, "data"), "'data'")
-    output = bind(OutputSection, section_of(raw, "output"), "'output'")
-    section = raw[KEY]
-    if not isinstance(section, Mapping):
-        hint = f"{KEY}: {{method: trees, k: 10}}"
-        raise JobError("E110", f"'{KEY}' must be a mapping of keys to values", where=place(raw, KEY), hint=hint)
+    data, output = data_and_output(raw, folder)
+    section = mapping_in(raw, KEY, "{method: trees, k: 10}")
     with at(place(raw, KEY)):
         synthetic = bind(Synthetic, section, f"'{KEY}'")
     declared = section_of(raw, "columns")
     columns = {name: column_from(body, name, place(declared, name), folder) for name, body in declared.items()}
     budget = None
     if raw.get("budget") is not None:
-        if not isinstance(raw["budget"], Mapping):
-            hint = "budget: {file: budget.jsonl, dataset: census, epsilon: 3.0}"
-            raise JobError(
-                "E110", "'budget' must be a mapping of keys to values", where=place(raw, "budget"), hint=hint
-            )
-        given = bind(BudgetSection, raw["budget"], "'budget'")
+        asked = mapping_in(raw, "budget", "{file: budget.jsonl, dataset: census, epsilon: 3.0}")
+        given = bind(BudgetSection, asked, "'budget'")
         where = resolved(given.file, folder, place(raw["budget"], "file"))
         budget = BudgetSection(where or given.file, given.dataset, given.epsilon, given.delta)
-    target = resolved(output.folder, folder, place(section_of(raw, "output"), "folder"))
     with at(place(raw, KEY)):
         return SyntheticJob(
             synthetic,
             columns,
             top.rest,
             budget,
-            DataSettings(*reading(data, raw, "data", folder)),
-            OutputSettings(target, output.format, output.spreadsheet_safe),
+            data,
+            output,
             top.seed,
             top.title or "",
             top.purpose or "",
