@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -140,6 +141,7 @@ def modules_page() -> str:
     # Packages that need each other (through different files) share a layer.
     peers = {name: {n for n in below[name] if name in below[n]} | {name} for name in needs}
 
+    @cache
     def layer(name: str) -> int:
         return 1 + max((layer(n) for peer in peers[name] for n in needs[peer] - peers[name]), default=-1)
 
