@@ -15,7 +15,7 @@ import polars.selectors as cs
 from tarnkappe.errors import DataError, did_you_mean
 from tarnkappe.io.cells import BATCH, Cells, Counted, Step, count_rows
 from tarnkappe.io.formulas import HARMLESS, RUNS, meant
-from tarnkappe.io.kept import one_of_a_kind, restored, together, words
+from tarnkappe.io.kept import one_of_a_kind, restored_rows, together, words
 from tarnkappe.io.numbers import as_numbers
 from tarnkappe.wording import plural
 
@@ -97,6 +97,11 @@ class Source(ABC):
         frame = self._scan(chosen)
         return frame.with_columns(self.shown(name, t) for name, t in frame.collect_schema().items() if is_ambiguous(t))
 
+    def scan_as_were(self, types: Mapping[str, pl.DataType]) -> pl.LazyFrame:
+        """The columns as values of the types that they had before they were written; see `tarnkappe.io.kept`."""
+        names = list(types)
+        return restored_rows(self.scan(names), self.types(names), types, self.decimal)
+
     def read(self, columns: Sequence[str]) -> pl.DataFrame:
         """The columns as a data frame; missing markers are null, categories stay categories unless one is a marker."""
         try:
@@ -134,13 +139,12 @@ class Source(ABC):
 
     def fingerprint(self, labels: Mapping[str, pl.DataType], carried: Mapping[str, Any]) -> int:
         """The fingerprint of all records (see `tarnkappe.io.kept`) by columns that had these types."""
-        stored = self.types([*labels, *carried])
 
         def word(wanted: Mapping[str, pl.DataType]) -> pl.Expr:
-            return words({name: restored(name, stored[name], t, self.decimal) for name, t in wanted.items()})
+            return words({name: pl.col(name) for name in wanted})
 
         try:
-            found = self.scan([*labels, *carried]).select(together(word(labels), word(carried)).sum())
+            found = self.scan_as_were({**labels, **carried}).select(together(word(labels), word(carried)).sum())
             return int(found.collect(engine="streaming").item())
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
             raise self.unreadable() from None  # their own words may quote values

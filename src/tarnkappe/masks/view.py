@@ -44,6 +44,12 @@ class MaskedSource(Source):
         """How the original is written, if it is a text file."""
         return getattr(self.original, "dialect", None)
 
+    @property
+    def held(self) -> dict[str, pl.Series]:
+        """The changed columns that are in memory, as a reader finds them."""
+        makers = dict.fromkeys(self._makers.values())
+        return {series.name: self.cleaned(series) for one in makers for series in one.held}
+
     def line_of(self, row: int) -> int | None:
         """Where a row stands in the original."""
         return self.original.line_of(row)
