@@ -45,10 +45,9 @@ class MaskedSource(Source):
         return getattr(self.original, "dialect", None)
 
     @property
-    def held(self) -> dict[str, pl.Series]:
-        """The changed columns that are in memory, as a reader finds them."""
-        makers = dict.fromkeys(self._makers.values())
-        return {series.name: self.cleaned(series) for one in makers for series in one.held}
+    def held(self) -> list[str]:
+        """The changed columns that are in memory, whoever reads them or not."""
+        return [series.name for one in dict.fromkeys(self._makers.values()) for series in one.held]
 
     def line_of(self, row: int) -> int | None:
         """Where a row stands in the original."""
