@@ -5,8 +5,10 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import sys
+from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -196,3 +198,9 @@ def test_frames_are_recognised_without_importing_their_library():
     assert frame_kind(DataFrame()) == "pandas"
     assert frame_kind("x.csv") is None
     assert "pandas" in sys.modules  # only because this test file uses it
+
+
+def test_repeats_are_how_often_values_occur():
+    values = np.random.default_rng(5).integers(0, 40, 200).tolist() + [None] * 7 + list(range(1000, 1010))
+    times = Counter(Counter(values).values())
+    assert open_source(pl.DataFrame({"x": values})).repeats(["x"]) == dict(sorted(times.items()))

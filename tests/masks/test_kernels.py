@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tarnkappe.kernels.masks.spelling import write_tokens
 from tarnkappe.kernels.masks.swapping import swap_at_distance, swap_between, swap_in_window
 
 
@@ -69,3 +70,13 @@ def test_regions_are_exchanged_in_pairs_of_one_class(seed: int):
     assert (region[partner[moved]] != region[moved]).all()
     assert (np.bincount(kind[moved], minlength=8) <= 2 * pairs).all()
     assert len(moved) > 0
+
+
+def test_tokens_are_written_from_the_lowest_bits_on():
+    letters = np.frombuffer(b"0123456789abcdefghjkmnpqrstvwxyz", np.uint8)
+    words = np.random.default_rng(3).integers(0, 1 << 32, (50, 8), dtype=np.uint32)
+    made = np.empty((50, 16), np.uint8)
+    write_tokens(words, letters, made)
+    for row, found in zip(words.tolist(), made, strict=True):
+        halves = [(row[0] << 32) | row[1], (row[2] << 32) | row[3]]
+        assert found.tolist() == [letters[(half >> (5 * k)) & 31] for half in halves for k in range(8)]

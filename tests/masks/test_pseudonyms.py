@@ -6,6 +6,7 @@ import hashlib
 import hmac
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings
@@ -31,6 +32,14 @@ def test_the_kernel_is_hmac_sha256(texts: list[str], secret: bytes):
     words = keyed_words(secret, pl.Series(texts))
     for text, found in zip(texts, words, strict=True):
         assert found.astype(">u4").tobytes() == hmac.new(secret, text.encode(), hashlib.sha256).digest()
+
+
+@pytest.mark.parametrize("n", [1, 31, 32, 33, 100])
+def test_texts_of_any_length_are_hashed_side_by_side(n: int):
+    sizes = np.random.default_rng(n).choice([0, 1, 54, 55, 56, 63, 64, 65, 118, 119, 120, 300], n)
+    texts = [chr(97 + i % 26) * int(size) for i, size in enumerate(sizes)]
+    for text, found in zip(texts, keyed_words(SECRET, pl.Series(texts)), strict=True):
+        assert found.astype(">u4").tobytes() == hmac.digest(SECRET, text.encode(), "sha256")
 
 
 @given(st.lists(st.one_of(st.none(), st.text(max_size=30)), min_size=1, max_size=30))

@@ -9,13 +9,14 @@ from functools import cached_property
 from types import TracebackType
 from typing import Any, ClassVar, Self
 
+import numpy as np
 import polars as pl
 import polars.selectors as cs
 
 from tarnkappe.errors import DataError, did_you_mean
 from tarnkappe.io.cells import BATCH, Cells, Counted, Step, count_rows
 from tarnkappe.io.formulas import HARMLESS, RUNS, meant
-from tarnkappe.io.kept import one_of_a_kind, restored, together, words
+from tarnkappe.io.kept import one_of_a_kind, restored_rows, together, words
 from tarnkappe.io.numbers import as_numbers
 from tarnkappe.wording import plural
 
@@ -97,6 +98,11 @@ class Source(ABC):
         frame = self._scan(chosen)
         return frame.with_columns(self.shown(name, t) for name, t in frame.collect_schema().items() if is_ambiguous(t))
 
+    def scan_as_were(self, types: Mapping[str, pl.DataType]) -> pl.LazyFrame:
+        """The columns as values of the types that they had before they were written; see `tarnkappe.io.kept`."""
+        names = list(types)
+        return restored_rows(self.scan(names), self.types(names), types, self.decimal)
+
     def read(self, columns: Sequence[str]) -> pl.DataFrame:
         """The columns as a data frame; missing markers are null, categories stay categories unless one is a marker."""
         try:
@@ -134,13 +140,12 @@ class Source(ABC):
 
     def fingerprint(self, labels: Mapping[str, pl.DataType], carried: Mapping[str, Any]) -> int:
         """The fingerprint of all records (see `tarnkappe.io.kept`) by columns that had these types."""
-        stored = self.types([*labels, *carried])
 
         def word(wanted: Mapping[str, pl.DataType]) -> pl.Expr:
-            return words({name: restored(name, stored[name], t, self.decimal) for name, t in wanted.items()})
+            return words({name: pl.col(name) for name in wanted})
 
         try:
-            found = self.scan([*labels, *carried]).select(together(word(labels), word(carried)).sum())
+            found = self.scan_as_were({**labels, **carried}).select(together(word(labels), word(carried)).sum())
             return int(found.collect(engine="streaming").item())
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
             raise self.unreadable() from None  # their own words may quote values
@@ -149,10 +154,10 @@ class Source(ABC):
         """The first `n` rows of these columns; missing markers are null."""
         return self.scan(columns).head(n).collect()
 
-    def collected(self, frame: pl.LazyFrame) -> pl.DataFrame:
+    def collected(self, frame: pl.LazyFrame, *, streaming: bool = False) -> pl.DataFrame:
         """What a query on `scan` finds; an error of ours if the table can no longer be read."""
         try:
-            return frame.collect()
+            return frame.collect(engine="streaming" if streaming else "auto")
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
             raise self.unreadable() from None  # their own words may quote values
 
@@ -169,8 +174,11 @@ class Source(ABC):
         rows = self._scan(names).select(
             pl.struct(self.shown(n, t) for n, t in self.types(names).items()).hash().alias("row")
         )
-        sizes = rows.group_by("row").agg(pl.len().alias("times")).group_by("times").agg(pl.len().alias("n"))
-        return dict(self.collected(sizes.sort("times")).iter_rows())
+        # Where most rows are different, to sort takes half the time of a table of groups, and less memory.
+        words = self.collected(rows, streaming=True).to_series().sort().to_numpy()
+        ends = np.flatnonzero(np.append(words[1:] != words[:-1], True))
+        times = pl.Series("times", np.diff(ends, prepend=-1))
+        return dict(times.value_counts().sort("times").iter_rows())
 
     def n_distinct(self, columns: Sequence[str]) -> dict[str, int]:
         """How many different values each column has, a missing one among them."""

@@ -11,6 +11,9 @@ from tarnkappe.errors import DataError
 from tarnkappe.fixes import role
 
 _MAX_EXAMPLES = 3
+
+#: Values that tell early that a column does not hold whole numbers only.
+_FIRST = 1000
 _MAX_EXAMPLE_LENGTH = 20
 
 
@@ -45,9 +48,10 @@ def as_numbers(
         bad = floats.is_infinite().fill_null(False)
     elif dtype in (pl.String, pl.Categorical, pl.Enum):
         text = series.cast(pl.String).str.strip_chars()
-        whole = text.cast(pl.Int64, strict=False)
-        if whole.null_count() == series.null_count():
-            return whole
+        if _are_whole(text.head(_FIRST)):  # else to try them all would be in vain
+            whole = text.cast(pl.Int64, strict=False)
+            if whole.null_count() == series.null_count():
+                return whole
         floats = _floats(text, decimal)
         bad = ~floats.is_finite().fill_null(False) & series.is_not_null()
     else:
@@ -82,6 +86,10 @@ def only_numbers(series: pl.Series, decimal: str = ".") -> pl.Series:
     size = floats.abs()
     fine = (size == 0) | ((size >= SMALLEST) & (size <= LARGEST))
     return series.to_frame().select(pl.when(fine.fill_null(False)).then(pl.first()).alias(series.name)).to_series()
+
+
+def _are_whole(text: pl.Series) -> bool:
+    return text.cast(pl.Int64, strict=False).null_count() == text.null_count()
 
 
 def _refuse_extreme(floats: pl.Series, column: str, where: str) -> None:

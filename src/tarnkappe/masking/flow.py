@@ -46,6 +46,9 @@ _ORDER, _LINKING = 5, 6
 #: Bytes of records that wait in memory for their place; more go by way of the disk.
 _WAITING = 2 << 30
 
+#: A name that no column has: a name that is blank is refused in tables.
+_WORD = " "
+
 _CAUTION = "Values of the columns named under 'masks' were changed: no record need be true of anybody in them."
 
 _CHECKED = Checking(
@@ -151,6 +154,8 @@ class _Draft(BundleDraft[MaskedRelease]):
     seed: int
     #: The words of all records that were written (see `tarnkappe.io.kept`), batch by batch.
     entered: list[int] = field(default_factory=list)
+    #: Those of their columns that masks hold in memory as well, in the order of the original.
+    passed: list[pl.DataFrame] = field(default_factory=list)
 
     unit = "figure"
 
@@ -168,22 +173,38 @@ class _Draft(BundleDraft[MaskedRelease]):
         types = view.types(self.names)
         shown = [view.shown(name, t).alias(name) for name, t in types.items()]
         word = words({name: restored(name, t, t) for name, t in types.items()})
+        held = self._held
         self.entered.clear()
+        self.passed.clear()
         with Shuffle(view.n_rows, self._chance(_ORDER), _WAITING) as shuffle:
             for batch in view.batches(self.names, {}, shown):
                 self.entered.append(int(batch.select(word.sum()).item()))
+                self.passed.append(batch.select(held))
                 shuffle.add(batch)
             yield from shuffle.batches()
 
-    def _found_in(self, written: Source) -> int:
-        """The same sum of a written table, whose values are read as what they were."""
-        wanted, stored = self.masked.view.types(self.names), written.types(self.names)
-        word = words({name: restored(name, stored[name], t, written.decimal) for name, t in wanted.items()})
-        rows = written.scan(self.names).select(word.sum())
+    @property
+    def _held(self) -> list[str]:
+        """The published columns that masks hold in memory."""
+        held = self.masked.view.held
+        return [name for name in self.names if name in held]
+
+    def _found_in(self, written: Source) -> tuple[int, dict[str, pl.Series]]:
+        """The same sum of a written table, whose values are read as what they were.
+
+        With it come the columns that masks hold in memory as well: what they leave as it was is computed from them.
+        """
+        held = self._held
+        rows = written.scan_as_were(self.masked.view.types(self.names))
+        word = words({name: pl.col(name) for name in self.names})
+        total, parts = 0, []
         try:
-            return int(rows.collect(engine="streaming").item())
+            for batch in rows.select(word.alias(_WORD), *held).collect_batches(maintain_order=True, engine="streaming"):
+                total += int(batch[_WORD].sum())
+                parts.append(batch.select(held))
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
             raise written.unreadable() from None  # their own words may quote values
+        return total % MODULUS, pl.concat(parts).to_dict()
 
     def tables(self) -> dict[str, pl.DataFrame]:
         """The masked records as one table."""
@@ -200,9 +221,13 @@ class _Draft(BundleDraft[MaskedRelease]):
             return Found((), ("the columns are not those that were planned",))
         if written.n_rows != view.n_rows:
             problems.append(f"{written.n_rows} records, but there should be {view.n_rows}")
-        elif self._found_in(written) != sum(self.entered) % MODULUS:
-            problems.append("records are not those that were masked")
-        found = [] if problems else self.masked.found(written, everybody=True)
+        read: dict[str, pl.Series] = {}
+        if not problems:
+            total, read = self._found_in(written)
+            if total != sum(self.entered) % MODULUS:
+                problems.append("records are not those that were masked")
+        passed = pl.concat(self.passed).to_dict()
+        found = [] if problems else self.masked.found(written, everybody=True, passed=passed, read=read)
         problems += [f"not kept: {kept.what}" for _, several in found for kept in several if not kept.ok]
         verdicts = [_verdict(one, several) for one, several in found]
         if self.job.linkage is not None and not problems:

@@ -116,7 +116,8 @@ class AdditiveNoise(ColumnsMask):
         a = self.variance_share
         if self.correlated:
             value, vector = np.linalg.eigh(cov)
-            noise @= (vector * np.sqrt(a * np.maximum(value, 0))).T
+            # Not `@`: the threads of a library for large matrices would take longer to meet than the work takes.
+            noise = np.einsum("ij,kj->ik", noise, vector * np.sqrt(a * np.maximum(value, 0)))
         else:
             noise *= np.sqrt(a * np.diag(cov))
         z = x + noise

@@ -16,7 +16,7 @@ from tarnkappe.arrays import Floats
 from tarnkappe.errors import DataError, JobError
 from tarnkappe.fixes import Fix
 from tarnkappe.io import Source
-from tarnkappe.io.kept import restored
+from tarnkappe.io.kept import restored_rows
 from tarnkappe.params import Declared, param
 from tarnkappe.schema import Role
 
@@ -58,10 +58,11 @@ class Kept:
 class Columns:
     """The columns of a table as masks, and those who check them, read them; numbers are read once and remembered."""
 
-    def __init__(self, source: Source) -> None:
-        """Nothing is read yet."""
+    def __init__(self, source: Source, held: Mapping[str, pl.Series] | None = None) -> None:
+        """Nothing is read yet but what is `held` in memory: whole columns, of which missing markers are null."""
         self.source = source
         self.names = frozenset(source.columns)
+        self._held = dict(held or {})
         self._numbers: dict[str, pl.Series] = {}
 
     @property
@@ -71,8 +72,14 @@ class Columns:
 
     def values(self, name: str, first: int | None = None) -> pl.Series:
         """A column as it is, or its first values; missing markers are null."""
+        if name in self._held:
+            return self._held[name].head(self.n if first is None else first)
         read = (self.source.read([name]) if first is None else self.source.sample([name], first))[name]
         return read.cast(pl.String) if isinstance(read.dtype, (pl.Categorical, pl.Enum)) else read
+
+    def hold(self, name: str) -> pl.Series:
+        """A column as it is, which from now on is held in memory."""
+        return self._held.setdefault(name, self.values(name))
 
     def numbers(self, name: str) -> pl.Series:
         """A column of numbers: whole ones if all of them are."""
@@ -82,9 +89,9 @@ class Columns:
     def _read(self, names: Sequence[str]) -> None:
         """Read those columns of numbers that are not known yet, all at once."""
         unknown = [name for name in dict.fromkeys(names) if name not in self._numbers]
-        if unknown:
-            frame = self.source.read(unknown)
-            self._numbers |= {name: self.source.numeric(frame[name], name).alias(name) for name in unknown}
+        new = [name for name in unknown if name not in self._held]
+        read = {**self._held, **(self.source.read(new).to_dict() if new else {})}
+        self._numbers |= {name: self.source.numeric(read[name], name).alias(name) for name in unknown}
 
     def floats(self, name: str) -> Floats:
         """A column of numbers as an array; a missing one is not a number."""
@@ -109,9 +116,13 @@ class Columns:
 
     def counted(self, names: Sequence[str], types: Mapping[str, pl.DataType]) -> pl.DataFrame:
         """How often every combination of values occurs; values in the types that they have elsewhere."""
-        stored = self.source.types(names)
-        shown = {name: restored(name, stored[name], types[name], self.source.decimal) for name in names}
-        rows = self.source.scan(names).select(expr.alias(f"c{j}") for j, expr in enumerate(shown.values()))
+        wanted = {name: types[name] for name in names}
+        if self._held.keys() >= wanted.keys():
+            held = pl.DataFrame([self._held[name] for name in wanted])
+            rows = restored_rows(held.lazy(), held.schema, wanted, self.source.decimal)
+        else:
+            rows = self.source.scan_as_were(wanted)
+        rows = rows.select(pl.col(name).alias(f"c{j}") for j, name in enumerate(wanted))
         return self.source.collected(rows.group_by(pl.all()).agg(pl.len().cast(pl.Int64).alias("n")))
 
 
@@ -147,6 +158,8 @@ class Fitted(ABC):
     types: Mapping[str, pl.DataType]
     #: The columns of the original that it reads once more for every batch.
     needs: tuple[str, ...] = ()
+    #: The changed columns as a whole, if they are in memory.
+    held: tuple[pl.Series, ...] = ()
 
     @abstractmethod
     def at(self, rows: NDArray[np.integer], given: pl.DataFrame) -> list[pl.Series]:
@@ -158,14 +171,14 @@ class Held(Fitted):
 
     def __init__(self, values: Sequence[pl.Series]) -> None:
         """Take whole columns."""
-        self._values = tuple(values)
+        self.held = tuple(values)
         self.types = {series.name: series.dtype for series in values}
 
     def at(self, rows: NDArray[np.integer], given: pl.DataFrame) -> list[pl.Series]:
         """A piece of each column."""
         if len(rows) and rows[-1] - rows[0] == len(rows) - 1:  # a piece of the table in its order
-            return [series.slice(int(rows[0]), len(rows)) for series in self._values]
-        return [series.gather(rows) for series in self._values]
+            return [series.slice(int(rows[0]), len(rows)) for series in self.held]
+        return [series.gather(rows) for series in self.held]
 
 
 class ByValue(Fitted):
@@ -309,7 +322,7 @@ def exchanged(name: str, before: Floats, after: Floats) -> Kept:
 
 def moments(x: Floats) -> tuple[Floats, Floats, int]:
     """The means and covariances of the rows that lack nothing, and how many there are."""
-    complete = x[~np.isnan(x).any(axis=1)]
+    complete = x[~np.isnan(x).any(axis=1)] if np.isnan(x.sum()) else x
     if not len(complete):
         return np.zeros(x.shape[1]), np.zeros((x.shape[1], x.shape[1])), 0
     mean = complete.mean(axis=0)

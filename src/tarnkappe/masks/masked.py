@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+import polars as pl
 
 from tarnkappe.errors import VerificationError
 from tarnkappe.io import Source
@@ -38,14 +40,22 @@ class Masked:
         """The columns that are changed, and by which mask."""
         return {name: mask for mask in self.masks for name in mask.changes}
 
-    def found(self, written: Source, *, everybody: bool) -> list[tuple[Mask, tuple[Kept, ...]]]:
+    def found(
+        self,
+        written: Source,
+        *,
+        everybody: bool,
+        passed: Mapping[str, pl.Series] | None = None,
+        read: Mapping[str, pl.Series] | None = None,
+    ) -> list[tuple[Mask, tuple[Kept, ...]]]:
         """Everything that each mask leaves as it was, recomputed from a written table and the original.
 
         If not `everybody` is in the table, figures of all records are those of the masked data, of which the table has
-        been found to hold a part.
+        been found to hold a part. Nothing is read twice: whole columns that `passed` to the writer,
+        in the order of the original, or were `read` from what it wrote.
         """
-        before, side_by_side = self.before, Columns(self.view)
-        after = Columns(written) if everybody else side_by_side
+        before, side_by_side = self.before, Columns(self.view, passed)
+        after = Columns(written, read) if everybody else side_by_side
         return [(mask, (*mask.kept(before, after), *mask.kept_by_record(before, side_by_side))) for mask in self.masks]
 
     def told(self) -> dict[str, Any]:

@@ -70,7 +70,7 @@ class Pram(ColumnMask):
         starts = np.append(0, np.cumsum(np.bincount(group)))
         anyone = order[starts[group] + (rng.random(n) * np.diff(starts)[group]).astype(np.int64)]
         row = np.where(rng.random(n) < self.stay_share, np.arange(n), anyone)
-        return Held([data.values(self.column).gather(row).alias(self.column)])
+        return Held([data.hold(self.column).gather(row).alias(self.column)])
 
     def kept(self, before: Columns, after: Columns) -> Iterator[Kept]:
         """Frequencies are off by no more than chance allows, in every group whose columns are published."""

@@ -142,12 +142,10 @@ def token(key: bytes, texts: pl.Series) -> pl.Series:
     >>> token(b"k" * 32, pl.Series("id", ["Ada", None])).to_list()
     ['1emjh33macxdn8xq', None]
     """
+    from tarnkappe.kernels.masks.spelling import write_tokens
+
     words = keyed_words(key, texts)
-    low = (words[:, 0].astype(np.uint64) << np.uint64(32)) | words[:, 1]
-    high = (words[:, 2].astype(np.uint64) << np.uint64(32)) | words[:, 3]
     signs = np.empty((len(words), _LENGTH), np.uint8)
-    for j in range(_LENGTH):
-        word = low if j < _LENGTH // 2 else high
-        signs[:, j] = _LETTERS[(word >> np.uint64(5 * (j % 8))) & np.uint64(31)]
+    write_tokens(words, _LETTERS, signs)
     ends = np.arange(1, len(words) + 1, dtype=np.int64) * _LENGTH
     return bytes_as_texts(signs.ravel(), ends, texts.name, texts.is_null().to_numpy())

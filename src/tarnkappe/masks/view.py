@@ -44,6 +44,11 @@ class MaskedSource(Source):
         """How the original is written, if it is a text file."""
         return getattr(self.original, "dialect", None)
 
+    @property
+    def held(self) -> list[str]:
+        """The changed columns that are in memory, whoever reads them or not."""
+        return [series.name for one in dict.fromkeys(self._makers.values()) for series in one.held]
+
     def line_of(self, row: int) -> int | None:
         """Where a row stands in the original."""
         return self.original.line_of(row)

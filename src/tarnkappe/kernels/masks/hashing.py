@@ -33,6 +33,13 @@ _START = np.array(
 #: Bytes of a block of SHA-256.
 _BLOCK = 64
 
+#: Texts that are hashed side by side: a processor computes with several words at once. Word ``j`` of the text in lane
+#: ``k`` is at ``j * _LANES + k``.
+_LANES = 32
+
+#: Where the eight words of a state begin.
+_A, _B, _C, _D, _E, _F, _G, _H = (j * _LANES for j in range(8))
+
 
 @helper
 def _turned(x: Any, by: int) -> Any:
@@ -41,68 +48,86 @@ def _turned(x: Any, by: int) -> Any:
 
 
 @helper
-def _compress(state: Words, w: Words) -> None:
-    """Take one block, the first 16 words of `w`, into the state."""
-    for i in range(16, 64):
-        x, y = w[i - 15], w[i - 2]
+def _round(
+    v: Words, a: int, b: int, c: int, d: int, e: int, f: int, g: int, h: int, w: Words, at: int, constant: Any
+) -> None:
+    """One of the 64 rounds. The eight letters say where each is in `v`, so that nothing is moved."""
+    for k in range(_LANES):
+        x = v[e + k]
+        y = v[a + k]
+        s1 = _turned(x, 6) ^ _turned(x, 11) ^ _turned(x, 25)
+        t1 = np.uint32(v[h + k] + s1 + np.uint32((x & v[f + k]) ^ (~x & v[g + k])) + constant + w[at + k])
+        s0 = _turned(y, 2) ^ _turned(y, 13) ^ _turned(y, 22)
+        t2 = np.uint32(s0 + ((y & v[b + k]) ^ (y & v[c + k]) ^ (v[b + k] & v[c + k])))
+        v[d + k] = np.uint32(v[d + k] + t1)
+        v[h + k] = np.uint32(t1 + t2)
+
+
+@helper
+def _schedule(w: Words) -> None:
+    """The words of all rounds, from the 16 of a block; by itself, because LLVM makes faster code of it then."""
+    for i in range(16 * _LANES, 64 * _LANES):
+        x, y = w[i - 15 * _LANES], w[i - 2 * _LANES]
         s0 = _turned(x, 7) ^ _turned(x, 18) ^ (x >> np.uint32(3))
         s1 = _turned(y, 17) ^ _turned(y, 19) ^ (y >> np.uint32(10))
-        w[i] = np.uint32(w[i - 16] + s0 + w[i - 7] + s1)
-    a, b, c, d = state[0], state[1], state[2], state[3]
-    e, f, g, h = state[4], state[5], state[6], state[7]
-    for i in range(64):
-        s1 = _turned(e, 6) ^ _turned(e, 11) ^ _turned(e, 25)
-        t1 = np.uint32(h + s1 + np.uint32((e & f) ^ (~e & g)) + _K[i] + w[i])
-        s0 = _turned(a, 2) ^ _turned(a, 13) ^ _turned(a, 22)
-        t2 = np.uint32(s0 + ((a & b) ^ (a & c) ^ (b & c)))
-        h, g, f, e = g, f, e, np.uint32(d + t1)
-        d, c, b, a = c, b, a, np.uint32(t1 + t2)
-    state[0] += a
-    state[1] += b
-    state[2] += c
-    state[3] += d
-    state[4] += e
-    state[5] += f
-    state[6] += g
-    state[7] += h
+        w[i] = np.uint32(w[i - 16 * _LANES] + s0 + w[i - 7 * _LANES] + s1)
 
 
 @helper
-def _byte(text: Bytes, start: int, size: int, i: int) -> Any:
-    """Byte `i` of a text with the mark that ends it and the zeros that fill its last block."""
-    if i < size:
-        return np.uint32(text[start + i])
-    return np.uint32(0x80) if i == size else np.uint32(0)
+def _compress(state: Words, v: Words, w: Words) -> None:
+    """Take one block of every lane, the first 16 words of `w`, into the states; `v` is for notes."""
+    _schedule(w)
+    for i in range(8 * _LANES):
+        v[i] = state[i]
+    for i in range(0, 64, 8):
+        _round(v, _A, _B, _C, _D, _E, _F, _G, _H, w, i * _LANES, _K[i])
+        _round(v, _H, _A, _B, _C, _D, _E, _F, _G, w, (i + 1) * _LANES, _K[i + 1])
+        _round(v, _G, _H, _A, _B, _C, _D, _E, _F, w, (i + 2) * _LANES, _K[i + 2])
+        _round(v, _F, _G, _H, _A, _B, _C, _D, _E, w, (i + 3) * _LANES, _K[i + 3])
+        _round(v, _E, _F, _G, _H, _A, _B, _C, _D, w, (i + 4) * _LANES, _K[i + 4])
+        _round(v, _D, _E, _F, _G, _H, _A, _B, _C, w, (i + 5) * _LANES, _K[i + 5])
+        _round(v, _C, _D, _E, _F, _G, _H, _A, _B, w, (i + 6) * _LANES, _K[i + 6])
+        _round(v, _B, _C, _D, _E, _F, _G, _H, _A, w, (i + 7) * _LANES, _K[i + 7])
+    for i in range(8 * _LANES):
+        state[i] += v[i]
 
 
 @helper
-def _digest(state: Words, w: Words, text: Bytes, start: int, end: int) -> None:
-    """Take a text into a state that has seen one block already, and end."""
-    size = end - start
-    blocks = (size + 9 + _BLOCK - 1) // _BLOCK
-    for block in range(blocks):
-        for i in range(16):
-            at = block * _BLOCK + 4 * i
-            w[i] = (
-                (_byte(text, start, size, at) << np.uint32(24))
-                | (_byte(text, start, size, at + 1) << np.uint32(16))
-                | (_byte(text, start, size, at + 2) << np.uint32(8))
-                | _byte(text, start, size, at + 3)
-            )
-        if block == blocks - 1:
-            bits = np.uint64(size + _BLOCK) * np.uint64(8)
-            w[14] = np.uint32(bits >> np.uint64(32))
-            w[15] = np.uint32(bits & np.uint64(0xFFFFFFFF))
-        _compress(state, w)
+def _n_blocks(size: int) -> int:
+    """How many blocks a text takes with the mark that ends it and its length."""
+    return (size + 9 + _BLOCK - 1) // _BLOCK
+
+
+@helper
+def _load(w: Words, k: int, block: int, text: Bytes, start: int, size: int) -> None:
+    """Put a block of a text into lane `k`, where all words are zero; one block came before all texts."""
+    begin = block * _BLOCK
+    for p in range(begin, min(size, begin + _BLOCK)):
+        w[((p - begin) >> 2) * _LANES + k] |= np.uint32(text[start + p]) << np.uint32(24 - 8 * (p & 3))
+    if begin <= size < begin + _BLOCK:
+        w[((size - begin) >> 2) * _LANES + k] |= np.uint32(0x80) << np.uint32(24 - 8 * (size & 3))
+    if block == _n_blocks(size) - 1:
+        bits = np.uint64(size + _BLOCK) * np.uint64(8)
+        w[14 * _LANES + k] = np.uint32(bits >> np.uint64(32))
+        w[15 * _LANES + k] = np.uint32(bits & np.uint64(0xFFFFFFFF))
+
+
+@helper
+def _spread(words: Words, state: Words) -> None:
+    """The same words in every lane."""
+    for j in range(words.size):
+        for k in range(_LANES):
+            state[j * _LANES + k] = words[j]
 
 
 @kernel
 def keyed_state(block: Words) -> Words:
     """The state of SHA-256 after the one block of a key."""
-    state, w = _START.copy(), np.zeros(64, np.uint32)
-    w[:16] = block
-    _compress(state, w)
-    return state
+    state, v, w = np.empty(8 * _LANES, np.uint32), np.empty(8 * _LANES, np.uint32), np.empty(64 * _LANES, np.uint32)
+    _spread(_START, state)
+    _spread(block, w)
+    _compress(state, v, w)
+    return state[::_LANES].copy()
 
 
 @kernel
@@ -110,14 +135,32 @@ def hmac_words(
     inner: Words, outer: Words, text: Bytes, ends: Counts, first: int, after: int, out: NDArray[np.uint32]
 ) -> None:
     """HMAC-SHA256 of texts `first` to `after`, eight words each; text ``i`` ends at ``ends[i]``."""
-    state, w = np.zeros(8, np.uint32), np.zeros(64, np.uint32)
-    for i in range(first, after):
-        state[:] = inner
-        _digest(state, w, text, ends[i - 1] if i else 0, ends[i])
-        w[:8] = state
-        w[8] = np.uint32(0x80000000)
-        for j in range(9, 15):
-            w[j] = np.uint32(0)
-        w[15] = np.uint32((_BLOCK + 32) * 8)
-        out[i] = outer
-        _compress(out[i], w)
+    state, v, w = np.empty(8 * _LANES, np.uint32), np.empty(8 * _LANES, np.uint32), np.empty(64 * _LANES, np.uint32)
+    inside = np.zeros(8 * _LANES, np.uint32)
+    for begin in range(first, after, _LANES):
+        many = min(_LANES, after - begin)
+        most = 0
+        for i in range(begin, begin + many):
+            most = max(most, _n_blocks(ends[i] - (ends[i - 1] if i else 0)))
+        _spread(inner, state)
+        for block in range(most):
+            w[: 16 * _LANES] = np.uint32(0)
+            for k in range(many):
+                i = begin + k
+                start = ends[i - 1] if i else 0
+                _load(w, k, block, text, start, ends[i] - start)
+            _compress(state, v, w)
+            for k in range(many):  # a text that ended before is hashed on to no purpose
+                i = begin + k
+                if block == _n_blocks(ends[i] - (ends[i - 1] if i else 0)) - 1:
+                    for j in range(8):
+                        inside[j * _LANES + k] = state[j * _LANES + k]
+        w[: 8 * _LANES] = inside
+        w[8 * _LANES : 9 * _LANES] = np.uint32(0x80000000)
+        w[9 * _LANES : 15 * _LANES] = np.uint32(0)
+        w[15 * _LANES : 16 * _LANES] = np.uint32((_BLOCK + 32) * 8)
+        _spread(outer, state)
+        _compress(state, v, w)
+        for k in range(many):
+            for j in range(8):
+                out[begin + k, j] = state[j * _LANES + k]

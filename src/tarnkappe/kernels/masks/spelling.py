@@ -81,3 +81,14 @@ def draw_words(signs: Bytes, ends: Counts, words: Words, keep_first: int, keep_l
             first = _first(signs[p])
             if first != 0:
                 signs[p] = np.uint8(first + _drawn(words, i, p - begin, _size(first)))
+
+
+@kernel
+def write_tokens(words: Words, letters: Bytes, out: NDArray[np.uint8]) -> None:
+    """Eight letters for every 64 bits of the words, five bits each from the lowest on; there are 32 letters."""
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1] // 8):
+            word = (np.uint64(words[i, 2 * j]) << np.uint64(32)) | np.uint64(words[i, 2 * j + 1])
+            for k in range(8):
+                out[i, 8 * j + k] = letters[word & np.uint64(31)]
+                word >>= np.uint64(5)
