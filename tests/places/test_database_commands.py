@@ -75,6 +75,33 @@ def test_a_password_in_a_job_is_refused_without_being_repeated(cli, tmp_path):
     assert "s3cret" not in told
 
 
+@pytest.mark.parametrize(
+    "address",
+    [
+        "postgresql://me:s3cret@host/db#people",
+        "postgresql:/me:s3cret@host/db#people",
+        " postgresql://me:s3cret@host/db#people",
+        "mysql://me:s3cret@host/db#people",
+        "jdbc:postgresql://host/db?user=me&password=s3cret",
+        "s3://key:s3cret@lake/people.csv",
+    ],
+)
+@pytest.mark.parametrize("command", ["inspect", "init", "verify", "risk"])
+def test_no_command_repeats_a_password_of_an_address_it_does_not_know(cli, command, address):
+    told = cli(command, address, code=3)
+    assert "E461" in told
+    assert "s3cret" not in told
+
+
+def test_an_address_that_is_no_database_stays_an_address(cli, tmp_path):
+    people().write_csv(tmp_path / "people.csv")
+    address = f"file://{tmp_path}/people.csv"
+    assert "120 rows" in cli("inspect", address)
+    cli("init", address)
+    assert address in (tmp_path / "people.yaml").read_text()
+    assert "E476" in cli("inspect", "https://host/people.csv", code=3)
+
+
 def test_signatures_and_checkers_are_about_folders(cli, database_of):
     database = database_of("sqlite")
     database.put("people", people())
