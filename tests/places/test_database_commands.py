@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from urllib.parse import quote
 
 import polars as pl
 import pytest
@@ -107,3 +108,13 @@ def test_signatures_and_checkers_are_about_folders(cli, database_of):
     database.put("people", people())
     for option in (("--standalone",), ("--signed-by", "key.pub")):
         assert "E108" in cli("verify", database.address("people"), "--quasi", "age", *option, code=2)
+
+
+def test_a_query_sees_no_file_beside_the_database(cli, database_of, tmp_path):
+    people().write_csv(tmp_path / "secret.csv")
+    database = database_of("duckdb")
+    database.put("people", people())
+    base = database.address("people").partition("#")[0]
+    for query in (f"select * from '{tmp_path}/secret.csv'", f"select * from read_csv('{tmp_path}/secret.csv')"):
+        assert "E465" in cli("inspect", f"{base}#?{quote(query)}", code=3)
+    assert "120 rows" in cli("inspect", f"{base}#?{quote('select * from people')}")
