@@ -154,6 +154,29 @@ def test_no_job_leads_out_of_the_folder_either(served: tuple[Started, Client], p
 
 
 @pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (["data", "path"], "file:///etc/passwd"),
+        (["data", "path"], "sqlite:////etc/people.db#people"),
+        (["data"], {"database": "duckdb:///../people.db", "table": "people"}),
+        (["data", "layout"], "../survey.rda"),
+        (["data", "codes"], {"sex": "/etc/passwd"}),
+        (["output", "database"], "sqlite:////tmp/out.db"),
+        (["history"], {"ledger": "../ledger.jsonl"}),
+    ],
+)
+def test_whatever_setting_of_a_job_names_a_file_elsewhere_is_refused(
+    served: tuple[Started, Client], place: list[str], value: Any
+):
+    _, client = served
+    if json.loads(client.send("GET", "/api/state").read())["job"] is None:
+        assert client.ask("look", path="census.csv")[0] == 200
+        assert client.ask("start")[0] == 200
+    status, told = client.ask("edit", changes=[[place, value]])
+    assert (status, told["error"]["code"]) == (422, "E480")
+
+
+@pytest.mark.parametrize(
     "path", ["/static/../server.py", "/static/%2e%2e/server.py", "/static//etc/passwd", "/static/"]
 )
 def test_only_files_of_the_page_are_served(served: tuple[Started, Client], path: str):

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tarnkappe.app.picker import Picker
+from tarnkappe.app.session import Session
 from tarnkappe.errors import DataError
 
 
@@ -45,3 +46,9 @@ def test_what_is_listed(picker: Picker):
     assert picker.listed("sub")["up"] == ""
     with pytest.raises(DataError):
         picker.listed("a.csv")
+
+
+def test_nothing_runs_before_there_is_a_job(tmp_path: Path):
+    with pytest.raises(DataError) as caught:
+        Session(Picker.at(tmp_path)).running.start(None)
+    assert caught.value.code == "E482"

@@ -199,3 +199,20 @@ def test_a_release_is_never_filtered(people: Path):
 
     checked = CliRunner().invoke(app, ["verify", str(people / "out")])
     assert checked.exit_code == 5, checked.output
+
+
+@pytest.mark.parametrize("divisor", [3, 10, 49, 98, 103])
+def test_a_quotient_is_the_nearest_number(divisor: int):
+    whole = pl.DataFrame({"x": [*range(1000), None]})
+    for table in (whole, whole.cast({"x": pl.Float64})):
+        reading = Reading(derive={"exact": f"x / {divisor}", "low": f"floor(x / {divisor})"})
+        with open_source(table, reading) as source:
+            found = source.read(["exact", "low"])
+        assert found["exact"].to_list() == [*(x / divisor for x in range(1000)), None]
+        assert found["low"].to_list() == [*(x // divisor for x in range(1000)), None]
+
+
+def test_an_empty_filter_is_an_error_and_not_everybody(people: Path):
+    for empty in ("", "  "):
+        with pytest.raises(DataError, match="E473"):
+            open_source(people / "people.csv", Reading(filter=empty))

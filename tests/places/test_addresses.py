@@ -56,6 +56,7 @@ def test_a_variable_may_stand_for_the_password_and_is_only_known_to_the_client(m
     address = Address.of("postgresql://me:${CENSUS_PASSWORD}@host/db#people")
     with pytest.raises(DataError, match="E468"):
         address.connection_uri()
+    assert Address.of("postgresql://host/db?user=me&password=${CENSUS_PASSWORD}#people").table == "people"
     monkeypatch.setenv("CENSUS_PASSWORD", "p@ss/w#rd")
     assert address.connection_uri() == "postgresql://me:p%40ss%2Fw%23rd@host/db"
     for shown in (address.text, address.shown, repr(address), str(address)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from urllib.parse import quote
 
 import polars as pl
 import pytest
@@ -75,8 +76,45 @@ def test_a_password_in_a_job_is_refused_without_being_repeated(cli, tmp_path):
     assert "s3cret" not in told
 
 
+@pytest.mark.parametrize(
+    "address",
+    [
+        "postgresql://me:s3cret@host/db#people",
+        "postgresql:/me:s3cret@host/db#people",
+        " postgresql://me:s3cret@host/db#people",
+        "mysql://me:s3cret@host/db#people",
+        "jdbc:postgresql://host/db?user=me&password=s3cret",
+        "s3://key:s3cret@lake/people.csv",
+    ],
+)
+@pytest.mark.parametrize("command", ["inspect", "init", "verify", "risk"])
+def test_no_command_repeats_a_password_of_an_address_it_does_not_know(cli, command, address):
+    told = cli(command, address, code=3)
+    assert "E461" in told
+    assert "s3cret" not in told
+
+
+def test_an_address_that_is_no_database_stays_an_address(cli, tmp_path):
+    people().write_csv(tmp_path / "people.csv")
+    address = f"file://{tmp_path}/people.csv"
+    assert "120 rows" in cli("inspect", address)
+    cli("init", address)
+    assert address in (tmp_path / "people.yaml").read_text()
+    assert "E476" in cli("inspect", "https://host/people.csv", code=3)
+
+
 def test_signatures_and_checkers_are_about_folders(cli, database_of):
     database = database_of("sqlite")
     database.put("people", people())
     for option in (("--standalone",), ("--signed-by", "key.pub")):
         assert "E108" in cli("verify", database.address("people"), "--quasi", "age", *option, code=2)
+
+
+def test_a_query_sees_no_file_beside_the_database(cli, database_of, tmp_path):
+    people().write_csv(tmp_path / "secret.csv")
+    database = database_of("duckdb")
+    database.put("people", people())
+    base = database.address("people").partition("#")[0]
+    for query in (f"select * from '{tmp_path}/secret.csv'", f"select * from read_csv('{tmp_path}/secret.csv')"):
+        assert "E465" in cli("inspect", f"{base}#?{quote(query)}", code=3)
+    assert "120 rows" in cli("inspect", f"{base}#?{quote('select * from people')}")

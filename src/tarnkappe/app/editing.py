@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 from tarnkappe.errors import DataError, JobError
+from tarnkappe.io.databases.address import Address, is_database
 from tarnkappe.job.text import PlacedDict, apply_settings, dump_yaml, read_job_text
 
 #: What a release is for, and what is usually asked of it then; the numbers are those of `docs/how-to/criteria.md`.
@@ -127,7 +129,36 @@ def files_named(data: dict[str, Any]) -> list[str]:
     found = [s.get("path") for s in sections if isinstance(s, dict)]
     output = data.get("output")
     found.append(output.get("folder") if isinstance(output, dict) else None)
-    return [str(path) for path in found if path is not None]
+    plain = [str(path) for path in found if path is not None and "://" not in str(path)]
+    return list(dict.fromkeys([*plain, *_leading_elsewhere(data)]))
+
+
+#: What holds texts of its own, not files.
+_NO_FILES = ("title", "filter", "derive", "query", "missing")
+
+
+def _leading_elsewhere(body: Any) -> list[str]:
+    """The files in a job that may lie elsewhere, whichever setting names them: new settings need no entry here.
+
+    >>> _leading_elsewhere({"history": {"ledger": "../ledger.jsonl"}, "data": {"path": "file:///etc/passwd"}})
+    ['../ledger.jsonl', '/etc/passwd']
+    >>> _leading_elsewhere({"data": {"database": "sqlite:////srv/a.db", "table": "x"}, "title": "../a"})
+    ['/srv/a.db']
+    """
+    if isinstance(body, dict):
+        return [path for key, value in body.items() if key not in _NO_FILES for path in _leading_elsewhere(value)]
+    if isinstance(body, list):
+        return [path for value in body for path in _leading_elsewhere(value)]
+    if not isinstance(body, str):
+        return []
+    if is_database(body):
+        file = Address.of(f"{body.partition('#')[0]}#table").file
+        return [] if file is None else [str(file)]
+    path = body.partition("://")[2] if body.lower().startswith("file://") else body
+    if "://" in path:
+        return []
+    leads = path.startswith("~") or Path(path).is_absolute() or ".." in Path(path).parts
+    return [str(Path(path).expanduser())] if leads else []
 
 
 def _parsed(text: str) -> PlacedDict:

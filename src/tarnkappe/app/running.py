@@ -67,12 +67,12 @@ class Running:
         """Start the command; the page hears about it by asking."""
         if self.status == "running":
             raise DataError("E483", "a run is going on", hint="Wait for it, or cancel it.")
-        session = self.session
+        session, text = self.session, self.session.text  # which says if there is no job
         assert session.path is not None
         words = ["run", session.path.name, "--json", "--progress", "json", "--overwrite"]
         words += ["--output", str(self.prepared), *([] if seed is None else ["--seed", str(seed)])]
         self.status, self.progress, self.error, self.result, self.written = "running", {}, None, None, None
-        self.of_text = session.text
+        self.of_text = text
         self._command = Command(words, session.folder, self._heard)
         self._task = asyncio.create_task(self._follow(self._command))
 

@@ -137,8 +137,7 @@ class Session:
     def _require_inside(self, text: str, folder: Path) -> None:
         """Refuse a job that reads or writes outside the folder of the app."""
         for given in files_named(read_job_text(text, "job")):
-            if "://" not in given:
-                self.picker.inside(os.path.relpath(folder / given, self.picker.root))
+            self.picker.inside(os.path.relpath(folder / given, self.picker.root))
 
     def move(self, steps: int) -> None:
         """Undo or redo."""

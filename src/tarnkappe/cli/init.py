@@ -92,14 +92,16 @@ def _is_config(file: Path) -> bool:
 def _from_data(data: Path | str, given: Path | None, overwrite: bool, sheet: str | None) -> None:
     from tarnkappe.cli.progress import Working
     from tarnkappe.io import open_source
+    from tarnkappe.io.databases.address import is_database
     from tarnkappe.io.reading import Reading
     from tarnkappe.io.source import unpacked_name
     from tarnkappe.job.suggest import suggest, suggested_job_text
 
-    stem = unpacked_name(data).stem if isinstance(data, Path) else name_of(data).replace("/", "_")
+    named = name_of(data)
+    stem = named.replace("/", "_") if is_database(data) else unpacked_name(Path(named)).stem
     output = given or Path(f"{stem}.yaml")
     with Working("look") as progress:
-        progress(f"looking at {name_of(data)}")
+        progress(f"looking at {named}")
         with open_source(data, None if sheet is None else Reading(sheet=sheet)) as source:
             suggestions = suggest(source)
             path = _from(data, output)
@@ -206,8 +208,10 @@ def _write(path: Path, text: str, overwrite: bool) -> None:
 def _from(data: Path | str, job: Path) -> str:
     """The path of the data as seen from the folder of the job file."""
     if isinstance(data, str):
-        from tarnkappe.io.databases.address import Address
+        from tarnkappe.io.databases.address import Address, is_database
 
+        if not is_database(data):
+            return data
         return Address.of(data).beside(Path.cwd()).relative_to(job.parent.resolve()).text
     try:
         return Path(os.path.relpath(data, job.parent)).as_posix()

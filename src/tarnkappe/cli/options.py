@@ -47,17 +47,15 @@ def complete_settings(incomplete: str) -> list[str]:
 
 
 def path_or_address(text: str) -> Path | str:
-    """A path, or the address of a table in a database, which is none."""
-    from tarnkappe.io.databases.address import is_database
-
-    return text if is_database(text) else Path(text)
+    """A path, or the address of a table in a database or an object store, which is none."""
+    return text if "://" in text else Path(text)
 
 
 def name_of(data: Path | str) -> str:
     """What to call data that were given on the command line."""
-    from tarnkappe.io.databases.address import Address
+    from tarnkappe.io.databases.address import Address, is_database
 
-    return data.name if isinstance(data, Path) else Address.of(data).name
+    return Address.of(str(data)).name if is_database(data) else Path(str(data).partition("?")[0]).name
 
 
 # Whether files can be read is found out by whoever reads them, who knows better what to say about it.

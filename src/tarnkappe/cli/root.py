@@ -62,6 +62,7 @@ class Root(TyperGroup):
         words = list(sys.argv[1:] if args is None else args)
         code = 0
         try:
+            _refuse_passwords(words)
             result = super().main(words, prog_name, complete_var, False, windows_expand_args, **extra)
             code = result if isinstance(result, int) else 0
         except SystemExit:
@@ -79,6 +80,16 @@ class Root(TyperGroup):
             return super().invoke(ctx)
         except KeyboardInterrupt:
             raise Stopped("Interrupted", 130) from None
+
+
+def _refuse_passwords(words: Sequence[str]) -> None:
+    """Refuse addresses with passwords before any command, message or report can repeat them."""
+    addresses = [word for word in words if ":/" in word]
+    if addresses:
+        from tarnkappe.io.databases.address import refuse_password
+
+        for address in addresses:
+            refuse_password(address)
 
 
 def report_stop(stop: Stopped, words: Sequence[str]) -> int:

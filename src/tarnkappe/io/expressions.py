@@ -178,7 +178,12 @@ class Expression(Values):
             left, right = self._number(value), self._number(self._signed())
             # What divides by zero is missing, whatever the kind of number.
             some = pl.when(right != 0).then(right)
-            value = Value(left * right if sign == "*" else left / some if sign == "/" else left % some, "number")
+            if sign == "/":
+                # Polars multiplies by the inverse of a constant, and 49 * (1 / 49) is less than 1. So every record
+                # gets a divisor of its own.
+                value = Value(left / (some * left.is_not_null().cast(pl.Float64)), "number")
+            else:
+                value = Value(left * right if sign == "*" else left % some, "number")
         return value
 
     def _signed(self) -> Value:

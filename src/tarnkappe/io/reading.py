@@ -54,4 +54,4 @@ def file_only(dialect: CsvDialect) -> CsvDialect:
 
 def is_selective(dialect: CsvDialect | None) -> bool:
     """Whether records or columns are to be other than those of the file."""
-    return isinstance(dialect, Reading) and bool(dialect.filter or dialect.derive)
+    return isinstance(dialect, Reading) and (dialect.filter is not None or bool(dialect.derive))

@@ -25,6 +25,9 @@ _FORMS = "postgresql://USER@HOST/DATABASE , duckdb:///FILE , sqlite:///FILE"
 #: A variable of the environment in an address.
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
+#: The same at the end of an address, before the table.
+_VARIABLE_AND_TABLE = re.compile(r"^(\$\{[A-Za-z_][A-Za-z0-9_]*\})#.*", re.DOTALL)
+
 #: Settings of a PostgreSQL address that are secret.
 _SECRET = {"password", "sslpassword", "passwd", "pwd"}
 
@@ -67,7 +70,7 @@ class Address:
             raise _not_understood("the address of a database begins with one of postgresql://, duckdb://, sqlite://")
         if "#" in self.uri:
             raise _not_understood("the address of a database ends before a '#'; the table is told apart from it")
-        _refuse_password(self.uri)
+        refuse_password(self.uri)
         if self.kind != "postgresql" and not self._path:
             raise _not_understood(f"the address of a {self.title} database names no file")
         if (self.table is None) == (self.query is None):
@@ -81,7 +84,7 @@ class Address:
     @classmethod
     def of(cls, text: str) -> Self:
         """The address that a text stands for."""
-        _refuse_password(text)  # before anything is cut: a password may hold any sign
+        refuse_password(text)  # before anything is cut: a password may hold any sign
         uri, _, fragment = text.partition("#")
         if fragment.startswith("?"):
             return cls(uri, query=unquote(fragment[1:]))
@@ -173,16 +176,21 @@ def require_table(given: str | None, *, to_write: bool = False) -> None:
         raise DataError("E462", "a release goes to a table, not to a query", hint="table: people_released")
 
 
-def _refuse_password(text: str) -> None:
-    """Refuse an address with a password in it, wherever its signs may make it seem to end."""
-    rest = text.partition("://")[2]
+def refuse_password(text: str) -> None:
+    """Refuse an address with a password in it, wherever its signs may make it seem to end.
+
+    That holds for addresses of any kind, and for mistyped ones: an error about them would repeat what is in them.
+    """
+    rest = text.partition(":/")[2].lstrip("/")
     password = rest.rpartition("@")[0].partition(":")[2]
     given = [value for key, value in parse_qsl(rest.partition("?")[2]) if key.lower() in _SECRET]
+    # What follows a variable and a '#' is the table.
+    given = [_VARIABLE_AND_TABLE.sub(r"\1", value) for value in given]
     if all(_VARIABLE.fullmatch(unquote(secret)) for secret in (password, *given) if secret):
         return
     raise DataError(
         "E461",
-        "the address of the database holds a password, which would stand in job files and logs",
+        "the address holds a password, which would stand in job files and logs",
         hint="Take it out of the address and set it outside:  export PGPASSWORD=…   or write  :${DB_PASSWORD}@",
     )
 

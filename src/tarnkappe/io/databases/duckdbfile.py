@@ -218,6 +218,8 @@ def _connect(address: Address, path: Path, *, read_only: bool) -> Any:
     try:
         connection = duckdb.connect(path, read_only=read_only)
         connection.execute("SET python_enable_replacements = false")  # a table is a table, not a variable of ours
+        # A query sees the database that the job names: no other files, and nothing over the network.
+        connection.execute("SET enable_external_access = false")
         return connection
     except duckdb.Error as error:
         said = str(error).lower()
