@@ -69,7 +69,7 @@ def require_maskable(masks: Iterable[Mask], columns: Iterable[Column], *, comple
     In a job that forms groups (`grouping`), quasi-identifiers are what groups are formed by: a changed value there
     would be presented as k-anonymous, and is not.
     """
-    known, taken = {c.name: c for c in columns}, set[str]()
+    known, taken, masks = {c.name: c for c in columns}, set[str](), tuple(masks)
     for mask in masks:
         for name in (*mask.changes, *mask.looks_at):
             if name not in known and complete:
@@ -84,6 +84,10 @@ def require_maskable(masks: Iterable[Mask], columns: Iterable[Column], *, comple
             taken.add(name)
             if name in known:
                 _require_role(mask, known[name], grouping=grouping)
+    for mask in masks:
+        for name in (name for name in mask.compares_with if name in taken):
+            what = f"{mask.name} keeps figures over '{name}', which a mask changes"
+            raise JobError("E110", what, hint=f"Leave '{name}' out of one of them.")
 
 
 def _require_role(mask: Mask, column: Column, *, grouping: bool) -> None:

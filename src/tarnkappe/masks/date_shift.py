@@ -53,6 +53,11 @@ class DateShift(ColumnsMask):
         return (self.person,)
 
     @property
+    def compares_with(self) -> tuple[str, ...]:
+        """Nothing: whose dates they are is asked of the original, so a person may have a pseudonym."""
+        return ()
+
+    @property
     def done(self) -> str:
         """In words."""
         return f"dates moved by up to {self.max_days} days, all of a person by the same"

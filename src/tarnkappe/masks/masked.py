@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,15 +38,21 @@ class Masked:
         """The columns that are changed, and by which mask."""
         return {name: mask for mask in self.masks for name in mask.changes}
 
-    def found(self, written: Source, *, everybody: bool) -> list[tuple[Mask, tuple[Kept, ...]]]:
+    def found(
+        self, written: Source, *, everybody: bool, coarsened: Collection[str] = ()
+    ) -> list[tuple[Mask, tuple[Kept, ...]]]:
         """Everything that each mask leaves as it was, recomputed from a written table and the original.
 
         If not `everybody` is in the table, figures of all records are those of the masked data, of which the table has
-        been found to hold a part.
+        been found to hold a part. The same goes for figures over columns that are `coarsened`, or not published.
         """
-        before, side_by_side = self.before, Columns(self.view)
-        after = Columns(written) if everybody else side_by_side
-        return [(mask, (*mask.kept(before, after), *mask.kept_by_record(before, side_by_side))) for mask in self.masks]
+        before, side_by_side, table = self.before, Columns(self.view), Columns(written)
+        out = []
+        for mask in self.masks:
+            there = everybody and all(name in table.names and name not in coarsened for name in mask.looks_at)
+            kept = mask.kept(before, table if there else side_by_side)
+            out.append((mask, (*kept, *mask.kept_by_record(before, side_by_side))))
+        return out
 
     def told(self) -> dict[str, Any]:
         """What a public manifest tells about masks: what was changed, how, and what stayed; no key, no seed."""
