@@ -132,3 +132,12 @@ def test_the_wrong_key_for_a_form_is_refused(wrong: dict[str, str]):
 
 def test_no_key_is_shown(key: str):
     assert KEY not in repr(tk.Pseudonyms("person", key=key))
+
+
+def test_whole_numbers_have_the_same_pseudonyms_in_a_column_of_floats(key: str):
+    mask = tk.Pseudonyms("id", key=key)
+    one, other = (
+        tk.mask(pl.DataFrame({"id": pl.Series([7, 8, 9], dtype=t)}), mask, columns=[tk.Column("id", "identifier")])
+        for t in (pl.Int64, pl.Float64)
+    )
+    assert set(one.table["id"]) == set(other.table["id"])
