@@ -223,3 +223,10 @@ def test_data_that_a_mask_can_make_nothing_of(mask: Mask, tmp_path: Path):
     assert error.value.code == "E421"
     assert error.value.hint
     assert not (tmp_path / "out").exists()
+
+
+def test_no_key_is_spoken_of_where_there_is_none(folder: Path):
+    text = GROUPED.replace("pseudonyms: {column: person, key: secret.key}", "identifier-masking: {columns: [person]}")
+    done = CliRunner().invoke(app, ["run", str(written(folder, text))])
+    assert done.exit_code == 0, done.output
+    assert "keyed pseudonym" not in done.output + (folder / "out" / "public" / "report.html").read_text()

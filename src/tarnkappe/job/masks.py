@@ -151,9 +151,9 @@ def as_masked(column: Column, masks: tuple[Mask, ...]) -> Column:
     mask = next((m for m in masks if column.name in m.changes), None)
     if mask is None:
         return column
-    if column.role in ("identifier", "subject"):
-        return replace(column, role="keep", because=column.because or PSEUDONYM)
-    return replace(column, because=column.because or f"its values are changed: {mask.done}")
+    why = PSEUDONYM if isinstance(mask, Pseudonyms) else f"its values are changed: {mask.done}"
+    kept = "keep" if column.role in ("identifier", "subject") else column.role
+    return replace(column, role=kept, because=column.because or why)
 
 
 def notices_about_masks(masks: Iterable[Mask], *, grouping: bool) -> list[Notice]:
