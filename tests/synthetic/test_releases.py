@@ -363,3 +363,10 @@ def test_test_data_of_any_length(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         assert code in refused.output
     assert "E602" in RUN.invoke(app, ["generate", "a.csv", "-n", "5", "-o", "a.csv", "--overwrite"]).output
     assert sorted(p.name for p in tmp_path.iterdir()) == ["a.csv", "b.parquet", "c.csv"]
+
+
+def test_an_interval_is_not_called_a_value():
+    """Leaves of numbers are intervals too."""
+    entries = made("diffgen", steps=8, epsilon=50.0).codebook
+    assert {e.column for e in entries if e.meaning == "The value itself."} <= {"sex", "race"}
+    assert all(e.meaning == "A value of this group, or in this range." for e in entries if e.label.startswith("["))
