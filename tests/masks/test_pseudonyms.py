@@ -67,6 +67,27 @@ def test_masked_identifiers_keep_their_form_and_their_ends():
     assert made[2] is None
 
 
+def test_letters_of_other_scripts_are_masked_too():
+    names = pl.Series(["Özgür Şahin-3", "李小龍", "Jos\u00e9 ٣٤", "Jose\u0301", "a–b"])
+    made = redrawn(SECRET, names)
+    assert made.str.len_chars().to_list() == names.str.len_chars().to_list()
+    assert not made.str.contains(r"[\p{L}\p{M}\p{N}&&[^0-9a-zA-Z]]").any()
+    assert made[0][5] == " "
+    assert made[4][1] == "–"
+    kept = redrawn(SECRET, names, 1, 2)
+    assert [t[0] + t[-2:] for t in kept] == [t[0] + t[-2:] for t in names]
+    assert redrawn(SECRET, names, 3, 30).to_list() == names.to_list()
+    release = tk.mask(names.to_frame("who"), tk.IdentifierMasking(["who"]), columns=[tk.Column("who", "identifier")])
+    assert "李" not in "".join(release.table["who"])
+
+
+def test_no_letter_stays_in_pseudonyms_of_the_same_form(key: str):
+    frame = pl.DataFrame({"person": ["Müller-123456", "Meier-1234567"]})
+    with pytest.raises(DataError, match="would stay") as error:
+        table(frame, tk.Pseudonyms("person", form="same", reversal_key=key))
+    assert error.value.hint == "form: token"
+
+
 @pytest.mark.parametrize("form", ["token", "same"])
 def test_tables_and_releases_made_with_one_key_can_be_joined(form: str, key: str, tmp_path: Path):
     how = {"key": key} if form == "token" else {"reversal_key": key, "form": "same"}
