@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from tarnkappe.errors import VerificationError
 from tarnkappe.io import Source
+from tarnkappe.io.texts import plain_texts
 from tarnkappe.masks.base import Chance, Columns, Kept, Mask
 from tarnkappe.masks.view import MaskedSource
 from tarnkappe.wording import figure
 
 #: The purpose of chance in masks; no other part of a run has it.
 _MASKING = 4
+
+#: Records that are looked at to see whether a mask does anything.
+_MANY = 100_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +58,17 @@ class Masked:
             kept = mask.kept(before, table if there else side_by_side)
             out.append((mask, (*kept, *mask.kept_by_record(before, side_by_side))))
         return out
+
+    @cached_property
+    def untouched(self) -> tuple[str, ...]:
+        """The columns in which no value differs, in many records: their masks do nothing to these data."""
+        before, after = Columns(self.original), Columns(self.view)
+        out = []
+        for name in self.columns:
+            one, other = (plain_texts(columns.values(name, _MANY)) for columns in (before, after))
+            if one.equals(other, check_names=False):
+                out.append(name)
+        return tuple(out)
 
     def told(self) -> dict[str, Any]:
         """What a public manifest tells about masks: what was changed, how, and what stayed; no key, no seed."""
