@@ -218,6 +218,18 @@ def test_the_ledger_does_not_lie_in_the_release(tmp_path: Path):
     inside = tmp_path / "r1" / "public" / "ledger.jsonl"
     with pytest.raises(RefusedError):
         run_job(job(inside), people(40), tmp_path / "r1")
+    with pytest.raises(RefusedError):
+        tk.republish_people(
+            people(40),
+            m=2,
+            subject="id",
+            ledger=inside,
+            folder=tmp_path / "r1",
+            quasi={"age": tk.numeric(), "sex": tk.suppress()},
+            sensitive=["ill"],
+            identifiers=["id"],
+        )
+    assert not (tmp_path / "r1").exists(), "no key lies where the release would be"
 
 
 def test_subjects_are_named_and_known(ledger: Path, tmp_path: Path):

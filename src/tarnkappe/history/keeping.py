@@ -102,7 +102,7 @@ def remembering(job: Job, target: str | Path | None) -> Iterator[Memory]:
     if job.history is None:
         yield Memory(None, None, "")
         return
-    with Ledger.opened(job.history.ledger) as ledger:
+    with Ledger.opened(job.history.ledger, target) as ledger:
         shown = "" if target is None else str(target) if "://" in str(target) else str(Path(target).absolute())
         memory = Memory(job.history, ledger, shown)
         yield memory
