@@ -370,3 +370,11 @@ def test_an_interval_is_not_called_a_value():
     entries = made("diffgen", steps=8, epsilon=50.0).codebook
     assert {e.column for e in entries if e.meaning == "The value itself."} <= {"sex", "race"}
     assert all(e.meaning == "A value of this group, or in this range." for e in entries if e.label.startswith("["))
+
+
+def test_the_budget_does_not_lie_in_the_release(tmp_path: Path):
+    """There it would be replaced together with the release that it remembers."""
+    made("marginals", folder=tmp_path / "out")
+    budget = {"file": str(tmp_path / "out" / "do-not-share" / "budget.jsonl"), "dataset": "census", "epsilon": 1.0}
+    with pytest.raises(TarnkappeError, match="E602"):
+        made("marginals", budget=budget, folder=tmp_path / "out", overwrite=True)
