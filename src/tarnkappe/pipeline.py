@@ -35,6 +35,7 @@ from tarnkappe.goal import Goal
 from tarnkappe.guards import (
     admitted,
     foreseen,
+    refuse_unmasked,
     require_everybody,
 )
 from tarnkappe.history.keeping import remembering
@@ -251,6 +252,8 @@ def _count(job: Job, data: Any, clock: Phases, seed: int) -> tuple[Checked, Engi
         masked = Masked.of(source, job.masks, seed)
         source = masked.view
     schema = admitted(job, source)
+    if masked is not None:
+        refuse_unmasked(source, schema.columns, job.columns, masked.untouched)
     if job.goal.is_mechanism:
         schema = independent(schema, job.goal, source.types([c.name for c in schema.sensitive]))
     schema = Schema(measured(schema.columns, job.goal, source), schema.missing_rule)

@@ -223,3 +223,13 @@ def test_falsifying_nothing_is_noticed(monkeypatch: pytest.MonkeyPatch, tmp_path
     with pytest.raises(InfeasibleError):
         tk.run_job(job(), PAPER, tmp_path / "out", seed=1)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_readers_are_told_the_same_whether_a_value_was_falsified_or_not():
+    """So nothing may be said that is untrue where none was."""
+    people = pl.DataFrame({"place": ["q1", "q2"] * 20, "illness": ["HIV", "HIV", *["flu"] * 38]})
+    goal = [tk.KAnonymity(2), tk.MConfidentiality("illness", ("HIV",), 2)]
+    job = tk.Job(quasi={"place": tk.suppress()}, sensitive=["illness"], criteria=goal, algorithm="mask", seed=1)
+    release = job.anonymize(people)
+    assert "0 values" in next(n.message for n in release.notices if n.code == "W649")
+    assert release.public_manifest["caution"].startswith("Some sensitive values may be falsified")

@@ -218,6 +218,18 @@ def test_the_ledger_does_not_lie_in_the_release(tmp_path: Path):
     inside = tmp_path / "r1" / "public" / "ledger.jsonl"
     with pytest.raises(RefusedError):
         run_job(job(inside), people(40), tmp_path / "r1")
+    with pytest.raises(RefusedError):
+        tk.republish_people(
+            people(40),
+            m=2,
+            subject="id",
+            ledger=inside,
+            folder=tmp_path / "r1",
+            quasi={"age": tk.numeric(), "sex": tk.suppress()},
+            sensitive=["ill"],
+            identifiers=["id"],
+        )
+    assert not (tmp_path / "r1").exists(), "no key lies where the release would be"
 
 
 def test_subjects_are_named_and_known(ledger: Path, tmp_path: Path):
@@ -255,6 +267,36 @@ def test_withdrawal(ledger: Path, tmp_path: Path):
     assert error.value.code == "E447"
     run_job(job(ledger, "the person withdrew"), data.filter(pl.col("id") != "p3"), tmp_path / "r3")
     assert [h.line.number for h in releases_with(Ledger.read(ledger), "p3")] == [1, 2]
+
+
+def test_people_are_known_behind_their_pseudonyms(ledger: Path, tmp_path: Path):
+    (tmp_path / "key").write_text("a5" * 32)
+    data = people(60)
+    run_job(job(ledger), data, tmp_path / "r1")
+    hidden = tk.Job(
+        quasi={"age": tk.numeric()},
+        sensitive=["ill"],
+        identifiers=["id"],
+        drop=["sex"],
+        criteria=[tk.KAnonymity(4)],
+        masks=[tk.Pseudonyms("id", key=str(tmp_path / "key"))],
+        history=HistorySettings(str(ledger), "id"),
+        seed=1,
+    )
+    with pytest.raises(DataError, match="60 people are in earlier releases too"):
+        run_job(hidden, data, tmp_path / "r2")
+    withdraw(ledger, "p3")
+    with pytest.raises(DataError, match="E447"):
+        run_job(hidden, data, tmp_path / "r2")
+    assert not (tmp_path / "r2").exists()
+
+
+def test_a_key_is_the_same_key_as_a_whole_number_and_as_a_float(ledger: Path, tmp_path: Path):
+    data = people(40).with_columns(pl.int_range(40).alias("id"))
+    data.write_csv(tmp_path / "people.csv")
+    run_job(job(ledger), tmp_path / "people.csv", tmp_path / "r1")
+    run_job(job(ledger, "the same groups"), data.with_columns(pl.col("id").cast(pl.Float64)), tmp_path / "r2")
+    assert [h.line.number for h in releases_with(Ledger.read(ledger), "7")] == [1, 2]
 
 
 def test_people_with_several_records_and_divided_cells(ledger: Path, tmp_path: Path):

@@ -132,6 +132,36 @@ def test_what_makes_no_sense_is_refused_and_nothing_is_written(folder: Path, tex
     assert not (folder / "out").exists()
 
 
+@pytest.mark.parametrize(
+    "mask", ["shuffling: {columns: [income], beside: [age]}", "pram: {column: income, stay_share: 0.5, by: [sex]}"]
+)
+def test_a_mask_may_look_at_columns_that_groups_coarsen(folder: Path, mask: str):
+    text = GROUPED.replace("rounding: {column: income, base: 100}", mask).replace("k: 5}", "k: 40}")
+    done = CliRunner().invoke(app, ["run", str(written(folder, text))])
+    assert done.exit_code == 0, done.output
+    table = pl.read_csv(folder / "out" / "public" / "data.csv")
+    assert table["age"].dtype == pl.String
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (tk.Pram("sex", stay_share=0.5), tk.DataSwapping("illness", beside=["sex", "region"])),
+        (tk.Pram("illness", stay_share=0.5, by=["region"]), tk.RecordSwapping("region", share=0.5)),
+    ],
+)
+def test_figures_over_a_column_that_another_mask_changes_are_refused(one: Mask, other: Mask):
+    for masks in ([one, other], [other, one]):
+        with pytest.raises(TarnkappeError, match="which a mask changes"):
+            tk.mask(patients(200).select("sex", "region", "illness"), masks)
+
+
+def test_dates_may_move_by_person_where_people_get_pseudonyms(key: str):
+    masks = [tk.Pseudonyms("person", key=key), tk.DateShift(["visit"], person="person", max_days=30)]
+    table = patients(200).select("person", "visit")
+    assert tk.mask(table, masks, columns=[tk.Column("person", "identifier")]).table.height == 200
+
+
 def test_quasi_identifiers_that_nobody_masks_are_spoken_of(folder: Path):
     result = CliRunner().invoke(app, ["run", str(written(folder, MASKED))])
     assert "W641" in result.output
@@ -193,3 +223,10 @@ def test_data_that_a_mask_can_make_nothing_of(mask: Mask, tmp_path: Path):
     assert error.value.code == "E421"
     assert error.value.hint
     assert not (tmp_path / "out").exists()
+
+
+def test_no_key_is_spoken_of_where_there_is_none(folder: Path):
+    text = GROUPED.replace("pseudonyms: {column: person, key: secret.key}", "identifier-masking: {columns: [person]}")
+    done = CliRunner().invoke(app, ["run", str(written(folder, text))])
+    assert done.exit_code == 0, done.output
+    assert "keyed pseudonym" not in done.output + (folder / "out" / "public" / "report.html").read_text()

@@ -76,6 +76,27 @@ def test_masked_identifiers_keep_their_form_and_their_ends():
     assert made[2] is None
 
 
+def test_letters_of_other_scripts_are_masked_too():
+    names = pl.Series(["Özgür Şahin-3", "李小龍", "Jos\u00e9 ٣٤", "Jose\u0301", "a–b"])
+    made = redrawn(SECRET, names)
+    assert made.str.len_chars().to_list() == names.str.len_chars().to_list()
+    assert not made.str.contains(r"[\p{L}\p{M}\p{N}&&[^0-9a-zA-Z]]").any()
+    assert made[0][5] == " "
+    assert made[4][1] == "–"
+    kept = redrawn(SECRET, names, 1, 2)
+    assert [t[0] + t[-2:] for t in kept] == [t[0] + t[-2:] for t in names]
+    assert redrawn(SECRET, names, 3, 30).to_list() == names.to_list()
+    release = tk.mask(names.to_frame("who"), tk.IdentifierMasking(["who"]), columns=[tk.Column("who", "identifier")])
+    assert "李" not in "".join(release.table["who"])
+
+
+def test_no_letter_stays_in_pseudonyms_of_the_same_form(key: str):
+    frame = pl.DataFrame({"person": ["Müller-123456", "Meier-1234567"]})
+    with pytest.raises(DataError, match="would stay") as error:
+        table(frame, tk.Pseudonyms("person", form="same", reversal_key=key))
+    assert error.value.hint == "form: token"
+
+
 @pytest.mark.parametrize("form", ["token", "same"])
 def test_tables_and_releases_made_with_one_key_can_be_joined(form: str, key: str, tmp_path: Path):
     how = {"key": key} if form == "token" else {"reversal_key": key, "form": "same"}
@@ -141,3 +162,12 @@ def test_the_wrong_key_for_a_form_is_refused(wrong: dict[str, str]):
 
 def test_no_key_is_shown(key: str):
     assert KEY not in repr(tk.Pseudonyms("person", key=key))
+
+
+def test_whole_numbers_have_the_same_pseudonyms_in_a_column_of_floats(key: str):
+    mask = tk.Pseudonyms("id", key=key)
+    one, other = (
+        tk.mask(pl.DataFrame({"id": pl.Series([7, 8, 9], dtype=t)}), mask, columns=[tk.Column("id", "identifier")])
+        for t in (pl.Int64, pl.Float64)
+    )
+    assert set(one.table["id"]) == set(other.table["id"])

@@ -11,7 +11,7 @@ import pytest
 
 import tarnkappe as tk
 from conftest import KEY, patients
-from tarnkappe.errors import VerificationError
+from tarnkappe.errors import TarnkappeError, VerificationError
 from tarnkappe.masks import Mask, all_masks
 from tarnkappe.masks.base import ByValue, Held
 
@@ -284,3 +284,19 @@ def test_many_records_keep_their_own_masked_values(tmp_path: Path):
     assert 0 < moved.max() <= 150
     assert masks[1].reversed(written["who"]).equals(frame["who"])
     assert not pl.read_csv(tmp_path / "out" / "public" / "data.csv")["row"].is_sorted(), "in random order"
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+@pytest.mark.parametrize(
+    "mask", [tk.Rounding("insured", base=1), tk.TopBottomCoding("insured", top=1e9), tk.Pram("insured", stay_share=1.0)]
+)
+def test_a_mask_that_does_nothing_is_no_reason_to_publish_a_key(mask: Mask, grouped: bool):
+    frame = patients(300).select("age", pl.int_range(300).alias("insured") * 7919 + 1_000_003)
+    goal = {"quasi": {"age": tk.numeric()}, "keep": ["insured"], "criteria": [tk.KAnonymity(5)]}
+    run = (
+        tk.Job(**goal, masks=[mask], seed=1).anonymize
+        if grouped
+        else lambda data: tk.mask(data.select("insured"), mask)
+    )
+    with pytest.raises(TarnkappeError, match="E604"):
+        run(frame)

@@ -363,3 +363,18 @@ def test_test_data_of_any_length(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         assert code in refused.output
     assert "E602" in RUN.invoke(app, ["generate", "a.csv", "-n", "5", "-o", "a.csv", "--overwrite"]).output
     assert sorted(p.name for p in tmp_path.iterdir()) == ["a.csv", "b.parquet", "c.csv"]
+
+
+def test_an_interval_is_not_called_a_value():
+    """Leaves of numbers are intervals too."""
+    entries = made("diffgen", steps=8, epsilon=50.0).codebook
+    assert {e.column for e in entries if e.meaning == "The value itself."} <= {"sex", "race"}
+    assert all(e.meaning == "A value of this group, or in this range." for e in entries if e.label.startswith("["))
+
+
+def test_the_budget_does_not_lie_in_the_release(tmp_path: Path):
+    """There it would be replaced together with the release that it remembers."""
+    made("marginals", folder=tmp_path / "out")
+    budget = {"file": str(tmp_path / "out" / "do-not-share" / "budget.jsonl"), "dataset": "census", "epsilon": 1.0}
+    with pytest.raises(TarnkappeError, match="E602"):
+        made("marginals", budget=budget, folder=tmp_path / "out", overwrite=True)

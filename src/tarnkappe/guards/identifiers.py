@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
 
 import polars as pl
 
@@ -63,6 +64,18 @@ def refuse_identifiers(
             ],
             hint=role(column.name, *_ROLES[found.tells]),
         )
+
+
+def refuse_unmasked(
+    source: Source, columns: Iterable[Column], declared: Iterable[Column], untouched: Collection[str]
+) -> None:
+    """Stop before a column that points at people is published because a mask changes it, and the mask does nothing.
+
+    Only a reason that was `declared` counts for columns that are `untouched`.
+    """
+    reasons = {c.name: c.because for c in declared}
+    left = [replace(c, because=reasons.get(c.name)) for c in columns if c.name in untouched]
+    refuse_identifiers(source, left, coarsened=False)
 
 
 def notices_about_reasons(source: Source, columns: Iterable[Column], *, coarsened: bool = True) -> tuple[Notice, ...]:

@@ -14,6 +14,7 @@ import polars as pl
 
 from tarnkappe.arrays import Codes, Counts
 from tarnkappe.io import Source
+from tarnkappe.io.texts import plain_texts
 from tarnkappe.job.bins import Bins
 from tarnkappe.job.histogram import Histogram
 from tarnkappe.mechanisms import geometric_noise
@@ -65,7 +66,8 @@ def codes_of(series: pl.Series, bins: Bins, source: Source) -> Codes:
         inside = (values >= bins.edges[0]) & (values < bins.edges[-1])
         return np.where(inside, at, other).astype(np.int32)
     known = pl.DataFrame({"text": list(bins.of_text), "bin": list(bins.of_text.values())})
-    asked = _texts(series).alias("text").to_frame()
+    # One record with a fraction must not turn the whole numbers of all others into others.
+    asked = plain_texts(series).alias("text").to_frame()
     found = asked.join(known, on="text", how="left", maintain_order="left")["bin"]
     return found.fill_null(other).to_numpy().astype(np.int32)
 
@@ -78,21 +80,12 @@ def _numbers(series: pl.Series, source: Source) -> pl.Series:
     return texts.str.strip_chars().cast(pl.Float64, strict=False)
 
 
-def _texts(series: pl.Series) -> pl.Series:
-    """Values as texts: one record with a fraction must not turn the whole numbers of all others into others."""
-    if series.dtype.is_float():
-        whole = (series == series.floor()) & series.is_finite() & (series.abs() < 2.0**53)
-        as_whole = series.clip(-(2.0**53), 2.0**53).cast(pl.Int64, strict=False).cast(pl.String)
-        return pl.select(pl.when(whole).then(as_whole).otherwise(series.cast(pl.String))).to_series()
-    return series.cast(pl.String)
-
-
 def _of_each_person(key: pl.Series, most: int, rng: np.random.Generator) -> Counts:
     """Some records of every person, at most so many, drawn by lot; records without a key are nobody's.
 
     Each of these would count as a person of its own, who could have any number of them.
     """
-    lots = pl.DataFrame({"key": key.cast(pl.String), "lot": rng.random(len(key))}).with_row_index("row")
+    lots = pl.DataFrame({"key": plain_texts(key), "lot": rng.random(len(key))}).with_row_index("row")
     chosen = lots.drop_nulls("key").sort("lot").with_columns(pl.int_range(pl.len()).over("key").alias("place"))
     return np.sort(chosen.filter(pl.col("place") < most)["row"].to_numpy().astype(np.int64))
 

@@ -254,10 +254,16 @@ def _decide(job: HistogramJob, data: Any, clock: Phases) -> _Draft:
     dialect = stated_dialect(job.data.dialect, file if file is not None and is_csv(file) else None)
     source = open_source(data, dialect, job.data.missing)
     seed = secrets.randbits(SEED_BITS) if job.seed is None else job.seed
-    counts = true_counts(source, job.histogram, _chance(seed, _CHOOSING))
+    entropy = [seed, _digest(source)]
+    counts = true_counts(source, job.histogram, _chance(entropy, _CHOOSING))
     clock.begin("decide")
-    return _Draft(job, data, source, noisy(counts, job.histogram, _chance(seed, _NOISE)), seed)
+    return _Draft(job, data, source, noisy(counts, job.histogram, _chance(entropy, _NOISE)), seed)
 
 
-def _chance(seed: int, purpose: int) -> np.random.Generator:
-    return np.random.Generator(np.random.Philox(np.random.SeedSequence(seed, spawn_key=(purpose,))))
+def _digest(source: Source) -> int:
+    """What makes the noise of other data other noise: whoever sees two tables made with one seed could take it off."""
+    return int(source.sha256[:32], 16)
+
+
+def _chance(entropy: list[int], purpose: int) -> np.random.Generator:
+    return np.random.Generator(np.random.Philox(np.random.SeedSequence(entropy, spawn_key=(purpose,))))

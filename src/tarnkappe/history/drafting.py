@@ -191,7 +191,9 @@ class SeriesDraft(BundleDraft[SeriesRelease]):
             MAIN: "One row for every secret of a group: of a person, or a counterfeit.",
             FALSE: "One row for every group: how many of its rows are counterfeits.",
         }
-        caution = "Some rows are counterfeits. Their number stands beside the table, which of them is not told."
+        caution = (
+            "Rows may be counterfeits. How many stands beside the table, for each group; which of them is not told."
+        )
         told = public_facts(
             self.job.job.title or "Release of a series", self.job.job.purpose, asked, found, caution, tables, abouts
         )

@@ -102,7 +102,7 @@ def remembering(job: Job, target: str | Path | None) -> Iterator[Memory]:
     if job.history is None:
         yield Memory(None, None, "")
         return
-    with Ledger.opened(job.history.ledger) as ledger:
+    with Ledger.opened(job.history.ledger, target) as ledger:
         shown = "" if target is None else str(target) if "://" in str(target) else str(Path(target).absolute())
         memory = Memory(job.history, ledger, shown)
         yield memory
@@ -168,7 +168,10 @@ def residents_of(settings: HistorySettings, ledger: Ledger, job: Job, run: Run) 
         )
     checked = run.checked
     aside = job.aside(checked.schema)
-    residents = Residents.of(checked.source, checked.schema, settings.subject, ledger, aside, checked.population)
+    source = checked.source
+    if checked.masked is not None:  # people are known by what they are called, not by what a mask calls them
+        source = checked.masked.view.with_original(settings.subject)
+    residents = Residents.of(source, checked.schema, settings.subject, ledger, aside, checked.population)
     tally = run.plan.tally
     if residents.tally.n_cells != tally.n_cells or not (residents.tally.count == tally.count).all():
         raise checked.source.unreadable()

@@ -24,6 +24,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tarnkappe.errors import DataError, JobError
+from tarnkappe.io.staging import require_apart
 
 #: What stands before the first line.
 _BEGINNING = "0" * 64
@@ -81,9 +82,14 @@ class Ledger:
 
     @classmethod
     @contextlib.contextmanager
-    def opened(cls, path: str | Path) -> Iterator[Ledger]:
-        """Read a ledger, check its chain and keep others from writing to it; a new one gets a key."""
+    def opened(cls, path: str | Path, target: str | Path | None = None) -> Iterator[Ledger]:
+        """Read a ledger, check its chain and keep others from writing to it; a new one gets a key.
+
+        Nothing is made if the ledger lies in the folder of the release (`target`): its key would be there to be shared.
+        """
         place = Path(path).expanduser().absolute()
+        if target is not None and "://" not in str(target):
+            require_apart(Path(target).expanduser().resolve(), [place.resolve()])
         try:
             place.parent.mkdir(parents=True, exist_ok=True)
             handle = os.open(place.with_name(f"{place.name}.lock"), os.O_RDWR | os.O_CREAT, 0o600)

@@ -14,6 +14,7 @@ from tarnkappe.fixes import setting
 from tarnkappe.groups import SUPPRESSED, Draft
 from tarnkappe.history.ledger import Ledger
 from tarnkappe.io import Source
+from tarnkappe.io.texts import plain_texts
 from tarnkappe.schema import Column, Schema
 from tarnkappe.tally import Tally
 
@@ -48,7 +49,7 @@ class Residents:
         public = None if population is None else population.cells([c.name for c in schema.quasi])
         tally, cell = tally_of_cells(cells, source, schema, aside, public, population)
         j = cells.names.index(subject)
-        codes, texts = cells.codes[:, j], cells.values[j].cast(pl.String)
+        codes, texts = cells.codes[:, j], plain_texts(cells.values[j])
         used = np.unique(codes)
         if texts.gather(used).null_count():
             raise DataError(

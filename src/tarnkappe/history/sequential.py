@@ -40,7 +40,7 @@ def publish_after_others(
         raise JobError("E103", "the job names no ledger of earlier releases", hint=HISTORY_FIX)
     decided = decide(job, data, seed=seed)
     run = decided.run
-    with Ledger.opened(job.history.ledger) as ledger:
+    with Ledger.opened(job.history.ledger, folder) as ledger:
         now = residents_of(job.history, ledger, job, run)
         frames = [(line.number, ledger.groups_of(line)) for line in ledger.releases]
         earlier = [(n, frame) for n, frame in frames if frame.join(now.frame, on=PERSON, how="semi").height]

@@ -51,7 +51,7 @@ def run_series(
     data, target = data_and_folder(data, folder, job.job.data, job.job.output)
     clock = Phases(progress)
     read = [data] if isinstance(data, (str, Path)) else []
-    with Ledger.opened(job.series.ledger) as ledger:
+    with Ledger.opened(job.series.ledger, target) as ledger:
         with Staging(target, overwrite=overwrite, inputs=[*read, job.series.ledger, *inputs]) as stage:
             draft = _decide(job, data, ledger, seed, clock)
             release = publish_to(stage, draft, Path(target), clock)

@@ -26,6 +26,22 @@ _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
 
 
+def require_apart(target: Path, inputs: Iterable[Path]) -> None:
+    """Refuse a folder for a release that holds what the release is made from."""
+    for path in inputs:
+        if path == target or target in path.parents:
+            same = path == target
+            holds = "is" if same else f"folder '{target.name}' holds"
+            taken = same or _is_release(target)
+            other = target.with_name(f"{target.name}-2") if taken else target / "release"
+            raise RefusedError(
+                "E602",
+                f"the output {holds} the input '{path.name}'",
+                where=str(target),
+                hint=f"Write to another folder, such as  {other}",
+            )
+
+
 class Staging:
     r"""A release folder that comes into being complete or not at all.
 
@@ -85,7 +101,7 @@ class Staging:
         return self.path(name)
 
     def __enter__(self) -> Self:
-        self._check_inputs()
+        require_apart(self.target, self._inputs)
         parent = self.target.parent
         try:
             self._tidy(parent)
@@ -135,20 +151,6 @@ class Staging:
 
     def _prefix(self, what: str) -> str:
         return f".{self.target.name}.{what}"
-
-    def _check_inputs(self) -> None:
-        for path in self._inputs:
-            if path == self.target or self.target in path.parents:
-                same = path == self.target
-                holds = "is" if same else f"folder '{self.target.name}' holds"
-                taken = same or _is_release(self.target)
-                other = self.target.with_name(f"{self.target.name}-2") if taken else self.target / "release"
-                raise RefusedError(
-                    "E602",
-                    f"the output {holds} the input '{path.name}'",
-                    where=str(self.target),
-                    hint=f"Write to another folder, such as  {other}",
-                )
 
     def _check_target(self) -> None:
         """Refuse a target that exists, unless it is empty, or an earlier release that may be replaced."""

@@ -1,4 +1,4 @@
-"""Columns of texts as bytes that stand one after another, and back."""
+"""Values as texts, and columns of texts as bytes that stand one after another, and back."""
 
 from __future__ import annotations
 
@@ -6,6 +6,24 @@ import numpy as np
 import polars as pl
 
 from tarnkappe.arrays import Bytes, Counts, Flags
+
+
+def plain_text(value: pl.Expr, dtype: pl.DataType) -> pl.Expr:
+    """A value as a text; a whole number is the same text in a column of floats as in one of whole numbers.
+
+    >>> pl.select(plain_text(pl.lit(pl.Series([7.0, 7.5, None])), pl.Float64())).to_series().to_list()
+    ['7', '7.5', None]
+    """
+    if not dtype.is_float():
+        return value.cast(pl.String)
+    whole = (value == value.floor()) & value.is_finite() & (value.abs() < 2.0**53)
+    as_whole = value.clip(-(2.0**53), 2.0**53).cast(pl.Int64, strict=False).cast(pl.String)
+    return pl.when(whole).then(as_whole).otherwise(value.cast(pl.String))
+
+
+def plain_texts(values: pl.Series) -> pl.Series:
+    """A column as plain texts."""
+    return values.to_frame("v").select(plain_text(pl.col("v"), values.dtype).alias(values.name)).to_series()
 
 
 def texts_as_bytes(texts: pl.Series) -> tuple[Bytes, Counts]:

@@ -69,7 +69,7 @@ def require_maskable(masks: Iterable[Mask], columns: Iterable[Column], *, comple
     In a job that forms groups (`grouping`), quasi-identifiers are what groups are formed by: a changed value there
     would be presented as k-anonymous, and is not.
     """
-    known, taken = {c.name: c for c in columns}, set[str]()
+    known, taken, masks = {c.name: c for c in columns}, set[str](), tuple(masks)
     for mask in masks:
         for name in (*mask.changes, *mask.looks_at):
             if name not in known and complete:
@@ -84,6 +84,10 @@ def require_maskable(masks: Iterable[Mask], columns: Iterable[Column], *, comple
             taken.add(name)
             if name in known:
                 _require_role(mask, known[name], grouping=grouping)
+    for mask in masks:
+        for name in (name for name in mask.compares_with if name in taken):
+            what = f"{mask.name} keeps figures over '{name}', which a mask changes"
+            raise JobError("E110", what, hint=f"Leave '{name}' out of one of them.")
 
 
 def _require_role(mask: Mask, column: Column, *, grouping: bool) -> None:
@@ -147,9 +151,9 @@ def as_masked(column: Column, masks: tuple[Mask, ...]) -> Column:
     mask = next((m for m in masks if column.name in m.changes), None)
     if mask is None:
         return column
-    if column.role in ("identifier", "subject"):
-        return replace(column, role="keep", because=column.because or PSEUDONYM)
-    return replace(column, because=column.because or f"its values are changed: {mask.done}")
+    why = PSEUDONYM if isinstance(mask, Pseudonyms) else f"its values are changed: {mask.done}"
+    kept = "keep" if column.role in ("identifier", "subject") else column.role
+    return replace(column, role=kept, because=column.because or why)
 
 
 def notices_about_masks(masks: Iterable[Mask], *, grouping: bool) -> list[Notice]:

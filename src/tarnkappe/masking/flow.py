@@ -20,7 +20,7 @@ from tarnkappe.companions import file_name
 from tarnkappe.criteria.base import Card, Verdict
 from tarnkappe.engines.shuffle import Shuffle
 from tarnkappe.errors import DataError, VerificationError
-from tarnkappe.guards import refuse_identifiers
+from tarnkappe.guards import refuse_identifiers, refuse_unmasked
 from tarnkappe.io import CsvDialect, Source, Staging, TableWriter, like, open_source
 from tarnkappe.io.folders import PUBLIC
 from tarnkappe.io.kept import MODULUS, restored, words
@@ -140,6 +140,7 @@ def _masked(job: MaskingJob, data: Any, clock: Phases) -> _Draft:
     seed = secrets.randbits(SEED_BITS) if job.seed is None else job.seed
     masked = Masked.of(source, job.masks, seed)
     refuse_identifiers(masked.view, columns, coarsened=False)
+    refuse_unmasked(masked.view, columns, job.columns, masked.untouched)
     return _Draft(job, data, masked, columns, seed)
 
 

@@ -225,6 +225,11 @@ class Mask(Declared, ABC):
         return ()
 
     @property
+    def compares_with(self) -> tuple[str, ...]:
+        """Those of them that what it keeps is about, so that no other mask may change them."""
+        return self.looks_at
+
+    @property
     @abstractmethod
     def done(self) -> str:
         """What was done to a column, in words for readers."""

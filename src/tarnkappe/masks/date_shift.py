@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from tarnkappe.arrays import Counts
+from tarnkappe.io.texts import plain_texts
 from tarnkappe.masks.base import ByValue, Chance, Columns, ColumnsMask, Fitted, Kept, MaskCard, unfit
 from tarnkappe.masks.hashing import keyed_words
 from tarnkappe.masks.keys import key_from
@@ -53,6 +54,11 @@ class DateShift(ColumnsMask):
         return (self.person,)
 
     @property
+    def compares_with(self) -> tuple[str, ...]:
+        """Nothing: whose dates they are is asked of the original, so a person may have a pseudonym."""
+        return ()
+
+    @property
     def done(self) -> str:
         """In words."""
         return f"dates moved by up to {self.max_days} days, all of a person by the same"
@@ -77,7 +83,7 @@ class DateShift(ColumnsMask):
 
     def _shift(self, secret: bytes, person: pl.Series) -> Counts:
         """From -max_days to max_days, but not 0."""
-        words = keyed_words(secret, person.cast(pl.String))[:, 0].astype(np.int64)
+        words = keyed_words(secret, plain_texts(person))[:, 0].astype(np.int64)
         drawn = words % (2 * self.max_days) - self.max_days
         return np.where(drawn >= 0, drawn + 1, drawn)
 

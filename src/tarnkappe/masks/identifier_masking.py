@@ -10,11 +10,8 @@ import polars as pl
 
 from tarnkappe.masks.base import ByValue, Chance, Columns, ColumnsMask, Fitted, Kept, MaskCard
 from tarnkappe.masks.keys import key_from
-from tarnkappe.masks.spelling import FEWEST, redrawn, room
+from tarnkappe.masks.spelling import FEWEST, FORM, redrawn, room
 from tarnkappe.params import param
-
-#: What the form of a text is: its digits and letters by their class.
-_FORM = ((r"[0-9]", "0"), (r"[a-z]", "a"), (r"[A-Z]", "A"))
 
 
 @dataclass(frozen=True)
@@ -22,8 +19,8 @@ class IdentifierMasking(ColumnsMask):
     r"""Every digit becomes another digit and every letter another letter; all other signs stay.
 
     Texts look like what they replace, so programs can be tested with them. New signs follow from the text and a secret:
-    equal texts become equal ones, different texts may become equal too, and nobody can reverse it. Letters beyond
-    A to Z stay as they are. O(records).
+    equal texts become equal ones, different texts may become equal too, and nobody can reverse it. Letters and digits
+    of other scripts, and accents, become ones of A to Z and 0 to 9. O(records).
 
     References
     ----------
@@ -89,6 +86,6 @@ class IdentifierMasking(ColumnsMask):
 
 def _form(texts: pl.Series) -> pl.Series:
     form = texts.cast(pl.String)
-    for signs, stands_for in _FORM:
+    for signs, stands_for in FORM:
         form = form.str.replace_all(signs, stands_for)
     return form

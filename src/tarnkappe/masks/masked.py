@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import polars as pl
 
 from tarnkappe.errors import VerificationError
 from tarnkappe.io import Source
+from tarnkappe.io.texts import plain_texts
 from tarnkappe.masks.base import Chance, Columns, Kept, Mask
 from tarnkappe.masks.view import MaskedSource
 from tarnkappe.wording import figure
 
 #: The purpose of chance in masks; no other part of a run has it.
 _MASKING = 4
+
+#: Records that are looked at to see whether a mask does anything.
+_MANY = 100_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,18 +50,35 @@ class Masked:
         written: Source,
         *,
         everybody: bool,
+        coarsened: Collection[str] = (),
         passed: Mapping[str, pl.Series] | None = None,
         read: Mapping[str, pl.Series] | None = None,
     ) -> list[tuple[Mask, tuple[Kept, ...]]]:
         """Everything that each mask leaves as it was, recomputed from a written table and the original.
 
         If not `everybody` is in the table, figures of all records are those of the masked data, of which the table has
-        been found to hold a part. Nothing is read twice: whole columns that `passed` to the writer,
-        in the order of the original, or were `read` from what it wrote.
+        been found to hold a part. The same goes for figures over columns that are `coarsened`, or not published. Nothing
+        is read twice: whole columns that `passed` to the writer, in the order of the original, or were `read` from what
+        it wrote.
         """
-        before, side_by_side = self.before, Columns(self.view, passed)
-        after = Columns(written, read) if everybody else side_by_side
-        return [(mask, (*mask.kept(before, after), *mask.kept_by_record(before, side_by_side))) for mask in self.masks]
+        before, side_by_side, table = self.before, Columns(self.view, passed), Columns(written, read)
+        out = []
+        for mask in self.masks:
+            there = everybody and all(name in table.names and name not in coarsened for name in mask.looks_at)
+            kept = mask.kept(before, table if there else side_by_side)
+            out.append((mask, (*kept, *mask.kept_by_record(before, side_by_side))))
+        return out
+
+    @cached_property
+    def untouched(self) -> tuple[str, ...]:
+        """The columns in which no value differs, in many records: their masks do nothing to these data."""
+        before, after = Columns(self.original), Columns(self.view)
+        out = []
+        for name in self.columns:
+            one, other = (plain_texts(columns.values(name, _MANY)) for columns in (before, after))
+            if one.equals(other, check_names=False):
+                out.append(name)
+        return tuple(out)
 
     def told(self) -> dict[str, Any]:
         """What a public manifest tells about masks: what was changed, how, and what stayed; no key, no seed."""

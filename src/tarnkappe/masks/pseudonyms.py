@@ -11,11 +11,11 @@ import polars as pl
 
 from tarnkappe.errors import JobError
 from tarnkappe.fixes import Fix
-from tarnkappe.io.texts import bytes_as_texts
+from tarnkappe.io.texts import bytes_as_texts, plain_text, plain_texts
 from tarnkappe.masks.base import ByValue, Chance, ColumnMask, Columns, Fitted, Kept, MaskCard, unfit
 from tarnkappe.masks.hashing import keyed_words
 from tarnkappe.masks.keys import key_from
-from tarnkappe.masks.spelling import FEWEST, respelt, room
+from tarnkappe.masks.spelling import FEWEST, has_foreign, respelt, room
 from tarnkappe.params import param
 
 #: Letters and digits of a token, 32 of them that nobody confuses; sixteen of them are 80 bits.
@@ -99,15 +99,18 @@ class Pseudonyms(ColumnMask):
         """Read the key; values are changed as they come."""
         secret, name = self.secret(), self.column
         if self.form == "same":
-            short = data.source.collected(
-                data.source.scan([name]).select(room(pl.col(name).cast(pl.String)).min())
-            ).item()
+            text = plain_text(pl.col(name), data.types([name])[name])
+            looks = data.source.scan([name]).select(room(text).min(), has_foreign(text).alias("foreign"))
+            short, foreign = data.source.collected(looks).row(0)
+            if foreign:
+                what = f"values of '{name}' have letters or digits beyond A to Z and 0 to 9, which would stay"
+                raise unfit(self, what, data.source, "form: token")
             if short is not None and short < FEWEST:
                 what = f"values of '{name}' have so few digits and letters that all of them could be tried"
                 raise unfit(self, what, data.source, "form: token")
 
         def change(given: pl.DataFrame) -> list[pl.Series]:
-            texts = given[name].cast(pl.String)
+            texts = plain_texts(given[name])
             return [token(secret, texts) if self.form == "token" else respelt(secret, texts)]
 
         return ByValue({name: pl.String()}, (name,), change)

@@ -50,6 +50,11 @@ class RecordSwapping(ColumnMask):
         return tuple(dict.fromkeys([*self.match, *self.rare]))
 
     @property
+    def compares_with(self) -> tuple[str, ...]:
+        """The columns that partners share."""
+        return self.match
+
+    @property
     def done(self) -> str:
         """In words."""
         return f"exchanged between records of different regions, about {self.share:g} of all"

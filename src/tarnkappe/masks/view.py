@@ -29,6 +29,12 @@ class MaskedSource(Source):
         self.spreadsheet_safe = original.spreadsheet_safe
         self._makers = {name: one for one in fitted for name in one.types}
 
+    def with_original(self, column: str) -> MaskedSource:
+        """The same, but for one column that is as it was."""
+        out = MaskedSource(self.original, ())
+        out._makers = {name: one for name, one in self._makers.items() if name != column}
+        return out
+
     @property
     def format(self) -> str:
         """That of the original."""

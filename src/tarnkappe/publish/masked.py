@@ -38,14 +38,14 @@ class Masked(Numbered):
     hides: ClassVar = frozenset({"identity", "presence", "secret"})
     changes: ClassVar = "coarsened where needed"
     coarsens: ClassVar = True
-    truth: ClassVar = "labels true of every record; sensitive values as drawn, some of them falsified"
+    truth: ClassVar = "labels true of every record; sensitive values as drawn, some perhaps falsified"
     loses: ClassVar = (
-        "Every row is still one person's. Quasi-identifiers are coarsened; where a group had too many guarded values, "
+        "Every row is still one person's. Quasi-identifiers are coarsened; if a group had too many guarded values, "
         "some of them were replaced by others."
     )
     caution: ClassVar = (
-        "Some sensitive values were falsified, and nobody can tell which: a guarded value may have been replaced by "
-        "another one. Counts of guarded values are therefore too low."
+        "Some sensitive values may be falsified, and nobody can tell which: a guarded value may have been replaced by "
+        "another one. Counts of guarded values may therefore be too low."
     )
 
     @property

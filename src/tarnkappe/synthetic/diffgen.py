@@ -137,8 +137,9 @@ class DiffGen(Private):
         for cut in self.cuts:
             for node in cut.nodes:
                 alone = node.first == node.last
+                itself = alone and isinstance(cut.domain, Names)  # the least that is told of numbers is an interval
                 words = "Missing, or not a declared value." if node.label is None else "The value itself."
-                if not alone:
+                if node.label is not None and not itself:
                     words = "Any value." if node.label == ANY else "A value of this group, or in this range."
                 out.append(Entry(cut.domain.name, "quasi", node.label or "", words))
         return tuple(out)

@@ -158,7 +158,7 @@ def run_synthetic(
     job = replace(job, output=replace(job.output, folder=str(target)), seed=job.seed if seed is None else seed)
     read = [data] if isinstance(data, (str, Path)) else []
     read += [c.taxonomy.path for c in job.columns.values() if c is not None and hasattr(c.taxonomy, "path")]
-    read += [] if job.budget is None or not Path(job.budget.file).exists() else [job.budget.file]
+    read += [] if job.budget is None else [job.budget.file]
     with Staging(target, overwrite=overwrite, inputs=[*read, *inputs]) as stage:
         clock = Phases(progress)
         draft = _decide(job, data, clock)

@@ -73,11 +73,11 @@ def add_words(signs: Bytes, ends: Counts, half: int, words: Words, sign: int) ->
 
 
 @kernel
-def draw_words(signs: Bytes, ends: Counts, words: Words, keep_first: int, keep_last: int) -> None:
-    """Draw the signs of every text anew within their classes, in place, but for some at both ends."""
+def draw_words(signs: Bytes, ends: Counts, words: Words) -> None:
+    """Draw the signs of every text anew within their classes, in place."""
     for i in range(ends.size):
         begin = ends[i - 1] if i else 0
-        for p in range(begin + keep_first, ends[i] - keep_last):
+        for p in range(begin, ends[i]):
             first = _first(signs[p])
             if first != 0:
                 signs[p] = np.uint8(first + _drawn(words, i, p - begin, _size(first)))
