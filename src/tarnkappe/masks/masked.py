@@ -57,9 +57,9 @@ class Masked:
         """Everything that each mask leaves as it was, recomputed from a written table and the original.
 
         If not `everybody` is in the table, figures of all records are those of the masked data, of which the table has
-        been found to hold a part. The same goes for figures over columns that are `coarsened`, or not published. Nothing
-        is read twice: whole columns that `passed` to the writer, in the order of the original, or were `read` from what
-        it wrote.
+        been found to hold a part. The same goes for figures over columns that are `coarsened`, or not published.
+        Nothing is read twice: whole columns that `passed` to the writer, in the order of the original, or were `read`
+        from what it wrote.
         """
         before, side_by_side, table = self.before, Columns(self.view, passed), Columns(written, read)
         out = []
