@@ -33,7 +33,6 @@ class Spalm(FullDomainSearch):
     name: ClassVar = "spalm"
     title: ClassVar = "SPALM"
     summary: ClassVar = "Optimal full-domain generalisation, from the top down; made for delta-presence."
-    keeps_all_nodes: ClassVar = False
 
     def run(self, search: Search, rng: np.random.Generator) -> dict[str, Note]:
         """Check level after level; below a node that rules out its specialisations nothing is checked."""
