@@ -36,7 +36,7 @@ class DiameterCover(SuppressionApproximation):
     title: ClassVar = "Diameter cover (MW04)"
     summary: ClassVar = "Gives up cells, at most O(k log k) times the fewest possible; small tables."
     most_records: ClassVar = 5000
-    for_more: ClassVar = "suppression-forest"
+    for_more: ClassVar = "local-suppression"
 
     def partition(self, codes: Codes, weights: Floats, k: int) -> Codes:
         """The sets of the cover, made disjoint."""
