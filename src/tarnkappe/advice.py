@@ -47,7 +47,7 @@ ADVICE: dict[str, str] = {
     "E431": "Give one record per line, the same number of columns in each, and numbers only.",
     "E436": "Give the column of sampling weights, in which a record stands for 1 person or more.",
     "E440": "Take coarser levels, leave out the people of earlier releases, or say  history: {because: WHY}.",
-    "E441": "Take the key from your backup; without it nobody is recognised. A new ledger forgets all earlier releases.",
+    "E441": "Take the key from your backup; without it nobody is recognised. A new ledger remembers nothing.",
     "E442": "Take the ledger from your backup; lines are only ever added to it.",
     "E443": "Take the file from your backup; it lies beside the ledger.",
     "E444": "Put the ledger in order or withdraw the release: no ledger remembers it.",
