@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -49,3 +52,17 @@ def shared() -> Path:
     if not (folder / "data").is_dir():
         pytest.skip(f"reference data not found in {folder} (set TARNKAPPE_DATA to a folder with data/ and oracles/)")
     return folder
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """A real browser; one per process, because its driver does not start twice in one."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install -e '.[dev]'")
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("needs Chromium: apt-get install chromium")
+    flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
+    with playwright.sync_playwright() as started:
+        opened = started.chromium.launch(executable_path=chromium, args=flags)
+        yield opened
+        opened.close()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,9 +10,6 @@ import pytest
 from started_app import Started, Visit, start, visited
 
 from tarnkappe.datasets import census
-
-CHROMIUM = shutil.which("chromium")
-_FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 
 
 @pytest.fixture
@@ -31,17 +27,6 @@ def app(data: Path) -> Iterator[Started]:
     started = start(data, "--upload-limit", "1")
     yield started
     started.end()
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
-    playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install -e '.[dev]'")
-    if CHROMIUM is None:
-        pytest.skip("needs Chromium: apt-get install chromium")
-    with playwright.sync_playwright() as started:
-        opened = started.chromium.launch(executable_path=CHROMIUM, args=_FLAGS)
-        yield opened
-        opened.close()
 
 
 @pytest.fixture

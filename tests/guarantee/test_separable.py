@@ -82,8 +82,11 @@ def test_diverse_clusters_stay_as_they_are(algorithm: Algorithm, tmp_path: Path)
     assert release.score("gcp") == 0
 
 
+#: Who gives up single cells says a value or nothing, whatever lies between.
+GIVES_UP_CELLS = {"local-suppression", "suppression-forest", "diameter-cover"}
+
 #: Who goes by levels knows two of a number without a taxonomy: itself, and everything.
-LEVELS_ONLY = {"iterated-local-recoding", "mu-argus", "bug", "tdd"}
+LEVELS_ONLY = {"iterated-local-recoding", "mu-argus", "bug", "tdd"} | GIVES_UP_CELLS
 CUTS_RANGES = [a for a in ALGORITHMS if a.scheme != "full-domain" and a.name not in LEVELS_ONLY]
 
 
@@ -99,7 +102,7 @@ def test_clusters_with_spread_are_told_apart(algorithm: Algorithm, tmp_path: Pat
     assert {town for _, town in groups} == set(towns)
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS, ids=str)
+@pytest.mark.parametrize("algorithm", [a for a in ALGORITHMS if a.name not in GIVES_UP_CELLS], ids=str)
 def test_levels_are_found(algorithm: Algorithm, tmp_path: Path):
     """Two towns per region of five records each, k of ten: the region is enough, nobody need say less."""
     rows = [(40, town, ("flu", "gout")[j % 2]) for below in TOWNS.values() for town in below for j in range(5)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import random
@@ -113,7 +114,8 @@ def strike_again_and_again(maker: Maker, database: Database, tmp_path: Path, n: 
         if phase is not None:
             maker.wait_for(phase)
         time.sleep(delay)
-        os.kill(child, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):  # it may have ended already
+            os.kill(child, signal.SIGKILL)
         maker.wait_for("ended")
         assert database.tables() == {"released"}
         with open_source(address) as source:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +11,7 @@ import tarnkappe as tk
 from grids import grid
 from tarnkappe.datasets import census, census_taxonomies
 
-CHROMIUM = shutil.which("chromium")
-playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install -e '.[dev]'")
 axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs axe: pip install -e '.[dev]'")
-
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: apt-get install chromium")
 
 #: One release of each way of publishing whose report looks different.
 ALGORITHMS = {
@@ -27,16 +21,6 @@ ALGORITHMS = {
     "buckets": "anatomize",
     "slices": "slicing",
 }
-
-_FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with playwright.sync_playwright() as started:
-        opened = started.chromium.launch(executable_path=CHROMIUM, args=_FLAGS)
-        yield opened
-        opened.close()
 
 
 @pytest.fixture(scope="module")
