@@ -84,4 +84,4 @@ def test_large_tables_are_refused_with_one_that_takes_them():
     tally = table(rng.integers(0, 30, (5001, 2)).astype(np.int32), [1.0, 1.0])
     with pytest.raises(JobError, match="E111 diameter-cover would take too long") as error:
         DiameterCover().decide(tally, Goal([KAnonymity(2)]), rng=rng)
-    assert "suppression-forest" in str(error.value)
+    assert "local-suppression" in str(error.value)
