@@ -27,10 +27,10 @@ demo: $(STAMP)  ## generate a census, anonymise it, verify it, write the report
 
 test: $(DEV_STAMP)  ## the test suite
 	$(BIN)/python -m pytest --doctest-modules src
-	$(BIN)/python -m pytest -n 2 --dist loadgroup --no-loadscope-reorder
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 test-full: $(DEV_STAMP)  ## the test suite with the large grids, and its coverage
-	HYPOTHESIS_PROFILE=explore $(BIN)/python -m pytest -m "" -n 2 --dist loadgroup --no-loadscope-reorder --cov --cov-report=term --cov-fail-under=95
+	HYPOTHESIS_PROFILE=explore $(BIN)/python -m pytest -m "" -n 2 --dist loadfile --no-loadscope-reorder --cov --cov-report=term --cov-fail-under=95
 
 fuzz: $(DEV_STAMP)  ## whole jobs at random, checked from outside: make fuzz SECONDS=600
 	$(BIN)/python tests/fuzz/run.py --seconds $(or $(SECONDS),600) --seed $(or $(SEED),0)

@@ -17,15 +17,11 @@ settings.register_profile("explore", deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 
-#: Files that share what is expensive to start: they run one after the other, in one process.
-TOGETHER = {
-    "spark": ("test_spark_engine.py", "test_spark_sheets.py", "test_odd_files.py"),
-}
-
 #: What takes longest begins first, so that no process waits for it in the end.
 LONGEST = (
     "test_spark_engine.py",
     "test_algorithms_contract.py",
+    "test_odd_files.py",
     "test_spark_command.py",
     "test_bad_surroundings.py",
     "test_bad_input.py",
@@ -37,12 +33,9 @@ LONGEST = (
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests of a file stay together, also where several processes share the work; the longest files come first."""
-    group = {file: name for name, files in TOGETHER.items() for file in files}
-    first = {**{file: i for i, file in enumerate(LONGEST)}, **dict.fromkeys(group, 0)}
+    """The longest files come first; `--dist loadfile` keeps tests of a file together, and so what they share."""
+    first = {file: i for i, file in enumerate(LONGEST)}
     items.sort(key=lambda item: first.get(item.path.name, len(LONGEST)))
-    for item in items:
-        item.add_marker(pytest.mark.xdist_group(group.get(item.path.name, str(item.path))))
 
 
 @pytest.fixture(scope="session")

@@ -15,7 +15,7 @@ from tarnkappe.datasets import census
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
     """A folder with a small census."""
-    folder = tmp_path / "work"
+    folder = tmp_path / "office"
     folder.mkdir()
     kept = ["age", "sex", "education", "occupation", "hours-per-week"]
     census(600, seed=1).select(kept).write_csv(folder / "census.csv")

@@ -216,7 +216,7 @@ def test_no_value_of_the_data_is_in_the_state(served: tuple[Started, Client]):
 
 @pytest.mark.full
 def test_killing_the_app_or_its_run_leaves_a_whole_release_or_none(tmp_path: Path):
-    folder = tmp_path / "work"
+    folder = tmp_path / "office"
     folder.mkdir()
     census(20_000, seed=1).select("age", "sex", "education", "occupation").write_csv(folder / "census.csv")
     app = start(folder)

@@ -13,7 +13,7 @@ from tarnkappe.errors import DataError
 
 @pytest.fixture
 def picker(tmp_path: Path) -> Picker:
-    root = tmp_path / "work"
+    root = tmp_path / "office"
     (root / "sub").mkdir(parents=True)
     (root / "a.csv").write_text("x\n1\n")
     (root / "a.yaml").write_text("version: 1\n")
@@ -27,7 +27,7 @@ def picker(tmp_path: Path) -> Picker:
 
 
 OUTSIDE = "..|../secret.csv|sub/../../secret.csv|/etc/passwd|out|out/secret.csv|out.csv|.hidden.csv|a\0.csv"
-HIDDEN = "sub/../.hidden.csv|~/x|./../work/../secret.csv"
+HIDDEN = "sub/../.hidden.csv|~/x|./../office/../secret.csv"
 
 
 @pytest.mark.parametrize("path", f"{OUTSIDE}|{HIDDEN}".split("|"))
