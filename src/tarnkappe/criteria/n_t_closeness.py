@@ -12,6 +12,7 @@ import numpy as np
 from tarnkappe.arrays import Codes, Flags, Floats
 from tarnkappe.criteria.base import Card, Criterion, Measure, as_fraction
 from tarnkappe.criteria.subset_distances import distances_to_pools
+from tarnkappe.criteria.t_closeness import GROUND_NEEDS
 from tarnkappe.groups import GroupStats
 from tarnkappe.params import param
 
@@ -75,7 +76,7 @@ class NTCloseness(Criterion):
     distance: str = param(
         "equal",
         doc="Ground distance: equal, ordered (by rank) or hierarchical (by taxonomy).",
-        choices=("equal", "ordered", "hierarchical"),
+        choices=tuple(GROUND_NEEDS),
     )
 
     @property
@@ -86,8 +87,7 @@ class NTCloseness(Criterion):
     @property
     def measured_by(self) -> Measure:
         """What the ground distance needs."""
-        needed: dict[str, Measure] = {"equal": "names", "ordered": "order", "hierarchical": "taxonomy"}
-        return needed[self.distance]
+        return GROUND_NEEDS[self.distance]
 
     @property
     def asked(self) -> str:

@@ -18,6 +18,10 @@ from tarnkappe.params import param
 _ROUNDING = 1e-9
 
 
+#: The ground distances, and what each needs to know about values.
+GROUND_NEEDS: dict[str, Measure] = {"equal": "names", "ordered": "order", "hierarchical": "taxonomy"}
+
+
 @dataclass(frozen=True)
 class TCloseness(SensitiveCriterion):
     r"""The mix of sensitive values in every group is within ``t`` of the mix in the whole table.
@@ -61,7 +65,7 @@ class TCloseness(SensitiveCriterion):
     distance: str = param(
         "equal",
         doc="Ground distance: equal, ordered (by rank) or hierarchical (by taxonomy).",
-        choices=("equal", "ordered", "hierarchical"),
+        choices=tuple(GROUND_NEEDS),
     )
 
     @property
@@ -72,8 +76,7 @@ class TCloseness(SensitiveCriterion):
     @property
     def measured_by(self) -> Measure:
         """What the ground distance needs."""
-        needed: dict[str, Measure] = {"equal": "names", "ordered": "order", "hierarchical": "taxonomy"}
-        return needed[self.distance]
+        return GROUND_NEEDS[self.distance]
 
     @property
     def asked(self) -> str:

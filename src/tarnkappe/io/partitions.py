@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from functools import cached_property
 from pathlib import Path
 
 import polars as pl
@@ -13,6 +12,7 @@ from tarnkappe.errors import DataError
 from tarnkappe.io.base import Source
 from tarnkappe.io.formats import kind_of
 from tarnkappe.io.parts import PartsSource
+from tarnkappe.io.views import SourceView
 
 _PATTERN = re.compile(r"[*?\[]")
 #: How Hive writes a missing value as the name of a folder.
@@ -123,7 +123,7 @@ def _plain(name: str) -> str:
     return signs.sub(lambda found: bytes.fromhex(found[0].replace("%", "")).decode("utf-8", "replace"), name)
 
 
-class _PartitionSource(Source):
+class _PartitionSource(SourceView):
     """A file and the values that the names of its folders say, as text: ``month=07`` stays 07."""
 
     def __init__(self, inner: Source, values: Mapping[str, str | None]) -> None:
@@ -135,23 +135,11 @@ class _PartitionSource(Source):
                 where=inner.name,
                 hint="Give the files by a pattern that leaves the folders out, or write them without the column.",
             )
-        self._inner, self._values = inner, values
-        self.decimal, self.spreadsheet_safe = inner.decimal, inner.spreadsheet_safe
-        super().__init__(inner.name, [*inner.columns, *values], inner.n_rows, inner.missing)
-
-    @property
-    def format(self) -> str:
-        return self._inner.format
-
-    @cached_property
-    def sha256(self) -> str:
-        return self._inner.sha256
+        super().__init__(inner, columns=[*inner.columns, *values])
+        self._values = values
 
     def _scan(self, columns: list[str]) -> pl.LazyFrame:
         stored = [name for name in columns if name not in self._values]
-        frame = self._inner._scan(stored or [self._inner.columns[0]])
+        frame = self.inner._scan(stored or [self.inner.columns[0]])
         said = (pl.lit(value, pl.String).alias(name) for name, value in self._values.items() if name in columns)
         return frame.with_columns(said).select(columns)
-
-    def close(self) -> None:
-        self._inner.close()

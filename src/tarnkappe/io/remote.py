@@ -8,7 +8,6 @@ them, such as ``AWS_ACCESS_KEY_ID``; they have no place in a job file.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +16,7 @@ import polars as pl
 from tarnkappe.errors import DataError, TarnkappeError
 from tarnkappe.io.base import Source
 from tarnkappe.io.transcode import TemporaryCopy, private_file
+from tarnkappe.io.views import SourceView
 
 if TYPE_CHECKING:
     from tarnkappe.io.cells import Counted, Step
@@ -49,37 +49,27 @@ def open_remote(address: str, open_one: Callable[[Path], Source]) -> Source:
         raise
 
 
-class _FetchedSource(Source):
+class _FetchedSource(SourceView):
     """A source on a temporary copy, under the name of the original."""
 
     def __init__(self, inner: Source, copy: TemporaryCopy, name: str) -> None:
-        self._inner, self._copy = inner, copy
-        self.decimal, self.spreadsheet_safe = inner.decimal, inner.spreadsheet_safe
-        self.dialect = getattr(inner, "dialect", None)
-        super().__init__(name, inner.columns, inner.n_rows, inner.missing)
-
-    @property
-    def format(self) -> str:
-        return self._inner.format
-
-    @cached_property
-    def sha256(self) -> str:
-        return self._inner.sha256
+        super().__init__(inner, name=name)
+        self._copy = copy
 
     def _scan(self, columns: list[str]) -> pl.LazyFrame:
-        return self._inner._scan(columns)
+        return self.inner._scan(columns)
 
     def _scan_as(self, columns: list[str], types: Mapping[str, pl.DataType]) -> pl.LazyFrame:
-        return self._inner._scan_as(columns, types)
+        return self.inner._scan_as(columns, types)
 
     def counted(self, columns: Sequence[str], step: Step | None = None) -> Counted | None:
-        return self._inner.counted(columns, step)
+        return self.inner.counted(columns, step)
 
     def line_of(self, row: int) -> int | None:
-        return self._inner.line_of(row)
+        return self.inner.line_of(row)
 
     def close(self) -> None:
-        self._inner.close()
+        super().close()
         self._copy.close()
 
 

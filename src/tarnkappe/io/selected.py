@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
 
 import polars as pl
 
@@ -12,12 +11,13 @@ from tarnkappe.io.base import Source, is_text
 from tarnkappe.io.expression_values import Compiled
 from tarnkappe.io.expressions import Expression
 from tarnkappe.io.reading import Reading
+from tarnkappe.io.views import SourceView
 
 #: A column of our own beside those of a table.
 _KEPT = " kept"
 
 
-class SelectedSource(Source):
+class SelectedSource(SourceView):
     """The records of another source for which an expression is true, and further columns.
 
     A record for which the filter cannot tell, because a value is missing, is left out, as in SQL.
@@ -25,9 +25,7 @@ class SelectedSource(Source):
 
     def __init__(self, inner: Source, reading: Reading) -> None:
         """Read the expressions, and look once whether all of their texts can be read."""
-        self._inner = inner
-        self.decimal, self.spreadsheet_safe = inner.decimal, inner.spreadsheet_safe
-        self.dialect = getattr(inner, "dialect", None)
+        self.inner = inner
         types = inner._stored_types()
         self._filter = None if reading.filter is None else self._compiled(reading.filter, types)
         if self._filter is not None and self._filter.kind != "truth":
@@ -46,44 +44,46 @@ class SelectedSource(Source):
                     where=inner.name,
                     hint=f"derive: {{{name}_2: ...}}   and  {name}: {{role: drop}}",
                 )
-        super().__init__(inner.name, [*inner.columns, *self._derived], self._count(), inner.missing)
+        super().__init__(inner, columns=[*inner.columns, *self._derived], n_rows=self._count())
 
     def _compiled(self, text: str, types: Mapping[str, pl.DataType]) -> Compiled:
-        plain = {name: t for name, t in types.items() if name not in self._inner.odd}
+        plain = {name: t for name, t in types.items() if name not in self.inner.odd}
 
         def column(name: str) -> pl.Expr:
             found = pl.col(name)  # no name is a pattern, which opening the source has made sure of
-            return self._inner._meant(found.cast(pl.String)) if is_text(plain[name]) else found
+            return self.inner._meant(found.cast(pl.String)) if is_text(plain[name]) else found
 
         # Where columns have types, text is text.
         loose = all(is_text(t) for t in types.values())
-        return Expression(text, plain, column, decimal=self.decimal, loose=loose, where=self._inner.name).compiled()
+        return Expression(
+            text, plain, column, decimal=self.inner.decimal, loose=loose, where=self.inner.name
+        ).compiled()
 
     def _count(self) -> int:
         """How many records are left; texts that cannot be read as what the expressions need are an error."""
         told = [c for c in (self._filter, *self._derived.values()) if c is not None]
-        columns = list(dict.fromkeys(name for c in told for name in c.columns)) or [self._inner.columns[0]]
+        columns = list(dict.fromkeys(name for c in told for name in c.columns)) or [self.inner.columns[0]]
         kept = pl.len() if self._filter is None else pl.col(_KEPT).sum()
         chosen = [] if self._filter is None else [self._filter.expr.fill_null(False).alias(_KEPT)]
         bad = {name: expr for c in told for name, expr in c.unreadable.items()}
         wanted = [kept.alias("0"), *(expr.alias(str(j)) for j, expr in enumerate(bad.values(), start=1))]
         try:
-            found = self._inner._scan(columns).with_columns(chosen).select(wanted).collect(engine="streaming").row(0)
+            found = self.inner._scan(columns).with_columns(chosen).select(wanted).collect(engine="streaming").row(0)
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
-            raise self._inner.unreadable() from None  # their own words may quote values
+            raise self.inner.unreadable() from None  # their own words may quote values
         for name, n in zip(bad, found[1:], strict=True):
             if n:
                 raise DataError(
                     "E474",
                     f"{n} of the values of '{name}' cannot be read as the number or day that an expression needs",
-                    where=self._inner.name,
+                    where=self.inner.name,
                     hint='data: {missing: ["", "n/a"]}   if a text stands for a gap; else compare with texts',
                 )
         if self._filter is not None and found[0] == 0:
             raise DataError(
                 "E402",
-                f"the filter leaves no record of '{self._inner.name}'",
-                where=self._inner.name,
+                f"the filter leaves no record of '{self.inner.name}'",
+                where=self.inner.name,
                 hint=f"Check  {self._filter.text}",
             )
         return int(found[0])
@@ -91,30 +91,21 @@ class SelectedSource(Source):
     @property
     def format(self) -> str:
         """The format of the source, and that not all of it is read."""
-        told = [self._inner.format]
+        told = [self.inner.format]
         told += [] if self._filter is None else [f"only {self._filter.text}"]
         told += [] if not self._derived else [f"with {', '.join(self._derived)}"]
         return ", ".join(told)
 
-    @cached_property
-    def sha256(self) -> str:
-        """The digest of the whole source."""
-        return self._inner.sha256
-
     def unreadable(self) -> DataError:
         """The error of the source."""
-        return self._inner.unreadable()
+        return self.inner.unreadable()
 
     def _scan(self, columns: list[str]) -> pl.LazyFrame:
         derived = {name: self._derived[name] for name in columns if name in self._derived}
         needed = [name for name in columns if name not in derived]
         told = [*derived.values(), *([] if self._filter is None else [self._filter])]
         needed += [name for c in told for name in c.columns]
-        frame = self._inner._scan(list(dict.fromkeys(needed)) or [self._inner.columns[0]])
+        frame = self.inner._scan(list(dict.fromkeys(needed)) or [self.inner.columns[0]])
         if self._filter is not None:
             frame = frame.filter(self._filter.expr)
         return frame.select(derived[name].expr.alias(name) if name in derived else pl.col(name) for name in columns)
-
-    def close(self) -> None:
-        """Close the source."""
-        self._inner.close()

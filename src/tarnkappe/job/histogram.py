@@ -13,18 +13,14 @@ from typing import Any
 from tarnkappe.errors import JobError, Notice, did_you_mean
 from tarnkappe.job.bins import Bins, bins_from
 from tarnkappe.job.files import VERSION
-from tarnkappe.job.loading import data_and_output, job_in, mapping_in
+from tarnkappe.job.loading import data_and_output, job_in, job_text, mapping_in
 from tarnkappe.job.places import DataSettings, OutputSettings
 from tarnkappe.job.sections import (
     OutputSection,
     PopulationSection,
     at,
     changed,
-    changed_output,
-    reading_data,
-    without_none,
 )
-from tarnkappe.job.text import dump_yaml
 from tarnkappe.mechanisms import granted_epsilon
 from tarnkappe.params import Declared, bind, json_schema, param, place, seed_param
 
@@ -153,16 +149,10 @@ class HistogramJob:
     def to_yaml(self, folder: str | Path | None = None) -> str:
         """The job as the text of a job file that will lie in `folder`; paths are relative to that."""
         beside = None if folder is None else Path(folder)
-        data: dict[str, Any] = {
-            "version": VERSION,
-            "title": self.title or None,
-            "purpose": self.purpose or None,
-            "data": reading_data(self.data, beside),
+        sections: dict[str, Any] = {
             KEY: {**changed(self.histogram), "columns": dict(self.histogram.columns)},
-            "output": changed_output(self.output, beside),
-            "seed": self.seed,
         }
-        return dump_yaml(without_none(data))
+        return job_text(self, beside, sections)
 
 
 def load_histogram_job(path: str | Path, settings: Iterable[str] = ()) -> HistogramJob:

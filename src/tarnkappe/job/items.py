@@ -10,20 +10,17 @@ from typing import Any
 from tarnkappe.errors import JobError, Notice
 from tarnkappe.fixes import setting
 from tarnkappe.job.files import VERSION, with_kind
-from tarnkappe.job.loading import data_and_output, job_in, mapping_in
+from tarnkappe.job.loading import data_and_output, job_in, job_text, mapping_in
 from tarnkappe.job.places import DataSettings, OutputSettings
 from tarnkappe.job.sections import (
     OutputSection,
     PopulationSection,
     at,
     changed,
-    changed_output,
-    reading_data,
     relative,
     resolved,
-    without_none,
 )
-from tarnkappe.job.text import PlacedDict, dump_yaml
+from tarnkappe.job.text import PlacedDict
 from tarnkappe.params import Declared, bind, json_schema, param, place, seed_param
 from tarnkappe.registry import registered
 from tarnkappe.taxonomy import TaxonomyBuilder, builder_from, from_file
@@ -126,16 +123,10 @@ class ItemsJob:
             section["taxonomy"] = {"kind": self.items.builder.name, **changed(self.items.builder)}
             if isinstance(self.items.builder, File):
                 section["taxonomy"]["path"] = relative(self.items.builder.path, beside)
-        data: dict[str, Any] = {
-            "version": VERSION,
-            "title": self.title or None,
-            "purpose": self.purpose or None,
-            "data": reading_data(self.data, beside),
+        sections: dict[str, Any] = {
             KEY: section,
-            "output": changed_output(self.output, beside),
-            "seed": self.seed,
         }
-        return dump_yaml(without_none(data))
+        return job_text(self, beside, sections)
 
 
 def load_items_job(path: str | Path, settings: Iterable[str] = ()) -> ItemsJob:

@@ -4,12 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from tarnkappe.errors import JobError
+from tarnkappe.job.files import VERSION
 from tarnkappe.job.places import DataSettings, OutputSettings
-from tarnkappe.job.sections import OutputSection, PopulationSection, reading, resolved, section_of, written
-from tarnkappe.job.text import apply_settings, read_job_file
+from tarnkappe.job.sections import (
+    OutputSection,
+    PopulationSection,
+    changed_output,
+    reading,
+    reading_data,
+    resolved,
+    section_of,
+    without_none,
+    written,
+)
+from tarnkappe.job.text import apply_settings, dump_yaml, read_job_file
 from tarnkappe.params import bind, place
 
 T = TypeVar("T")
@@ -42,3 +53,36 @@ def mapping_in(raw: Mapping[str, Any], key: str, example: str) -> Mapping[str, A
             "E110", f"'{key}' must be a mapping of keys to values", where=place(raw, key), hint=f"{key}: {example}"
         )
     return section
+
+
+class _Job(Protocol):
+    """What all such jobs have."""
+
+    @property
+    def data(self) -> DataSettings: ...
+
+    @property
+    def output(self) -> OutputSettings: ...
+
+    @property
+    def seed(self) -> int | None: ...
+
+    @property
+    def title(self) -> str: ...
+
+    @property
+    def purpose(self) -> str: ...
+
+
+def job_text(job: _Job, beside: Path | None, sections: Mapping[str, Any]) -> str:
+    """A job as the text of a job file in a folder: its own sections between what all such files have."""
+    data = {
+        "version": VERSION,
+        "title": job.title or None,
+        "purpose": job.purpose or None,
+        "data": reading_data(job.data, beside),
+        **sections,
+        "output": changed_output(job.output, beside),
+        "seed": job.seed,
+    }
+    return dump_yaml(without_none(data))

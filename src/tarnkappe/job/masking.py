@@ -10,7 +10,7 @@ from typing import Any
 from tarnkappe.errors import JobError, Notice
 from tarnkappe.fixes import Fix
 from tarnkappe.job.files import REST, VERSION
-from tarnkappe.job.loading import data_and_output, job_in
+from tarnkappe.job.loading import data_and_output, job_in, job_text
 from tarnkappe.job.masks import (
     MASK_FIX,
     as_masked,
@@ -26,15 +26,12 @@ from tarnkappe.job.sections import (
     OutputSection,
     PopulationSection,
     changed,
-    changed_output,
     column_data,
     columns_of,
     listed,
-    reading_data,
     section_of,
-    without_none,
 )
-from tarnkappe.job.text import PlacedDict, dump_yaml
+from tarnkappe.job.text import PlacedDict
 from tarnkappe.masks import Mask, all_masks
 from tarnkappe.masks.linkage import MaxLinkage
 from tarnkappe.params import Declared, bind, json_schema, param, place, seed_param
@@ -115,19 +112,13 @@ class MaskingJob:
     def to_yaml(self, folder: str | Path | None = None) -> str:
         """The job as the text of a job file that will lie in `folder`; paths are relative to that."""
         beside = None if folder is None else Path(folder)
-        data: dict[str, Any] = {
-            "version": VERSION,
-            "title": self.title or None,
-            "purpose": self.purpose or None,
-            "data": reading_data(self.data, beside),
+        sections: dict[str, Any] = {
             "columns": {c.name: column_data(c, beside) for c in self.columns},
             "rest": self.rest,
             "masks": [mask_data(mask, beside) for mask in self.masks],
             "criteria": None if self.linkage is None else [{self.linkage.name: changed(self.linkage)}],
-            "output": changed_output(self.output, beside),
-            "seed": self.seed,
         }
-        return dump_yaml({key: value for key, value in without_none(data).items() if value != {}})
+        return job_text(self, beside, {key: value for key, value in sections.items() if value not in ({}, [])})
 
 
 def _require_match(known: Mapping[str, Column], present: list[str], where: str | None) -> None:

@@ -10,21 +10,17 @@ from typing import Any
 from tarnkappe.errors import JobError, Notice
 from tarnkappe.fixes import Fix
 from tarnkappe.job.files import VERSION, with_kind
-from tarnkappe.job.loading import data_and_output, job_in, mapping_in
+from tarnkappe.job.loading import data_and_output, job_in, job_text, mapping_in
 from tarnkappe.job.places import DataSettings, OutputSettings
 from tarnkappe.job.sections import (
     OutputSection,
     PopulationSection,
     at,
     changed,
-    changed_output,
-    reading_data,
     relative,
     resolved,
     section_of,
-    without_none,
 )
-from tarnkappe.job.text import dump_yaml
 from tarnkappe.params import Declared, bind, json_schema, param, place, seed_param
 from tarnkappe.registry import registered
 from tarnkappe.taxonomy import TaxonomyBuilder, builder_from, from_file
@@ -234,21 +230,15 @@ class SyntheticJob:
     def to_yaml(self, folder: str | Path | None = None) -> str:
         """The job as the text of a job file that will lie in `folder`; paths are relative to that."""
         beside = None if folder is None else Path(folder)
-        data: dict[str, Any] = {
-            "version": VERSION,
-            "title": self.title or None,
-            "purpose": self.purpose or None,
-            "data": reading_data(self.data, beside),
+        sections: dict[str, Any] = {
             KEY: changed(self.synthetic),
             "columns": {name: _column_data(c, beside) for name, c in self.columns.items()} or None,
             "rest": self.rest,
             "budget": None
             if self.budget is None
             else {**changed(self.budget), "file": relative(self.budget.file, beside)},
-            "output": changed_output(self.output, beside),
-            "seed": self.seed,
         }
-        return dump_yaml(without_none(data))
+        return job_text(self, beside, sections)
 
 
 def undeclared(name: str, column: SyntheticColumn, method: str) -> JobError:

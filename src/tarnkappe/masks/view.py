@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
-from typing import Any
 
 import polars as pl
 
 from tarnkappe.io import Source
+from tarnkappe.io.views import SourceView
 from tarnkappe.masks.base import Fitted
 
 #: Names that no column has: a name that is blank is refused in tables.
 _ROW, _MADE = " ", "  "
 
 
-class MaskedSource(Source):
+class MaskedSource(SourceView):
     """The original with some of its columns changed, row by row in its own order.
 
     Whoever reads it, by whatever engine, finds the same values: they depend on the row, not on the batch it is in.
@@ -23,10 +22,7 @@ class MaskedSource(Source):
 
     def __init__(self, original: Source, fitted: Sequence[Fitted]) -> None:
         """Look like the original."""
-        super().__init__(original.name, original.columns, original.n_rows, original.missing)
-        self.original = original
-        self.decimal = original.decimal
-        self.spreadsheet_safe = original.spreadsheet_safe
+        super().__init__(original)
         self._makers = {name: one for one in fitted for name in one.types}
 
     def with_original(self, column: str) -> MaskedSource:
@@ -36,19 +32,9 @@ class MaskedSource(Source):
         return out
 
     @property
-    def format(self) -> str:
-        """That of the original."""
-        return self.original.format
-
-    @cached_property
-    def sha256(self) -> str:
-        """That of the original."""
-        return self.original.sha256
-
-    @property
-    def dialect(self) -> Any:
-        """How the original is written, if it is a text file."""
-        return getattr(self.original, "dialect", None)
+    def original(self) -> Source:
+        """The data as they were."""
+        return self.inner
 
     @property
     def held(self) -> list[str]:
@@ -58,10 +44,6 @@ class MaskedSource(Source):
     def line_of(self, row: int) -> int | None:
         """Where a row stands in the original."""
         return self.original.line_of(row)
-
-    def close(self) -> None:
-        """Close the original."""
-        self.original.close()
 
     def _scan(self, columns: list[str]) -> pl.LazyFrame:
         makers = list(dict.fromkeys(self._makers[name] for name in columns if name in self._makers))

@@ -2,46 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from tarnkappe.arrays import Codes, Counts
+from tarnkappe.arrays import Codes
 from tarnkappe.boxes import Boxes
 from tarnkappe.publish.boxes import TIGHT
+from tarnkappe.publish.by_looks import ByLooks
 from tarnkappe.publish.form import Meaning
 from tarnkappe.publish.labels import Labels
-from tarnkappe.publish.numbered import Numbered, numbers_of
 from tarnkappe.publish.reading import covers
-from tarnkappe.publish.recoding import Recoding, judged_by_looks
-from tarnkappe.publish.sheets import MAIN, Reading, Sheet, Strand, Values, free_name
+from tarnkappe.publish.sheets import Reading, Strand, Values
 from tarnkappe.schema import Column, Schema
 from tarnkappe.tally import Domain
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from tarnkappe.criteria.base import Verdict
     from tarnkappe.plan import DealtPlan
 
 
 @dataclass(frozen=True, eq=False)
-class Personal(Numbered):
+class Personal(ByLooks):
     """One table: coarse quasi-identifiers, and a sensitive value that is coarsened person by person.
 
-    `people` are the boxes of the groups, `secret` the sensitive column whose taxonomy has the labels. Which node a
-    record publishes is part of the deal (`Deal.raised`). Everybody who looks alike has the same number.
+    The taxonomy of the sensitive column has the labels. Which node a record publishes is part of the deal
+    (`Deal.raised`).
     """
 
-    people: Recoding
-    secret: Domain
-
     name: ClassVar = "personal labels"
-    hides: ClassVar = frozenset({"identity", "presence", "secret"})
-    changes: ClassVar = "coarsened where needed"
-    coarsens: ClassVar = True
     truth: ClassVar = "labels true of every record"
     loses: ClassVar = (
         "Every row is still one person's. Quasi-identifiers are coarsened, and sensitive values where guarding nodes "
@@ -53,38 +45,21 @@ class Personal(Numbered):
         "account."
     )
 
+    row: ClassVar = (
+        "One row for every person: coarse quasi-identifiers, the sensitive value or a category that it belongs to, "
+        "and the number of all who look alike."
+    )
+    done_to_secret: ClassVar = "coarsened person by person, as far as the guarding nodes of the group ask for it"
+
     @property
     def raises(self) -> Domain:
         """The guarded column."""
         return self.secret
 
-    def number(self, schema: Schema) -> str:
-        """A name that no column of the data has, published or not: what is not stands beside it where it is checked."""
-        return free_name(self.numbers, [c.name for c in schema.columns])
-
-    def sheets(self, plan: DealtPlan, schema: Schema, values: Values, rng: np.random.Generator) -> tuple[Sheet, ...]:
-        """The people with their labels, those of the sensitive column among them."""
-        import polars as pl
-
-        deal, number = plan.deal, self.number(schema)
-        labels = dict(zip(self.people.names, self.people.labels(values.missing), strict=True))
-        names = [c.name for c in schema.columns if c.name in labels or c.name == self.secret.name]
+    def secrets(self, plan: DealtPlan, values: Values) -> Callable[[slice], pl.Series]:
+        """The labels of the nodes that records were raised to."""
         nodes, shown = self._labels(plan, values.missing)
-
-        def batches() -> Iterator[pl.DataFrame]:
-            for first, after in deal.chunks():
-                run = slice(deal.starts[first], deal.starts[after])
-                columns = [
-                    (labels[n].at(self.people.box[deal.cell[run]]) if n in labels else shown.at(nodes[run])).alias(n)
-                    for n in names
-                ]
-                yield pl.DataFrame([*columns, pl.Series(number, numbers_of(deal, first, after))])
-
-        about = (
-            "One row for every person: coarse quasi-identifiers, the sensitive value or a category that it belongs to, "
-            "and the number of all who look alike."
-        )
-        return (Sheet(MAIN, (*names, number), batches, about),)
+        return lambda run: shown.at(nodes[run])
 
     def witness(self, plan: DealtPlan, rng: np.random.Generator) -> pl.DataFrame | None:
         """What criteria look at beside the sensitive column, row by row; people under numbers drawn by lot."""
@@ -111,23 +86,14 @@ class Personal(Numbered):
         (labels,) = TIGHT.labels(boxes, [self.secret], missing)
         return place.astype(np.int32), labels
 
-    def verdicts(self, plan: DealtPlan, tables: Mapping[str, Counts] | None = None) -> tuple[Verdict, ...]:
-        """Secrets are judged in the groups, people among those who look alike, who are the same."""
-        return judged_by_looks(plan, self.people, tables)
-
     def untrue(self, plan: DealtPlan, missing: Collection[str] = ()) -> list[str]:
-        """Labels that do not cover the values of those who have them; people who look alike under several numbers."""
-        problems = self.people.untrue(plan.tally, plan.published, missing)
-        deal = plan.deal
+        """Those of all such forms, and sensitive labels that do not cover the values of those who have them."""
+        problems = super().untrue(plan, missing)
         nodes, labels = self._labels(plan, missing)
-        leaf = plan.tally.sensitive[deal.cell, plan.tally.sensitive_index(self.secret.name)]
+        leaf = plan.tally.sensitive[plan.deal.cell, plan.tally.sensitive_index(self.secret.name)]
         wrong = int((~covers(labels, self.secret, nodes, leaf, missing)).sum())
         if wrong:
             problems.append(f"labels of '{self.secret.name}' do not cover the values of {wrong} records that have them")
-        look = self.people.look(missing)[deal.cell]
-        of_group = look[deal.starts[:-1]]
-        if not np.array_equal(look, np.repeat(of_group, deal.size)) or len(np.unique(of_group)) < deal.n_groups:
-            problems.append("numbers of groups do not tell those apart who look different, and only those")
         return problems
 
     def reading(self, schema: Schema) -> Reading:
@@ -138,16 +104,10 @@ class Personal(Numbered):
         """All records of a group have the same labels, so that the sensitive ones may be looked at by themselves."""
         return Strand(self.people.names, recoded=self.people), Strand((self.secret.name,), raised=self.secret)
 
-    def done(self, column: Column) -> str:
-        """How far a column was coarsened."""
-        if column.role == "quasi":
-            return self.people.done(column)
-        return "coarsened person by person, as far as the guarding nodes of the group ask for it"
-
     def meanings(self, column: Column) -> Iterator[Meaning]:
         """What the labels mean; of the sensitive column, every node that may stand there."""
         if column.role == "quasi":
-            yield from self.people.meanings(column)
+            yield from super().meanings(column)
             return
         tree = self.secret.taxonomy
         nodes = np.arange(tree.n_nodes, dtype=np.int32)[:, None]

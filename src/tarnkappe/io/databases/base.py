@@ -108,8 +108,23 @@ class Change(ABC):
         """A look at a table that was made here, from inside the transaction."""
 
     @abstractmethod
+    def _named(self, table: str) -> str:
+        """A table as statements call it."""
+
+    @abstractmethod
+    def _tell(self, statement: str) -> Any:
+        """Carry out a statement."""
+
     def rename(self, table: str, final: str, comment: str) -> None:
         """Let a table that was made here take the place of one with the final name, and say what it is."""
+        if self.existing(final) is not None:
+            self._tell(f"DROP TABLE {self._named(final)}")
+        self._tell(f"ALTER TABLE {self._named(table)} RENAME TO {sql.name(final)}")
+        self._describe(final, comment)
+
+    def _describe(self, table: str, comment: str) -> None:
+        """Say what a table is."""
+        self._tell(f"COMMENT ON TABLE {self._named(table)} IS {sql.literal(comment)}")
 
     @abstractmethod
     def commit(self) -> None:

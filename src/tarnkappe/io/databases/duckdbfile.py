@@ -149,13 +149,6 @@ class _Transaction(Change):
         """A look from inside the transaction."""
         return _Inside(self, Address(self.address.uri, self._schema, table))
 
-    def rename(self, table: str, final: str, comment: str) -> None:
-        """Drop what had the name, and take it."""
-        if self.existing(final) is not None:
-            self._tell(f"DROP TABLE {self._named(final)}")
-        self._tell(f"ALTER TABLE {self._named(table)} RENAME TO {sql.name(final)}")
-        self._tell(f"COMMENT ON TABLE {self._named(final)} IS {sql.literal(comment)}")
-
     def commit(self) -> None:
         """Commit."""
         self._tell("COMMIT")

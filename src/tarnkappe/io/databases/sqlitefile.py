@@ -122,11 +122,8 @@ class _Transaction(Change):
         """A look from inside the transaction."""
         return _Reading(Address(self.address.uri, None, table))
 
-    def rename(self, table: str, final: str, comment: str) -> None:
-        """Drop what had the name, and take it; that it is a release was said when it was made."""
-        if self.existing(final) is not None:
-            self._tell(f"DROP TABLE {sql.name(final)}")
-        self._tell(f"ALTER TABLE {sql.name(table)} RENAME TO {sql.name(final)}")
+    def _describe(self, table: str, comment: str) -> None:
+        """Nothing: that it is a release was said when it was made."""
 
     def commit(self) -> None:
         """Commit."""
@@ -138,6 +135,9 @@ class _Transaction(Change):
         self._ended()
         if self._new:
             self._path.unlink(missing_ok=True)
+
+    def _named(self, table: str) -> str:
+        return sql.name(table)
 
     def _tell(self, statement: str) -> None:
         with self._turn, self._translated():
