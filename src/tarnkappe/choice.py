@@ -68,6 +68,7 @@ class Auto(Improving):
     handles_non_monotone: ClassVar = True
     handles_population: ClassVar = True
     handles_wildcards: ClassVar = True
+    decides_parts: ClassVar = True
     scopes: ClassVar[frozenset[Scope]] = frozenset({"group", "projection", "table", "mechanism"})
 
     publish: str = param(

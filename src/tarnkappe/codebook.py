@@ -8,6 +8,7 @@ from dataclasses import astuple, dataclass, fields
 
 import polars as pl
 
+from tarnkappe.parts import PartedPlan
 from tarnkappe.plan import AnyPlan, DealtPlan
 from tarnkappe.schema import Schema
 
@@ -22,7 +23,7 @@ class Entry:
     meaning: str
 
 
-def codebook(plan: AnyPlan, schema: Schema, missing: str = "") -> tuple[Entry, ...]:
+def codebook(plan: AnyPlan | PartedPlan, schema: Schema, missing: str = "") -> tuple[Entry, ...]:
     """What every label of a release means, column by column; `missing` is how an empty cell is written.
 
     It says what the labels and the declared taxonomies say. Which values records have decides about nothing in it, or
@@ -43,8 +44,10 @@ def codebook(plan: AnyPlan, schema: Schema, missing: str = "") -> tuple[Entry, .
             out.append(Entry(name, column.role, "", "Every value is the one in the data."))
             continue
         j = places[name]
-        says = plan.form.meanings(j, column, plan.tally.quasi_domains[j], plan.boxes, plan.labels[j])
+        says = plan.form.meanings(j, column, plan.tally.quasi_domains[j], *plan.published_in(j))
         out.extend(Entry(name, column.role, missing if label is None else label, words) for label, words in says)
+    if isinstance(plan, PartedPlan):
+        return tuple(out)
     names = plan.figure_names(schema)
     out.extend(Entry(names[name], "", "", figure.meaning) for name, figure in plan.figures.items())
     return tuple(out)

@@ -11,6 +11,7 @@ from tarnkappe.kernels.recoding import count_labels, count_values
 from tarnkappe.masks.base import Mask
 from tarnkappe.metrics.lm import LossMetric
 from tarnkappe.metrics.sse import SquaredError
+from tarnkappe.parts import PartedPlan
 from tarnkappe.plan import AnyPlan, DealtPlan, Plan
 from tarnkappe.publish.centres import Centres
 from tarnkappe.schema import Schema
@@ -63,29 +64,33 @@ _DONE = {
 }
 
 
-def summarise_columns(plan: AnyPlan, schema: Schema) -> tuple[ColumnSummary, ...]:
+def summarise_columns(plan: AnyPlan | PartedPlan, schema: Schema) -> tuple[ColumnSummary, ...]:
     """What was done to each column; examples show only values that enough records share to be harmless."""
     if isinstance(plan, DealtPlan):
         done = {c.name: plan.form.done(c) if c.name in schema.published else _DONE[c.role] for c in schema.columns}
         return tuple(ColumnSummary(c.name, c.role, done[c.name], c.because) for c in schema.columns)
     form = plan.form
-    loss = (SquaredError() if isinstance(form, Centres) else LossMetric()).column_scores(plan)
+    if isinstance(plan, PartedPlan):
+        loss = plan.column_scores(LossMetric())
+    else:
+        loss = (SquaredError() if isinstance(form, Centres) else LossMetric()).column_scores(plan)
     out = []
     for column in schema.columns:
         if column.role != "quasi":
             out.append(ColumnSummary(column.name, column.role, _DONE[column.role], column.because))
             continue
         j = [c.name for c in schema.quasi].index(column.name)
+        boxes, labels = plan.published_in(j)
         out.append(
             ColumnSummary(
                 column.name,
                 "quasi",
-                form.done(j, column, plan.tally.quasi_domains[j], plan.boxes, plan.labels[j]),
+                form.done(j, column, plan.tally.quasi_domains[j], boxes, labels),
                 column.because,
                 loss[column.name],
                 _distinct_before(plan, j),
-                len(plan.labels[j].texts) + int((plan.labels[j].code < 0).any()),
-                _examples(plan, j),
+                len(labels.texts) + int((labels.code < 0).any()),
+                _examples(plan, j) if isinstance(plan, Plan) else (),
             )
         )
     return tuple(out)
@@ -97,7 +102,7 @@ def with_masks(columns: Sequence[ColumnSummary], masks: Sequence[Mask]) -> tuple
     return tuple(replace(c, done=f"changed: {done[c.name]}", masked=True) if c.name in done else c for c in columns)
 
 
-def _distinct_before(plan: Plan, j: int) -> int:
+def _distinct_before(plan: Plan | PartedPlan, j: int) -> int:
     """How many different values a quasi-identifier has in the data."""
     hidden = plan.tally.quasi_domains[j].hidden
     if hidden is not None:

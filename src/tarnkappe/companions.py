@@ -33,6 +33,7 @@ from tarnkappe.io.formats import release_format, unpacked_name
 from tarnkappe.io.partitions import table_name
 from tarnkappe.job import Job
 from tarnkappe.job.places import OutputSettings
+from tarnkappe.parts import PartedPlan
 from tarnkappe.plain_json import to_json
 from tarnkappe.plan import AnyPlan, Plan
 from tarnkappe.publish.labels import Labels
@@ -101,7 +102,11 @@ def is_address(target: str | Path) -> bool:
 
 
 def write_companions(
-    stage: Staging | RemoteStaging, release: Release, plan: AnyPlan, evidence: Evidence, target: Path | None
+    stage: Staging | RemoteStaging,
+    release: Release,
+    plan: AnyPlan | PartedPlan,
+    evidence: Evidence,
+    target: Path | None,
 ) -> None:
     """Write what goes with a table: manifest, codebook and report to share, and what the publisher keeps."""
     write_json(stage.path(f"{PUBLIC}/{MANIFEST}"), release.public_manifest)
@@ -132,7 +137,7 @@ def write_companions(
                 writer.write(table)
 
 
-def _write_solutions(stage: Staging | RemoteStaging, release: Release, plan: AnyPlan) -> None:
+def _write_solutions(stage: Staging | RemoteStaging, release: Release, plan: AnyPlan | PartedPlan) -> None:
     """Write the nodes of the lattice with their figures, if the job asks for them."""
     which = release.job.output.solutions
     if which is not None:

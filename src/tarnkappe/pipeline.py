@@ -28,7 +28,8 @@ from tarnkappe.companions import (
 from tarnkappe.engines import engine_for
 from tarnkappe.engines.base import Engine
 from tarnkappe.engines.measures import measured
-from tarnkappe.errors import JobError
+from tarnkappe.engines.parts import Parts
+from tarnkappe.errors import JobError, LimitError
 from tarnkappe.estimate import Estimate, estimate
 from tarnkappe.fixes import Fix, setting
 from tarnkappe.goal import Goal
@@ -39,6 +40,7 @@ from tarnkappe.guards import (
     require_everybody,
 )
 from tarnkappe.history.keeping import remembering
+from tarnkappe.in_parts import PartDecider, plan_in_parts, why_not
 from tarnkappe.io import Source
 from tarnkappe.io.databases.address import file_of
 from tarnkappe.io.dialect import stated_dialect
@@ -48,6 +50,7 @@ from tarnkappe.job.given import data_and_folder, number_of, one_of
 from tarnkappe.job.mechanism import independent
 from tarnkappe.masks.masked import Masked
 from tarnkappe.params import SEED_BITS
+from tarnkappe.parts import PartedPlan
 from tarnkappe.phases import Phases, Progress
 from tarnkappe.plan import AnyPlan
 from tarnkappe.publication import Draft, publish_in_memory, publish_to
@@ -59,11 +62,13 @@ from tarnkappe.tally import Tally
 from tarnkappe.taxonomy.builders import File
 from tarnkappe.threads import in_background
 from tarnkappe.verification import Evidence
+from tarnkappe.wording import count as counted_as
 
 
 def check(job: Job, data: Any) -> Checked:
     """Everything `anonymize` does before it decides: read, classify, encode, count, and test that a solution exists."""
-    checked, _ = _count(job, data, Phases(None), job.seed or 0)
+    checked, engine = _count(job, data, Phases(None), job.seed or 0)
+    _require_here(engine)
     goal = job.algorithm.promised(job.goal, len(checked.tally.quasi_domains))
     job.algorithm.require_supported(checked.tally, goal)
     _require_feasible(goal, checked.tally)
@@ -78,7 +83,9 @@ def counted(job: Job, data: Any = None) -> Checked:
     given = job.data.path if data is None else data
     if given is None:
         raise JobError("E103", "the job names no data file", hint="data: {path: DATA.csv}")
-    return _count(job, given, Phases(None), job.seed or 0)[0]
+    checked, engine = _count(job, given, Phases(None), job.seed or 0)
+    _require_here(engine)
+    return checked
 
 
 def solutions(job: Job, data: Any = None, which: Which = "satisfying", *, batch: int = 1000) -> Iterator[pl.DataFrame]:
@@ -127,14 +134,18 @@ def run_job(
     one_of(job, "job", Job, Fix("tarnkappe run job.yaml", 'run_job(Job.from_yaml("job.yaml"))'))
     data, target = data_and_folder(data, folder, job.data, job.output)
     with remembering(job, target) as memory, staging(job, target, overwrite, [*_read(job, data), *inputs]) as stage:
-        run = _decide(job, data, seed, Phases(progress)).prepared()
+        run = _decide(job, data, seed, Phases(progress), in_parts=True).prepared()
 
         def rewrite(write_to: WriteTo) -> tuple[tuple[Table, ...], Evidence]:
             done = run.rewrite(write_to)
             run.engine.forget()  # what follows needs the memory
             return done
 
-        return publish_to(stage, run, job, data, target, rewrite, memory.told(job, run))
+        try:
+            return publish_to(stage, run, job, data, target, rewrite, memory.told(job, run))
+        finally:
+            if run.engine.parts is not None:
+                run.engine.parts.release()
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,7 +162,7 @@ class Decided:
     @property
     def plan(self) -> AnyPlan:
         """The groups, checked."""
-        return self._run.plan
+        return self._run.plan_here
 
     @property
     def run(self) -> Run:
@@ -258,7 +269,13 @@ def _count(job: Job, data: Any, clock: Phases, seed: int) -> tuple[Checked, Engi
         schema = independent(schema, job.goal, source.types([c.name for c in schema.sensitive]))
     schema = Schema(measured(schema.columns, job.goal, source), schema.missing_rule)
     population = _open_population(job, engine)
-    tally = engine.count(source, schema, job.aside(schema), population)
+    try:
+        tally = engine.count(source, schema, job.aside(schema), population)
+    except LimitError as error:
+        if engine.name == "streaming" and error.code == "E702" and _why_not_in_parts(job) is None:
+            hint = f"{error.hint}\nOr let the executors of Spark decide, part by part:  --engine spark"
+            raise LimitError(error.code, error.message, details=error.details, hint=hint) from None
+        raise
     if tally.n_records != source.n_rows:  # what an engine counted, against what the reader of the file found
         raise source.unreadable()
     if population is not None and any(c.needs_everybody for c in job.goal.criteria):
@@ -299,12 +316,64 @@ def _require_feasible(goal: Goal, tally: Tally) -> None:
         raise goal.infeasible(tally, lost)
 
 
-def _decide(job: Job, data: Any, seed: int | None, clock: Phases) -> Run:
+def _require_here(engine: Engine) -> None:
+    """Refuse cells that are too many for this machine where all of them are needed."""
+    if engine.parts is not None:
+        raise LimitError(
+            "E702",
+            f"the {counted_as(engine.parts.n_cells)} distinct combinations of the columns that are counted take more "
+            "memory than is allowed",
+            hint="tarnkappe run JOB.yaml   decides and writes them in parts; all else needs more, with  --memory",
+        )
+
+
+def _why_not_in_parts(job: Job) -> str | None:
+    """Why the groups of a job cannot be decided in parts, in words; None if they can."""
+    asked = {
+        "attacks are carried out": bool(job.attacks),
+        "a history is kept": job.history is not None,
+        "masks are put on": bool(job.masks),
+        "a recoding is written": job.output.recoding,
+        "solutions are written": job.output.solutions is not None,
+    }
+    further = [what for what, is_asked in asked.items() if is_asked]
+    return f"{further[0]}, which takes all cells at once" if further else why_not(job.algorithm, job.goal)
+
+
+def _decide_in_parts(job: Job, checked: Checked, parts: Parts, seed: int) -> tuple[Algorithm, str | None, PartedPlan]:
+    """The groups of a job whose cells are elsewhere, decided there."""
+    algorithm, why = job.algorithm.chosen_for(checked.tally, job.goal), job.algorithm.why(checked.tally, job.goal)
+    goal = algorithm.promised(job.goal, len(checked.tally.quasi_domains))
+    reason = _why_not_in_parts(job) or why_not(algorithm, goal)
+    if reason is not None:
+        raise LimitError(
+            "E702",
+            "the cells take more memory than is allowed, and they cannot be decided in parts",
+            details=[
+                f"The data have {counted_as(parts.n_cells)} distinct combinations of the columns that are counted.",
+                f"In parts: {reason}.",
+            ],
+            hint="Allow more with  --memory, or declare fewer or coarser quasi-identifiers.",
+        )
+    algorithm.require_supported(checked.tally, goal)
+    _require_feasible(goal, checked.tally)
+    decider = PartDecider(algorithm, goal, job.data.missing, seed, job.time_limit)
+    return algorithm, why, plan_in_parts(parts, decider)
+
+
+def _decide(job: Job, data: Any, seed: int | None, clock: Phases, *, in_parts: bool = False) -> Run:
     seed = next(s for s in (number_of(seed, "seed"), job.seed, secrets.randbits(SEED_BITS)) if s is not None)
     checked, engine = _count(job, data, clock, seed)
     digest = in_background(lambda: checked.source.sha256)
+    if not in_parts:
+        _require_here(engine)
     clock.begin("decide")
-    algorithm, why, plan = decide_cells(job, checked.tally, seed, Watch(clock.step, job.time_limit))
+    algorithm: Algorithm
+    plan: AnyPlan | PartedPlan
+    if engine.parts is not None:
+        algorithm, why, plan = _decide_in_parts(job, checked, engine.parts, seed)
+    else:
+        algorithm, why, plan = decide_cells(job, checked.tally, seed, Watch(clock.step, job.time_limit))
     return Run(checked, engine, algorithm, why, plan, seed, clock, job.data.missing, digest)
 
 

@@ -26,6 +26,15 @@ from tarnkappe.securing import secured
 from tarnkappe.tally import Tally, distinct_rows
 from tarnkappe.threads import map_threads
 
+#: Sizes, and how many groups have each.
+Distribution = tuple[tuple[int, int], ...]
+
+
+def size_distribution(of: Counts) -> Distribution:
+    """Group sizes and how many groups have each."""
+    sizes, counts = np.unique(of, return_counts=True)
+    return tuple((int(s), int(c)) for s, c in zip(sizes, counts, strict=True))
+
 
 class Planned(ABC):
     """What is ready to be written, whatever its groups say."""
@@ -62,6 +71,11 @@ class Planned(ABC):
     def n_published(self) -> int:
         """Number of records published."""
         return self.tally.n_records - self.suppressed
+
+    @property
+    def sizes_before(self) -> Distribution:
+        """Records per combination of quasi-identifiers in the data, and how many combinations have each number."""
+        return size_distribution(self.tally.tuple_sizes[self.tally.tuple_sizes > 0])
 
     @property
     def remarks(self) -> Mapping[str, Floats]:
@@ -152,6 +166,10 @@ class Plan(Planned):
     def figures(self) -> Mapping[str, GroupFigure]:
         """Numbers about each group that stand beside its labels."""
         return self.form.figures(self.tally, self.grouping)
+
+    def published_in(self, j: int) -> tuple[Boxes, Labels]:
+        """All that is published in a quasi-identifier: boxes, of which only this column matters, and their labels."""
+        return self.boxes, self.labels[j]
 
     def figure_names(self, schema: Schema) -> dict[str, str]:
         """The column in which each figure stands: its name, unless the data have a column of that name."""

@@ -126,7 +126,7 @@ def publish_to(
             hashing = in_background(lambda: {sheet: source.sha256 for sheet, source in written.items()})
             found = run.verify(written, described, shown, evidence)
             attacks = withstood(job, run, written, shown)
-            notices = _notices(run, job, written[MAIN], format_)
+            notices = _notices(run, job, written[MAIN], format_, found)
             dialect = _as_it_shows(job, written[MAIN], dialect)
             digests = hashing.result()
             rows = {sheet: source.n_rows for sheet, source in written.items()}
@@ -194,10 +194,12 @@ def _private(run: Run) -> dict[str, Any]:
     }
 
 
-def _notices(run: Run, job: Job, written: Source, format_: Format | None = None) -> tuple[Notice, ...]:
+def _notices(
+    run: Run, job: Job, written: Source, format_: Format | None = None, found: Verification | None = None
+) -> tuple[Notice, ...]:
     """All warnings about a release."""
-    schema, source = run.checked.schema, run.checked.source
-    told = run.checked.notices + said_aloud(job, schema, run.plan, source, written, format_)
+    schema, source, in_parts = run.checked.schema, run.checked.source, None if found is None else found.in_parts
+    told = run.checked.notices + said_aloud(job, schema, run.plan, source, written, format_, in_parts)
     if STOPPED in run.plan.notes:
         told += (Notice("W616", f"the search was stopped {run.plan.notes[STOPPED]}"),)
     return told

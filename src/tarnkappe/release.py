@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tarnkappe._version import __version__
-from tarnkappe.arrays import Counts
 from tarnkappe.attacks import Finding
 from tarnkappe.codebook import Entry, codebook
 from tarnkappe.columns import ColumnSummary, summarise_columns, with_masks
@@ -21,7 +20,8 @@ from tarnkappe.errors import Notice, RefusedError
 from tarnkappe.job import Job
 from tarnkappe.left_out import Bias, bias_of
 from tarnkappe.metrics import all_metrics, score_plan
-from tarnkappe.plan import AnyPlan
+from tarnkappe.parts import PartedPlan
+from tarnkappe.plan import AnyPlan, size_distribution
 from tarnkappe.publish.sheets import MAIN
 from tarnkappe.risks.exposing import Exposing, exposing
 from tarnkappe.schema import Schema
@@ -260,22 +260,17 @@ def _shown(verdicts: tuple[Verdict, ...], job: Job, published: Collection[str]) 
     return tuple(replace(v, reached=float("nan")) if v.asked in secret else v for v in verdicts)
 
 
-def summarise_scores(plan: AnyPlan, target: str | None = None) -> tuple[Score, ...]:
+def summarise_scores(plan: AnyPlan | PartedPlan, target: str | None = None) -> tuple[Score, ...]:
     """All metrics of a plan with their sentences; `target` is the column that the algorithm kept apart, if any."""
     metrics = all_metrics()
+    found = plan.scores if isinstance(plan, PartedPlan) else score_plan(plan, target)
     return tuple(
         Score(name, metrics[name].title, value, metrics[name].say(value), metrics[name].goal)
-        for name, value in score_plan(plan, target).items()
+        for name, value in found.items()
     )
 
 
-def size_distribution(of: Counts) -> tuple[tuple[int, int], ...]:
-    """Group sizes and how many groups have each."""
-    sizes, counts = np.unique(of, return_counts=True)
-    return tuple((int(s), int(c)) for s, c in zip(sizes, counts, strict=True))
-
-
-def summarise_remarks(plan: AnyPlan) -> dict[str, tuple[tuple[float, int], ...]]:
+def summarise_remarks(plan: AnyPlan | PartedPlan) -> dict[str, tuple[tuple[float, int], ...]]:
     """The numbers about groups, to two places, and how many groups have each."""
     out = {}
     for name, values in plan.remarks.items():
@@ -291,7 +286,7 @@ def missing_sentence(rule: str | None) -> str:
 
 def describe(
     job: Job,
-    plan: AnyPlan,
+    plan: AnyPlan | PartedPlan,
     schema: Schema,
     verdicts: tuple[Verdict, ...],
     notices: tuple[Notice, ...],
@@ -338,8 +333,8 @@ def describe(
         n_input=plan.tally.n_records,
         n_published=plan.n_published,
         n_groups=plan.n_groups,
-        unique_before=int((plan.tally.tuple_sizes == 1).sum()),
-        group_sizes=size_distribution(plan.sizes),
+        unique_before=dict(plan.sizes_before).get(1, 0),
+        group_sizes=plan.size_counts if isinstance(plan, PartedPlan) else size_distribution(plan.sizes),
         missing_rule=missing_words,
         public_manifest=facts,
         private_manifest={
@@ -351,9 +346,9 @@ def describe(
             **({"attacks": [found.as_dict() for found in attacks]} if attacks else {}),
         },
         remarks=summarise_remarks(plan),
-        left_out=bias_of(plan),
-        exposing=exposing(plan.tally),
-        sizes_before=size_distribution(plan.tally.tuple_sizes[plan.tally.tuple_sizes > 0]),
+        left_out=() if isinstance(plan, PartedPlan) else bias_of(plan),
+        exposing=() if isinstance(plan, PartedPlan) else exposing(plan.tally),
+        sizes_before=plan.sizes_before,
         codebook=codebook(plan, schema, missing_text),
         proved=proved,
         attacks=attacks,

@@ -18,14 +18,17 @@ from tarnkappe.companions import (
     population_table,
 )
 from tarnkappe.engines.base import Engine, Writer
+from tarnkappe.engines.parts import Parts
 from tarnkappe.engines.values import CellValues
 from tarnkappe.errors import JobError, Notice
 from tarnkappe.fixes import setting
 from tarnkappe.guards import (
     refuse_identifiers,
 )
+from tarnkappe.in_parts import recount_parts
 from tarnkappe.io import Source
 from tarnkappe.masks.masked import Masked, require_kept
+from tarnkappe.parts import PartedPlan
 from tarnkappe.phases import Phases
 from tarnkappe.plan import AnyPlan, DealtPlan, Plan
 from tarnkappe.publish.sheets import MAIN
@@ -85,7 +88,7 @@ class Run:
     #: The algorithm that decided: the job's, or the one that it chose.
     algorithm: Algorithm
     why: str | None
-    plan: AnyPlan
+    plan: AnyPlan | PartedPlan
     seed: int
     clock: Phases
     #: The texts that stand for a missing value.
@@ -94,6 +97,12 @@ class Run:
     digest: Pending[str]
     #: Which of the releases of this decision it is.
     copy: int = 0
+
+    @property
+    def plan_here(self) -> AnyPlan:
+        """The plan with all its groups; a job that needs them is not decided in parts."""
+        assert not isinstance(self.plan, PartedPlan), "groups in parts are not held here"
+        return self.plan
 
     @cached_property
     def chance(self) -> np.random.Generator:
@@ -111,6 +120,8 @@ class Run:
     @cached_property
     def _way(self) -> _Way:
         """How groups that say what these do are written and found again."""
+        if isinstance(self.plan, PartedPlan):
+            return _InParts(self, self.plan)
         return _ByLabels(self, self.plan) if isinstance(self.plan, Plan) else _ByNumbers(self, self.plan)
 
     def rewrite(self, write_to: WriteTo) -> tuple[tuple[Table, ...], Evidence]:
@@ -221,7 +232,11 @@ class _ByLabels(_Way):
         step = run.clock.step
         found = verify_table(table, names, columns, plan.goal, domains, evidence, step, plan=plan, types=types)
         if found.columns == plan.columns(schema):
-            lies = untrue_labels(plan, run.missing) + untrue_records(plan, table, evidence.ledger)
+            types_of_labels = {
+                domain.name: pl.String() if x.numbers is None else x.numbers.dtype
+                for domain, x in zip(plan.tally.quasi_domains, plan.labels, strict=True)
+            }
+            lies = untrue_labels(plan, run.missing) + untrue_records(types_of_labels, table, evidence.ledger)
             lies += untrue_figures(plan, schema, table)
             found = replace(found, untrue=(*found.untrue, *lies))
         return found
@@ -231,6 +246,44 @@ class _ByLabels(_Way):
 
     def numbers_among(self, columns: Sequence[str]) -> set[str]:
         return {name for name, label in self.plan.shown(self.run.checked.schema).items() if label.numbers is not None}
+
+
+@dataclass(frozen=True, eq=False)
+class _InParts(_Way):
+    """Groups were decided in parts, where they are written and recounted too."""
+
+    run: Run
+    plan: PartedPlan
+
+    @property
+    def _parts(self) -> Parts:
+        assert self.run.engine.parts is not None, "the cells are in parts"
+        return self.run.engine.parts
+
+    def rewrite(self, write_to: WriteTo) -> tuple[tuple[Table, ...], Evidence]:
+        run, schema = self.run, self.run.checked.schema
+        with write_to(MAIN) as writer:
+            ledger = self._parts.rewrite(schema, schema.published, writer, self.plan.n_published, run.chance)
+        return (Table(MAIN, schema.published, "One row for every person."),), Evidence(ledger=ledger)
+
+    def recount(
+        self,
+        written: Mapping[str, Source],
+        evidence: Evidence,
+        columns: Sequence[Column],
+        domains: Mapping[str, Domain],
+        types: Mapping[str, pl.DataType],
+    ) -> Verification:
+        schema, table = self.run.checked.schema, written[MAIN]
+        found = recount_parts(self._parts, self.plan, table, schema, types)
+        lies = untrue_records({c.name: pl.String() for c in schema.quasi}, table, evidence.ledger)
+        return replace(found, untrue=(*found.untrue, *lies))
+
+    def told(self) -> dict[str, Any]:
+        return {}
+
+    def numbers_among(self, columns: Sequence[str]) -> set[str]:
+        return set()
 
 
 @dataclass(frozen=True, eq=False)

@@ -119,17 +119,16 @@ def _label_codes(series: pl.Series, labels: Labels, source: Source) -> Codes:
     return np.where(values.is_null().to_numpy(), -1, found.fill_null(-2).to_numpy()).astype(np.int32)
 
 
-def untrue_records(plan: Plan, source: Source, ledger: Ledger | None) -> list[str]:
-    """What is wrong with the columns that passed through, in words; nothing if there are none."""
+def untrue_records(labels: Mapping[str, pl.DataType], source: Source, ledger: Ledger | None) -> list[str]:
+    """What is wrong with the columns that passed through, in words; nothing if there are none.
+
+    `labels` are the types of the labels by quasi-identifier.
+    """
     if ledger is None:
         return []
     problems = []
     if not ledger.as_planned:
         problems.append("records went to groups that their cells were not planned for")
-    labels = {
-        domain.name: pl.String() if x.numbers is None else x.numbers.dtype
-        for domain, x in zip(plan.tally.quasi_domains, plan.labels, strict=True)
-    }
     if source.fingerprint(labels, ledger.carried) != ledger.rows:
         problems.append("what was kept unchanged does not stand with the labels of those whose it is")
     return problems

@@ -25,6 +25,7 @@ from tarnkappe.groups import GroupStats
 from tarnkappe.io import Source, is_text
 from tarnkappe.io.cells import Step
 from tarnkappe.io.kept import restored
+from tarnkappe.parts import Recounted
 from tarnkappe.plan import Plan
 from tarnkappe.schema import KEYS, Column
 from tarnkappe.tally import Domain
@@ -52,6 +53,8 @@ class Verification:
     untrue: tuple[str, ...] = ()
     #: What else was checked in the table itself and found to be so, in words.
     proved: tuple[str, ...] = ()
+    #: What parts of the table told, where no machine has seen all of it.
+    in_parts: Recounted | None = None
 
     @property
     def ok(self) -> bool:
@@ -135,13 +138,42 @@ def verify_table(
     else:
         cells = source.cells(shown, step)
         frame, records = cells.frame(), cells.count
-    known = {name: t for name, t in (types or {}).items() if name in frame.columns and not is_text(t)}
-    frame = frame.with_columns(restored(n, frame.schema[n], t, source.decimal).alias(n) for n, t in known.items())
+    frame = as_they_were(frame, types or {}, source.decimal)
     n_records = int(records.sum())
     if suppressed is not None:
         said = frame.select(pl.any_horizontal(pl.col(q).cast(pl.String).ne_missing(suppressed) for q in quasi))
         frame, records = frame.filter(said.to_series()), records[said.to_series().to_numpy()]
-    keys = pl.DataFrame(map_threads(lambda name: _compact(frame[name]), quasi))
+    keys = compact(frame, quasi)
+    counted = encoded(frame, records, needed, source, domains)
+    untrue: list[str] = []
+    if plan is not None:
+        same = {c.name: counted[c.name][0] for c in needed if c.role not in KEYS}
+        untrue = untrue_cells(plan, source, frame, records, same)
+    looked_at = {name: found for name, found in counted.items() if name in goal.columns or goal.joint}
+    stats, labels = recounted(keys, records, looked_at, goal, evidence.population, quasi, wildcard)
+    if goal.centre_columns:
+        stats = replace(stats, distances=_distances(stats, labels, evidence, goal.centre_columns, source))
+    people = 0 if stats.population is None else int(stats.population.sum())
+    sizes = stats.size[stats.size > 0]
+    left_out = n_records - int(records.sum())
+    verdicts = goal.verdicts(stats)
+    return Verification(source.columns, n_records, sizes, verdicts, people, stats, labels, left_out, tuple(untrue))
+
+
+def as_they_were(frame: pl.DataFrame, types: Mapping[str, pl.DataType], decimal: str) -> pl.DataFrame:
+    """The table with the types that columns had in the input, where a file holds their texts."""
+    known = {name: t for name, t in types.items() if name in frame.columns and not is_text(t)}
+    return frame.with_columns(restored(n, frame.schema[n], t, decimal).alias(n) for n, t in known.items())
+
+
+def encoded(
+    frame: pl.DataFrame,
+    records: Counts,
+    needed: Sequence[Column],
+    source: Source,
+    domains: Mapping[str, Domain] | None = None,
+) -> dict[str, tuple[Codes, Domain]]:
+    """The codes of columns of a published table, and what they mean: what they meant in the input if that is known."""
     counted: dict[str, tuple[Codes, Domain]] = {}
     for column in needed:
         series = read_kind(frame[column.name], column, source)
@@ -152,19 +184,7 @@ def verify_table(
         if codes.min(initial=0) < 0:
             raise _failed(source.name, [f"'{column.name}' has values that the input does not have"])
         counted[column.name] = codes, domains[column.name]
-    untrue: list[str] = []
-    if plan is not None:
-        same = {c.name: counted[c.name][0] for c in needed if c.role not in KEYS}
-        untrue = untrue_cells(plan, source, frame, records, same)
-    looked_at = {name: found for name, found in counted.items() if name in goal.columns or goal.joint}
-    stats, labels = _recount(keys, records, looked_at, goal, evidence.population, quasi, wildcard)
-    if goal.centre_columns:
-        stats = replace(stats, distances=_distances(stats, labels, evidence, goal.centre_columns, source))
-    people = 0 if stats.population is None else int(stats.population.sum())
-    sizes = stats.size[stats.size > 0]
-    left_out = n_records - int(records.sum())
-    verdicts = goal.verdicts(stats)
-    return Verification(source.columns, n_records, sizes, verdicts, people, stats, labels, left_out, tuple(untrue))
+    return counted
 
 
 def rows_of(evidence: Evidence, hidden: list[str], n: int, where: str) -> pl.DataFrame:
@@ -233,12 +253,13 @@ def _distances(
     return out
 
 
-def _compact(series: pl.Series) -> pl.Series:
-    """Texts as categories: the same groups for a fraction of the memory."""
-    return series.cast(pl.Categorical) if is_text(series.dtype) else series
+def compact(frame: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
+    """Some columns, their texts as categories: the same groups for a fraction of the memory."""
+    texts = {name for name in columns if is_text(frame.schema[name])}
+    return pl.DataFrame(map_threads(lambda n: frame[n].cast(pl.Categorical) if n in texts else frame[n], columns))
 
 
-def _recount(
+def recounted(
     keys: pl.DataFrame,
     records: Counts,
     counted: Mapping[str, tuple[Codes, Domain]],
@@ -246,10 +267,12 @@ def _recount(
     population: pl.DataFrame | None,
     names: Sequence[str],
     wildcard: bool = False,
+    tables: Mapping[str, Counts] | None = None,
 ) -> tuple[GroupStats, pl.DataFrame]:
     """Number the groups, and gather the rows of each: row ``i`` of `keys` stands for ``records[i]`` records.
 
-    Returns what was counted and the labels of the groups.
+    Returns what was counted and the labels of the groups. Where these are not all rows of a table, `tables` says how
+    often each value occurs in it.
     """
     quasi = [f"_quasi{j}" for j in range(keys.width)]  # names of our own, whatever the columns are called
     keys.columns = quasi
@@ -279,7 +302,7 @@ def _recount(
     numbers = np.column_stack([_numbers(labels[q]) for q in quasi]) if "projection" in goal.scopes else None
     sensitive = {name: (codes[name], domains[name]) for name in domains}
     stats = GroupStats.from_cells(
-        group, records, sensitive, joint=combined, population=people, keys=numbers, quasi=names
+        group, records, sensitive, joint=combined, tables=tables, population=people, keys=numbers, quasi=names
     )
     return stats, labels.rename(dict(zip(quasi, names, strict=True)))
 

@@ -58,6 +58,10 @@ class Algorithm(Declared, ABC):
     #: Whether it can leave a missing cell open to any group (``missing_rule: wildcard``).
     handles_wildcards: ClassVar[bool] = False
 
+    #: Whether parts of a table that is cut along a curve can be decided one by one: it publishes boxes that lie tight
+    #: around the cells of their groups, and how one group is recoded says nothing about the next.
+    decides_parts: ClassVar[bool] = False
+
     #: The most records it takes, where more would take too long, and the name of one that takes more.
     most_records: ClassVar[int | None] = None
     for_more: ClassVar[str] = "mondrian"

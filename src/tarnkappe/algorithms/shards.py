@@ -156,6 +156,9 @@ class Secrets:
                 for i, d in enumerate(self.domains)
                 if d.name in goal.columns
             }
+        whole = shards.shards[0].tally.whole
+        if whole is not None:  # the shards are those of a part
+            self.tables = goal.table_distributions(whole)
 
     def __len__(self) -> int:
         return len(self.values)

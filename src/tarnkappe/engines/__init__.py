@@ -19,7 +19,7 @@ def engine_for(settings: EngineSettings, data: Any) -> Engine:
     if name == "spark":
         from tarnkappe.engines.spark import SparkEngine
 
-        return SparkEngine(master=settings.master)
+        return SparkEngine(master=settings.master, limit=settings.limit)
     if name == "streaming":
         from tarnkappe.engines.streaming import StreamingEngine
 

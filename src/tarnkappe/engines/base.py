@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 
 from tarnkappe.engines.ledger import Ledger
+from tarnkappe.engines.parts import Parts
 from tarnkappe.io import Format, Source, TableWriter, open_source
 from tarnkappe.io.cells import Step
 from tarnkappe.io.dialect import CsvDialect
@@ -71,6 +72,8 @@ class Engine(ABC):
     keeps_order: ClassVar[bool] = True
     #: Told how far a pass over the records has come.
     step: Step | None = None
+    #: The cells that `count` counted, if they are too many for this machine; then it returned their outline.
+    parts: Parts | None = None
 
     def open(self, data: Any, dialect: CsvDialect | None = None, missing: tuple[str, ...] = ("",)) -> Source:
         """Open a table that this engine can read."""

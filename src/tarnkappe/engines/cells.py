@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,23 +32,11 @@ def tally_of_cells(
 
     `people` are the distinct rows of a public table in the quasi-identifiers.
     """
-    others = {name: _examples(values) for name, values in zip(cells.names, cells.values, strict=True)}
-
-    def encode(column: Column) -> tuple[NDArray[Any], Domain]:
-        values, weights = _distinct(cells, column.name)
-        series = read_kind(values, column, source, distinct=True)
-        if column.role != "quasi":
-            return encode_sensitive(series, column, weights)
-        where = source.name
-        if people is not None and population is not None:
-            public, further = _distinct(people, column.name)
-            series = stacked(series, read_kind(public, column, population, distinct=True))
-            weights = np.concatenate([weights, further])
-            where = f"{where} or {population.name}"
-        return encode_quasi(series, column, schema.missing_rule, others, where, weights, decimal=source.decimal)
-
-    quasi = map_threads(encode, schema.quasi)
-    counted = map_threads(encode, [*schema.sensitive, *aside])
+    columns = [*schema.quasi, *schema.sensitive, *aside]
+    values = {c.name: _distinct(cells, c.name) for c in columns}
+    public = None if people is None else {c.name: _distinct(people, c.name) for c in schema.quasi}
+    encoded = encode_values(columns, values, source, schema, public, population)
+    quasi, counted = encoded[: len(schema.quasi)], encoded[len(schema.quasi) :]
     domains = [domain for _, domain in quasi]
 
     def along(given: Cells, column: Column, codes: NDArray[Any], skip: int = 0) -> NDArray[Any]:
@@ -68,12 +56,43 @@ def tally_of_cells(
     for column, (codes, _) in zip(schema.quasi, quasi, strict=True):
         own = len(cells.values[cells.names.index(column.name)])
         shown.append(along(people, column, codes, own))
-    public, _ = count_cells(shown, [], domains, [], people.count)
-    tally, moved = with_population(tally, public)
+    everybody, _ = count_cells(shown, [], domains, [], people.count)
+    tally, moved = with_population(tally, everybody)
     return tally, moved[cell]
 
 
-def _distinct(cells: Cells, name: str) -> tuple[pl.Series, NDArray[np.int64]]:
+#: Values of a column, the missing one first, and how many records have each.
+Distinct = tuple[pl.Series, NDArray[np.int64]]
+
+
+def encode_values(
+    columns: Sequence[Column],
+    values: Mapping[str, Distinct],
+    source: Source,
+    schema: Schema,
+    public: Mapping[str, Distinct] | None = None,
+    population: Source | None = None,
+) -> list[tuple[NDArray[Any], Domain]]:
+    """The code of every value of some columns, and what codes mean; values of a public table come after the others."""
+    others = {name: _examples(given) for name, (given, _) in values.items()}
+
+    def encode(column: Column) -> tuple[NDArray[Any], Domain]:
+        given, weights = values[column.name]
+        series = read_kind(given, column, source, distinct=True)
+        if column.role != "quasi":
+            return encode_sensitive(series, column, weights)
+        where = source.name
+        if public is not None and population is not None:
+            shown, further = public[column.name]
+            series = stacked(series, read_kind(shown, column, population, distinct=True))
+            weights = np.concatenate([weights, further])
+            where = f"{where} or {population.name}"
+        return encode_quasi(series, column, schema.missing_rule, others, where, weights, decimal=source.decimal)
+
+    return map_threads(encode, columns)
+
+
+def _distinct(cells: Cells, name: str) -> Distinct:
     """The values of a column, the missing one first, and how many records have each."""
     j = cells.names.index(name)
     counts = np.bincount(cells.codes[:, j], cells.count, minlength=len(cells.values[j]))

@@ -31,7 +31,8 @@ def _engine(name: str) -> Fix:
 class EngineSettings:
     """Where records are counted and rewritten.
 
-    `memory` is how much the process may take, such as ``2GB``. `master` is where Spark runs, such as ``local[*]``,
+    `memory` is how much the process may take, such as ``2GB``; on Spark, how much each process may take that decides
+    about groups, here or on an executor. `master` is where Spark runs, such as ``local[*]``,
     ``spark://host:7077`` or ``yarn``.
     """
 
@@ -47,10 +48,8 @@ class EngineSettings:
             )
         if self.master is not None and self.name != "spark":
             raise JobError("E110", "'master' says where Spark runs, but the engine is not spark", hint=_engine("spark"))
-        if self.memory is not None and self.name in ("memory", "spark"):
-            raise JobError(
-                "E110", f"'memory' is a limit that the engine {self.name} cannot keep", hint=_engine("streaming")
-            )
+        if self.memory is not None and self.name == "memory":
+            raise JobError("E110", "'memory' is a limit that the engine memory cannot keep", hint=_engine("streaming"))
         self.limit  # noqa: B018  # says at once if the text is no amount
 
     @property

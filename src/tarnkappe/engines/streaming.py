@@ -15,6 +15,7 @@ from tarnkappe.arrays import Codes, Counts
 from tarnkappe.engines.base import Engine, Rewritten, Writer
 from tarnkappe.engines.cells import tally_of_cells
 from tarnkappe.engines.ledger import LedgerKeeper
+from tarnkappe.engines.needs import memory_for
 from tarnkappe.engines.shuffle import Shuffle
 from tarnkappe.errors import DataError, LimitError
 from tarnkappe.groups import SUPPRESSED, Grouping
@@ -28,12 +29,6 @@ from tarnkappe.wording import count
 
 #: Records that are made up at a time when the plan alone says what to write.
 _CHUNK = 1 << 21
-
-#: What a process takes before it has read anything, and what one batch may take, in bytes.
-_BASE = 600 << 20
-
-#: Bytes that a cell takes until the release is verified, and more of them per column; measured, see bench/RESULTS.md.
-_PER_CELL, _PER_CODE = 230, 16
 
 #: Bytes that a record takes in a second pass if records of one cell go to several groups.
 _PER_RECORD = 10
@@ -200,7 +195,7 @@ class StreamingEngine(Engine):
 
     def _require_memory(self, n_cells: int, n_columns: int, n_records: int = 0) -> None:
         """Say that the memory allowed is not enough before the system says it."""
-        needed = _BASE + n_cells * (_PER_CELL + _PER_CODE * n_columns) + _PER_RECORD * n_records
+        needed = memory_for(n_cells, n_columns) + _PER_RECORD * n_records
         if self._limit is not None and needed > self._limit:
             raise LimitError(
                 "E702",

@@ -9,16 +9,18 @@ from tarnkappe.guards.outcome import (
     notices_about_deal,
     notices_about_formulas,
     notices_about_kept,
+    notices_about_parts,
     notices_about_plan,
     notices_about_release,
 )
 from tarnkappe.guards.people import notices_about_people
 from tarnkappe.io import Format, Source
 from tarnkappe.job import Job
+from tarnkappe.parts import PartedPlan, Recounted
 from tarnkappe.plan import AnyPlan, DealtPlan
 from tarnkappe.schema import Schema
 from tarnkappe.spellings import notices_about_spellings
-from tarnkappe.tally import Tally
+from tarnkappe.tally import Tally, outline
 
 
 def foreseen(source: Source, schema: Schema, goal: Goal, tally: Tally) -> tuple[Notice, ...]:
@@ -30,13 +32,27 @@ def foreseen(source: Source, schema: Schema, goal: Goal, tally: Tally) -> tuple[
 
 
 def said_aloud(
-    job: Job, schema: Schema, plan: AnyPlan, source: Source, written: Source, format_: Format | None = None
+    job: Job,
+    schema: Schema,
+    plan: AnyPlan | PartedPlan,
+    source: Source,
+    written: Source,
+    format_: Format | None = None,
+    found: Recounted | None = None,
 ) -> tuple[Notice, ...]:
     """What follows from the groups formed and from the table written, also about the file if there is one.
 
-    Readers are told too, so it is about the release: a record that was suppressed leaves no trace in it.
+    Readers are told too, so it is about the release: a record that was suppressed leaves no trace in it. Of groups that
+    are in parts, what was `found` in the table tells.
     """
     risky = format_ == "csv" and not job.output.spreadsheet_safe
+    if isinstance(plan, PartedPlan):
+        assert found is not None, "the table was recounted in parts"
+        told = notices_about_people(source, schema, job.goal) + notices_about_reasons(written, schema.columns)
+        published = outline([], list(found.tables.values()), [], plan.tally.sensitive_domains)
+        told += notices_about_spellings(published) + notices_about_parts(job, plan, found, schema)
+        told += notices_about_release(written, schema, job.goal)
+        return told + (notices_about_formulas(plan, schema, written) if risky else ())
     if isinstance(plan, DealtPlan):
         told = notices_about_deal(job, plan, schema)
         told += notices_about_reasons(written, schema.columns, coarsened=plan.form.coarsens)

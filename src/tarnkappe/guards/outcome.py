@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from tarnkappe.arrays import Counts, Floats
 from tarnkappe.distances import distances_of
 from tarnkappe.errors import DataError, Notice
 from tarnkappe.fixes import role
@@ -15,6 +16,7 @@ from tarnkappe.io import Source
 from tarnkappe.io.formulas import any_formula
 from tarnkappe.job import Job
 from tarnkappe.looks.facts import uniqueness
+from tarnkappe.parts import PartedPlan, Recounted, same_for_all, wildcard_cells
 from tarnkappe.plan import AnyPlan, DealtPlan, Plan
 from tarnkappe.schema import Column, Schema
 from tarnkappe.tally import Tally
@@ -55,31 +57,52 @@ def notices_about_plan(job: Job, plan: Plan, schema: Schema) -> tuple[Notice, ..
     if plan.grouping.suppressed:
         share = plan.grouping.suppressed / plan.tally.n_records
         out.append(Notice("W606", f"{plural(plan.grouping.suppressed, 'record')} ({percent(share)}) suppressed"))
-    wild = _wildcard_cells(plan)
-    if wild:
-        out.append(Notice("W607", f"{wild} missing cells were published with the value of their group", internal=True))
+    out += _wildcards(wildcard_cells(plan))
     unguarded: list[Column] = []
     if not job.goal.is_mechanism:
         unguarded = [c for c in schema.sensitive if c.name not in job.goal.columns]
     for column in unguarded:
         histogram = GroupStats.of(plan.tally, plan.grouping, [column.name]).histograms[column.name]
-        alone = np.diff(histogram.indptr) == 1
-        if alone.any():
-            where = f"{plural(int(alone.sum()), 'group')} ({plural(int(plan.sizes[alone].sum()), 'record')})"
-            out.append(
-                Notice(
-                    "W605",
-                    f"in {where} everyone has the same '{column.name}'",
-                    hint=f"Add  - l-diversity: {{column: {column.name}, l: 2}}.",
-                )
-            )
+        out += _all_the_same(column.name, *same_for_all(histogram, plan.sizes))
     if job.goal.is_mechanism:
         out.extend(_counted_as_missing(plan.tally))
     else:
         changed = {name for mask in job.masks for name in mask.changes}  # nobody knows these values of a person
         unchanged = [column for column in schema.sensitive if column.name not in changed]
-        out.extend(notice for column in unchanged for notice in _told_apart(plan, column))
+        kept = plan.grouping.group >= 0
+        for column in unchanged:
+            values = plan.tally.sensitive[plan.grouping.cell[kept], plan.tally.sensitive_index(column.name)]
+            out += _told_apart(column, np.bincount(values, plan.grouping.quota[kept]), plan.n_published)
     return (*out, *_almost_equal(plan))
+
+
+def notices_about_parts(job: Job, plan: PartedPlan, found: Recounted, schema: Schema) -> tuple[Notice, ...]:
+    """Warnings that follow from groups of which no machine has seen all: what the recount found in all parts."""
+    out = []
+    if plan.suppressed:
+        share = plan.suppressed / plan.tally.n_records
+        out.append(Notice("W606", f"{plural(plan.suppressed, 'record')} ({percent(share)}) suppressed"))
+    out += _wildcards(plan.figures.wildcards)
+    for name, alike in found.same_for_all.items():
+        out += _all_the_same(name, *alike)
+    for column in schema.sensitive:
+        out += _told_apart(column, found.tables[column.name], plan.n_published)
+    return tuple(out)
+
+
+def _wildcards(cells: int) -> Iterator[Notice]:
+    if cells:
+        yield Notice("W607", f"{cells} missing cells were published with the value of their group", internal=True)
+
+
+def _all_the_same(column: str, groups: int, records: int) -> Iterator[Notice]:
+    """A warning if some groups of so many records have one value of a column that no criterion looks at."""
+    if groups:
+        yield Notice(
+            "W605",
+            f"in {plural(groups, 'group')} ({plural(records, 'record')}) everyone has the same '{column}'",
+            hint=f"Add  - l-diversity: {{column: {column}, l: 2}}.",
+        )
 
 
 def _almost_equal(plan: Plan) -> list[Notice]:
@@ -162,19 +185,18 @@ def _counted_as_missing(tally: Tally) -> Iterator[Notice]:
             )
 
 
-def _told_apart(plan: Plan, column: Column) -> list[Notice]:
-    """A warning if a sensitive value, which is published unchanged, often belongs to one published record only."""
-    grouping = plan.grouping
-    j = [d.name for d in plan.tally.sensitive_domains].index(column.name)
-    kept = grouping.group >= 0
-    values = plan.tally.sensitive[grouping.cell[kept], j]
-    alone = int((np.bincount(values, grouping.quota[kept]) == 1).sum())
-    if alone <= _MANY_ALONE * plan.n_published:
-        return []
-    having = f"{count(alone)} of {plural(plan.n_published, 'record')} have a value of their own"
+def _told_apart(column: Column, published: Counts | Floats, n_published: int) -> Iterator[Notice]:
+    """A warning if a sensitive value, which is published unchanged, often belongs to one published record only.
+
+    `published` says how many records have each value.
+    """
+    alone = int((published == 1).sum())
+    if alone <= _MANY_ALONE * n_published:
+        return
+    having = f"{count(alone)} of {plural(n_published, 'record')} have a value of their own"
     words = f"'{column.name}' is published unchanged, and {having}: whoever knows it finds the person"
     coarse = "numeric" if column.kind == "numeric" else "suppress"
-    return [Notice("W603", words, hint=f"Coarsen it:  {role(column.name, 'quasi', coarse)}")]
+    yield Notice("W603", words, hint=f"Coarsen it:  {role(column.name, 'quasi', coarse)}")
 
 
 def notices_about_release(written: Source, schema: Schema, goal: Goal) -> tuple[Notice, ...]:
@@ -212,12 +234,12 @@ def _singled_out(table: Source, known: list[str], kept: list[str], goal: Goal, w
     )
 
 
-def notices_about_formulas(plan: AnyPlan, schema: Schema, written: Source) -> tuple[Notice, ...]:
+def notices_about_formulas(plan: AnyPlan | PartedPlan, schema: Schema, written: Source) -> tuple[Notice, ...]:
     """A warning about texts that a spreadsheet would run when somebody opens the released CSV file with it."""
     here = [c.name for c in schema.columns if c.name in written.columns]
     texts: dict[str, Sequence[str]] = {}
-    if isinstance(plan, Plan):
-        texts = {d.name: x.texts for d, x in zip(plan.tally.quasi_domains, plan.labels, strict=True)}
+    if not isinstance(plan, DealtPlan):
+        texts = {d.name: plan.published_in(j)[1].texts for j, d in enumerate(plan.tally.quasi_domains)}
     else:  # the sensitive ones may stand in another table
         for s, domain in enumerate(plan.tally.sensitive_domains):
             if domain.name in schema.published and domain.name not in here:
@@ -236,13 +258,3 @@ def notices_about_formulas(plan: AnyPlan, schema: Schema, written: Source) -> tu
             hint="output: {spreadsheet_safe: true}   writes an apostrophe before them.",
         ),
     )
-
-
-def _wildcard_cells(plan: Plan) -> int:
-    kept = plan.grouping.group >= 0
-    cells = 0
-    for j, domain in enumerate(plan.tally.quasi_domains):
-        if domain.wildcard:
-            missing = plan.tally.quasi[plan.grouping.cell, j] == domain.missing
-            cells += int(plan.grouping.quota[missing & kept].sum())
-    return cells

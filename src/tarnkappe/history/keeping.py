@@ -56,7 +56,8 @@ class Memory:
 
     def _compared(self, settings: HistorySettings, ledger: Ledger, job: Job, run: Run, release: Release) -> Release:
         now = residents_of(settings, ledger, job, run)
-        grouping = run.plan.grouping if isinstance(run.plan, Plan) else run.plan.deal.grouping(run.plan.tally)
+        plan = run.plan_here
+        grouping = plan.grouping if isinstance(plan, Plan) else plan.deal.grouping(plan.tally)
         places = now.placed(grouping)
         back = places.join(ledger.withdrawn(), on=PERSON, how="semi").height
         if back:

@@ -42,4 +42,4 @@ def query_error(
             where=str(release.folder),
             hint="query_error(job.anonymize(data), rng=rng)",
         )
-    return measure(release.draft.run.plan, workload, rng, column)
+    return measure(release.draft.run.plan_here, workload, rng, column)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tarnkappe.arrays import Codes, Counts
 from tarnkappe.kernels.hilbert import MAX_COLUMNS, compact_hilbert_keys
@@ -17,6 +18,9 @@ from tarnkappe.threads import share_out
 #: Centres of the iDistance order at most, and of how many rows they are chosen.
 CENTRES = 1024
 SAMPLE = 8192
+
+#: What a place on the curve may have, so that it is a number for everybody.
+_PLACE_BITS = 62
 
 #: What a coordinate of the curve may have.
 _MAX_BITS = 31
@@ -38,9 +42,44 @@ def hilbert_order(rows: Codes, domains: Sequence[Domain], *, stretch: bool = Tru
     >>> people[hilbert_order(people, [sex, age])].tolist()
     [[0, 0], [0, 3], [1, 3], [1, 0]]
     """
+    keys, bits = _keys(rows, domains, stretch=stretch, by_value=by_value)
+    order = np.arange(len(rows), dtype=np.int32)
+    if not bits:
+        return order
+    for word in range(keys.shape[1] - 1, -1, -1):
+        order = order[radix_argsort(keys[order, word], 64 if word else (bits - 1) % 64 + 1)]
+    return order
+
+
+def hilbert_places(rows: Codes, domains: Sequence[Domain]) -> tuple[Counts, int]:
+    """The place of every row on the curve of `hilbert_order`, and how many bits places have: 62 at most.
+
+    Rows whose indices differ beyond that share a place. What a row's place is depends on nothing but the row.
+
+    >>> from tarnkappe.taxonomy.tree import Taxonomy
+    >>> sex, age = (Domain(n, Taxonomy.scale([str(i) for i in range(k)])) for n, k in (("sex", 2), ("age", 4)))
+    >>> hilbert_places(np.array([[0, 0], [1, 0], [0, 3], [1, 3]], np.int32), [sex, age])
+    (array([0, 7, 3, 5]), 3)
+    """
+    keys, bits = _keys(rows, domains)
+    if not bits:
+        return np.zeros(len(rows), np.int64), 0
+    first = (bits - 1) % 64 + 1
+    if bits <= _PLACE_BITS:
+        return keys[:, 0].astype(np.int64), bits
+    if first >= _PLACE_BITS:
+        return (keys[:, 0] >> np.uint64(first - _PLACE_BITS)).astype(np.int64), _PLACE_BITS
+    more = np.uint64(_PLACE_BITS - first)
+    return ((keys[:, 0] << more) | (keys[:, 1] >> (np.uint64(64) - more))).astype(np.int64), _PLACE_BITS
+
+
+def _keys(
+    rows: Codes, domains: Sequence[Domain], *, stretch: bool = True, by_value: bool = False
+) -> tuple[NDArray[np.uint64], int]:
+    """The index of every row on the curve as words, the most significant first, and how many bits it has."""
     used = [j for j, d in enumerate(domains) if d.size > 1][:MAX_COLUMNS]
     if not used:
-        return np.arange(len(rows), dtype=np.int32)
+        return np.zeros((len(rows), 1), np.uint64), 0
     bits = np.empty(len(used), np.int64)
     grid = np.empty((len(rows), len(used)), np.uint32)
     for i, j in enumerate(used):
@@ -49,11 +88,7 @@ def hilbert_order(rows: Codes, domains: Sequence[Domain], *, stretch: bool = Tru
         else:
             bits[i], place = stretched(domains[j]) if stretch else _as_they_are(domains[j])
         grid[:, i] = place[rows[:, j]]
-    keys = compact_hilbert_keys(grid, bits, stretch)
-    order = np.arange(len(rows), dtype=np.int32)
-    for word in range(keys.shape[1] - 1, -1, -1):
-        order = order[radix_argsort(keys[order, word], 64 if word else int(bits.sum() - 1) % 64 + 1)]
-    return order
+    return compact_hilbert_keys(grid, bits, stretch), int(bits.sum())
 
 
 def stretched(domain: Domain) -> tuple[int, Counts]:

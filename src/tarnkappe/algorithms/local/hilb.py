@@ -98,6 +98,7 @@ class Hilb(Improving):
     scheme: ClassVar = "local"
     summary: ClassVar = "Groups neighbours on a Hilbert curve; lower loss than Mondrian, any size."
     handles_wildcards: ClassVar = True
+    decides_parts: ClassVar = True
 
     order: str = param(
         "hilbert",
@@ -159,7 +160,7 @@ class Hilb(Improving):
         easy = max(wanted.values(), default=0) * 2 <= goal.min_size  # neighbours mostly have enough different values
         for column, different in wanted.items() if not easy else ():
             value = tally.sensitive[:, tally.sensitive_index(column)]
-            commonest = int(line.pool.tables[column].max())
+            commonest = int(np.bincount(value, tally.count).max())
             eligible = [x for x in (max(different, goal.min_size), different) if commonest * x <= tally.n_records]
             for number in eligible[:1]:
                 yield line.pooled(self._formed(line, column, value, number))

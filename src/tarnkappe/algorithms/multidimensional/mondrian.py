@@ -47,6 +47,7 @@ class Mondrian(Algorithm):
     summary: ClassVar = "Cuts the table into ever smaller boxes at medians; low loss, fast, any size."
     handles_wildcards: ClassVar = True
     handles_population: ClassVar = True
+    decides_parts: ClassVar = True
 
     cut: str = param(
         "strict",

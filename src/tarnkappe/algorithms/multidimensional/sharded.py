@@ -28,6 +28,7 @@ class ShardedMondrian(Algorithm):
 
     scheme: ClassVar = "multidimensional"
     handles_wildcards: ClassVar = True
+    decides_parts: ClassVar = True
 
     part_records: int = param(
         100_000, doc="A part of the table of at most so many records is finished by itself in memory.", ge=1

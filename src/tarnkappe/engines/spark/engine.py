@@ -11,17 +11,19 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from tarnkappe.arrays import Codes, Counts
+from tarnkappe.arrays import Codes
 from tarnkappe.engines.base import Engine, Rewritten, Writer, write_sheet
 from tarnkappe.engines.cells import tally_of_cells
+from tarnkappe.engines.needs import BASE, cells_within, memory_for
 from tarnkappe.engines.spark import tasks
 from tarnkappe.engines.spark.ledger import ledger_of
+from tarnkappe.engines.spark.part_tasks import divided
+from tarnkappe.engines.spark.parts import SparkParts
 from tarnkappe.engines.spark.session import session, translated
 from tarnkappe.engines.spark.source import SparkSource, open_frame, open_path
 from tarnkappe.engines.spark.writer import FolderWriter
-from tarnkappe.errors import JobError
+from tarnkappe.errors import JobError, LimitError
 from tarnkappe.fixes import setting
-from tarnkappe.groups import SUPPRESSED
 from tarnkappe.io import Cells, CsvDialect, Format, Source, open_source
 from tarnkappe.io.reading import file_only, is_selective
 from tarnkappe.plan import Plan
@@ -72,12 +74,18 @@ class SparkEngine(Engine):
         Where Spark runs. By default what Spark's own configuration says, else ``local[*]``.
     conf
         Further settings of Spark, such as ``{"spark.executor.memory": "4g"}``.
+    limit
+        The memory in bytes that deciding may take in one process. Cells that need more are decided in parts, by the
+        executors.
     """
 
     name: ClassVar = "spark"
     keeps_order: ClassVar = False
 
-    def __init__(self, master: str | None = None, conf: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, master: str | None = None, conf: Mapping[str, str] | None = None, limit: int | None = None
+    ) -> None:
+        self._limit = limit
         self.spark = session(master, conf)
         from pyspark import cloudpickle
 
@@ -115,11 +123,47 @@ class SparkEngine(Engine):
         """Count equal rows on the cluster; each distinct row is encoded here."""
         assert isinstance(source, SparkSource)
         columns = [*schema.quasi, *schema.sensitive, *aside]
-        self._rows = source.cells([c.name for c in columns], self.step)
+        names = [c.name for c in columns]
+        rows = None
+        if self._limit is not None:
+            rows, n_cells = source.kept_rows(names)
+            if memory_for(n_cells, len(names)) > self._limit:
+                self.parts = self._in_parts(source, schema, rows, n_cells, len(names), aside, population)
+                return self.parts.outline
+        self._rows = source.cells(names, self.step, rows)
+        if rows is not None:
+            rows.unpersist()
         people = None if population is None else population.cells([c.name for c in schema.quasi])
         self._source, self._aside = source, tuple(aside)
         tally, self._cell = tally_of_cells(self._rows, source, schema, aside, people, population)
         return tally
+
+    def _in_parts(
+        self,
+        source: SparkSource,
+        schema: Schema,
+        rows: DataFrame,
+        n_cells: int,
+        n_columns: int,
+        aside: Sequence[Column],
+        population: Source | None,
+    ) -> SparkParts:
+        """The cells as they lie on the cluster, in parts that the memory allowed is enough for."""
+        assert self._limit is not None
+        needed, most = memory_for(n_cells, n_columns), cells_within(self._limit, n_columns)
+        more = f"--memory {-(-needed // 10**9)}GB"
+        if not most:
+            least = f"--memory {-(-2 * BASE // 10**9)}GB"
+            raise LimitError("E702", f"a process needs more than {self._limit / 1e9:.1f} GB", hint=least)
+        if aside or population is not None:
+            raise LimitError(
+                "E702",
+                f"about {needed / 1e9:.1f} GB of memory are needed, {self._limit / 1e9:.1f} GB allowed; in parts only "
+                "what is published can be decided about",
+                hint=f"{more}   or declare fewer or coarser quasi-identifiers.",
+            )
+        with translated(source.name):
+            return SparkParts(source, schema, rows, n_cells, most, PART)
 
     def rewrite(self, plan: Plan, schema: Schema, writer: Writer, rng: np.random.Generator) -> Rewritten:
         """Write the release: generated from the plan if that says everything, else record by record."""
@@ -181,7 +225,7 @@ class SparkEngine(Engine):
         places = [self._rows.names.index(c.name) for c in schema.sensitive]
         secret, first = _secrets(self._rows, places)
         labels = self._labels(plan, schema)
-        pieces, of_piece = _divided(plan, self._cell, secret, self._rows.count)
+        pieces, of_piece = divided(plan, self._cell, secret, self._rows.count)
         release = tasks.Release(
             pieces,
             of_piece,
@@ -299,22 +343,3 @@ def _secrets(rows: Cells, places: Sequence[int]) -> tuple[Codes, Codes]:
     if not places:
         return np.zeros(len(rows.count), np.int32), np.zeros(1, np.int32)
     return distinct_rows([rows.codes[:, j] for j in places], [len(rows.values[j]) for j in places])
-
-
-def _divided(plan: Plan, cell: Codes, secret: Codes, count: Counts) -> tuple[tasks.Pieces, Codes]:
-    """The published pieces of the plan, cut further where records of one cell are written differently.
-
-    Rows of the input belong to `cell` and have the `secret`. Both the pieces and these runs cover the records of each
-    cell from its first to its last.
-    """
-    grouping = plan.grouping
-    group = grouping.group
-    ends = np.cumsum(grouping.quota)
-    order = np.lexsort((secret, cell))
-    run_ends = np.cumsum(count[order])
-    cuts = np.union1d(ends, run_ends)
-    quota = np.diff(cuts, prepend=0)
-    piece = np.searchsorted(ends, cuts)
-    kept = (quota > 0) & (group[piece] != SUPPRESSED)
-    runs = np.searchsorted(run_ends, cuts[kept])
-    return tasks.Pieces(np.cumsum(quota[kept]), group[piece[kept]]), secret[order][runs].astype(np.int32)

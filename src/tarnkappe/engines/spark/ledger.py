@@ -36,7 +36,9 @@ def ledger_of(plan: Plan, records: DataFrame, names: Mapping[str, str]) -> Ledge
     types = {name: records.schema[inner].dataType for name, inner in names.items()}
     labels = {q: table.schema[q] for q in shown}
     word = word_of_record(joined, labels, {names[name]: type_ for name, type_ in types.items()})
-    found = joined.groupBy(tasks.CELL, tasks.GROUP).agg(functions.count("*").alias(_COUNT), _summed(word).alias(_WORDS))
+    found = joined.groupBy(tasks.CELL, tasks.GROUP).agg(
+        functions.count("*").alias(_COUNT), summed_words(word).alias(_WORDS)
+    )
     pieces = pl.DataFrame(pl.from_arrow(found.toArrow()))
     rows = sum(int(x) for x in pieces.filter(pl.col(tasks.GROUP) >= 0)[_WORDS].to_list()) % MODULUS
     grouping = plan.grouping
@@ -65,7 +67,7 @@ def fingerprint(
     frame: DataFrame, labels: Mapping[str, pl.DataType], carried: Mapping[str, DataType], decimal: str
 ) -> int:
     """The fingerprint of a table by the columns of its labels, and by those that passed through."""
-    found = frame.agg(_summed(word_of_record(frame, labels, carried, decimal))).collect()
+    found = frame.agg(summed_words(word_of_record(frame, labels, carried, decimal))).collect()
     return int(found[0][0] or 0) % MODULUS
 
 
@@ -78,7 +80,7 @@ def _word(frame: DataFrame, wanted: Mapping[str, DataType], decimal: str) -> Col
     return functions.xxhash64(*values, *(value.isNull() for value in values))
 
 
-def _summed(word: Column) -> Column:
+def summed_words(word: Column) -> Column:
     """The sum of all words, exactly."""
     from pyspark.sql import functions
 

@@ -26,7 +26,7 @@ BATCH = 1 << 16
 KEY, CELL, PLACE, GROUP = "key", "cell", "place", "group"
 
 #: Bits of a sort key: those of the number of a partition, and those of a row in it.
-_ROW_BITS, KEY_BITS = 40, 62
+ROW_BITS, KEY_BITS = 40, 62
 
 _KEY_LIMIT = 63
 
@@ -133,7 +133,7 @@ class Cells:
     def of(self, columns: Sequence[Any]) -> NDArray[np.int32]:
         """The cell of every record."""
         codes = [
-            pc.index_in(_comparable(column), value_set=values).fill_null(-1).to_numpy(zero_copy_only=False)
+            pc.index_in(comparable(column), value_set=values).fill_null(-1).to_numpy(zero_copy_only=False)
             for column, values in zip(columns, self.values, strict=True)
         ]
         if any((code < 0).any() for code in codes):
@@ -173,7 +173,7 @@ def rank_keys(
     return keys, tuple(rounds)
 
 
-def _comparable(column: Any) -> Any:
+def comparable(column: Any) -> Any:
     """The column as Spark compares it: there is one zero."""
     return pc.add(column, pa.scalar(0.0, column.type)) if pa.types.is_floating(column.type) else column
 
@@ -293,7 +293,7 @@ def locate(recoding: Any, *, enter: bool = False) -> Task:
         made = built(recoding.value)
         context = TaskContext.get()
         assert context is not None
-        first = context.partitionId() << _ROW_BITS
+        first = context.partitionId() << ROW_BITS
         for batch in batches:
             cell = made.cells.of([batch.column(name) for name in made.counted])
             key = pa.array(made.lot.at(np.arange(first, first + batch.num_rows)))
