@@ -116,7 +116,8 @@ def recount_parts(
     domains = {d.name: d for d in plan.tally.sensitive_domains}
     counts: dict[str, Counts] = {}
     for column in schema.sensitive:
-        series, often = parts.tables(written, [column.name])[column.name]
+        series, often = parts.table(written, column.name)
+        series, often = series.filter(often > 0), often[often > 0]  # nobody may have the missing value
         frame = as_they_were(series.to_frame(), types, written.decimal)
         codes = encoded(frame, often, [column], written, domains)[column.name][0]
         counts[column.name] = np.bincount(codes, often, domains[column.name].size).astype(np.int64)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -55,8 +55,8 @@ class Parts(ABC):
         """Write every record under the labels of its group, in an order that tells nothing."""
 
     @abstractmethod
-    def tables(self, written: Source, columns: Sequence[str]) -> Mapping[str, tuple[pl.Series, Counts]]:
-        """The values of columns of a written table, and how many records have each."""
+    def table(self, written: Source, column: str) -> tuple[pl.Series, Counts]:
+        """The values of a column of a written table, and how many records have each."""
 
     @abstractmethod
     def recount(self, written: Source, schema: Schema, judge: JudgePart) -> list[Any]:

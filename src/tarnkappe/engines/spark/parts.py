@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -225,14 +225,15 @@ class SparkParts(Parts):
         Records of one row are placed by lot, and each piece takes as many of them as planned, one after the other.
         """
         from pyspark.sql import Window, functions
+        from pyspark.sql.types import IntegerType, StructType
 
         source = self._source
         held = {c.name: source.inner(c.name) for c in schema.with_role("sensitive", "keep")}
         carried = list(held.values())
-        types = source.frame.select(*carried).schema
-        wanted = types
-        for key in self._keys:
-            wanted = wanted.add(key, "integer")
+        types = {inner: source.frame.schema[inner].dataType for inner in carried}
+        wanted = StructType()  # it grows by `add`
+        for name, type_ in [*types.items(), *((key, IntegerType()) for key in self._keys)]:
+            wanted.add(name, type_)
         records = source.frame.select(*dict.fromkeys([*self._counted, *carried])).mapInArrow(
             part_tasks.locate(self._shared, self._counted, carried, lot), wanted.add(tasks.KEY, "long")
         )
@@ -241,19 +242,18 @@ class SparkParts(Parts):
         pieces = self._decided.select(*self._keys, *self._labels, PLACED, COUNT)
         within = f"{tasks.PLACE} >= {PLACED} and {tasks.PLACE} < {PLACED} + {COUNT}"
         joined = self._keep(placed.join(pieces, self._keys).where(within))
-        word = word_of_record(joined, dict.fromkeys(self._labels, pl.String()), {f.name: f.dataType for f in types})
+        word = word_of_record(joined, dict.fromkeys(self._labels, pl.String()), types)
         n, words = joined.agg(functions.count("*"), summed_words(word)).collect()[0]
-        carried_types = {name: types[inner].dataType for name, inner in held.items()}
+        carried_types = {name: types[inner] for name, inner in held.items()}
         ledger = Ledger(carried_types, int(words or 0) % MODULUS, int(n) == n_published)
         shown = dict(zip((c.name for c in schema.quasi), self._labels, strict=True))
         return joined.select(*((shown | held)[name] for name in schema.published), tasks.KEY), ledger
 
-    def tables(self, written: Source, columns: Sequence[str]) -> Mapping[str, Distinct]:
-        """The values of columns of a written table, and how many records have each."""
+    def table(self, written: Source, column: str) -> Distinct:
+        """The values of a column of a written table, and how many records have each."""
         assert isinstance(written, SparkSource)
         with translated(written.name):
-            rows = written.distinct_rows(columns)
-            return {name: _values(rows, written.inner(name), name) for name in columns}
+            return _values(written.distinct_rows([column]), written.inner(column), column)
 
     def recount(self, written: Source, schema: Schema, judge: JudgePart) -> list[Any]:
         """Bring what looks alike together, in what was written and in what was decided, and let tasks judge it."""
