@@ -42,8 +42,10 @@ from tarnkappe.guards import (
 from tarnkappe.history.keeping import remembering
 from tarnkappe.in_parts import PartDecider, plan_in_parts, why_not
 from tarnkappe.io import Source
+from tarnkappe.io.databases import is_database
 from tarnkappe.io.databases.address import file_of
 from tarnkappe.io.dialect import stated_dialect
+from tarnkappe.io.reading import is_selective
 from tarnkappe.io.source import is_csv
 from tarnkappe.job import Job
 from tarnkappe.job.given import data_and_folder, number_of, one_of
@@ -272,7 +274,8 @@ def _count(job: Job, data: Any, clock: Phases, seed: int) -> tuple[Checked, Engi
     try:
         tally = engine.count(source, schema, job.aside(schema), population)
     except LimitError as error:
-        if engine.name == "streaming" and error.code == "E702" and _why_not_in_parts(job) is None:
+        on_spark = engine.name == "streaming" and not is_database(data) and not is_selective(dialect)
+        if on_spark and error.code == "E702" and _why_not_in_parts(job, schema) is None:
             hint = f"{error.hint}\nOr let the executors of Spark decide, part by part:  --engine spark"
             raise LimitError(error.code, error.message, details=error.details, hint=hint) from None
         raise
@@ -327,9 +330,10 @@ def _require_here(engine: Engine) -> None:
         )
 
 
-def _why_not_in_parts(job: Job) -> str | None:
+def _why_not_in_parts(job: Job, schema: Schema) -> str | None:
     """Why the groups of a job cannot be decided in parts, in words; None if they can."""
     asked = {
+        "something looks at a column that is not published": bool(job.aside(schema)),
         "attacks are carried out": bool(job.attacks),
         "a history is kept": job.history is not None,
         "masks are put on": bool(job.masks),
@@ -344,7 +348,7 @@ def _decide_in_parts(job: Job, checked: Checked, parts: Parts, seed: int) -> tup
     """The groups of a job whose cells are elsewhere, decided there."""
     algorithm, why = job.algorithm.chosen_for(checked.tally, job.goal), job.algorithm.why(checked.tally, job.goal)
     goal = algorithm.promised(job.goal, len(checked.tally.quasi_domains))
-    reason = _why_not_in_parts(job) or why_not(algorithm, goal)
+    reason = _why_not_in_parts(job, checked.schema) or why_not(algorithm, goal)
     if reason is not None:
         raise LimitError(
             "E702",

@@ -270,7 +270,6 @@ def test_large_files_are_streamed(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         ({"memory": "0"}, "2GB"),
         ({"name": "memory", "master": "yarn"}, "not spark"),
         ({"name": "memory", "memory": "2GB"}, "cannot keep"),
-        ({"name": "spark", "memory": "2GB"}, "cannot keep"),
     ],
 )
 def test_settings_that_cannot_be_meant(settings_: dict[str, str], message: str):
