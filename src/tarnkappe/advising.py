@@ -10,13 +10,13 @@ from typing import Any, Literal
 from tarnkappe.algorithms.watch import Watch
 from tarnkappe.comparison.measuring import Measurer, risks_of
 from tarnkappe.criteria.base import Criterion
+from tarnkappe.deciding import decide_cells
 from tarnkappe.errors import JobError, TarnkappeError
 from tarnkappe.fixes import Fix, assignment, role
 from tarnkappe.goal import Goal
 from tarnkappe.job import Job
 from tarnkappe.job.model import replace_job
 from tarnkappe.metrics.lm import LossMetric
-from tarnkappe.pipeline import decide_cells
 from tarnkappe.plan import AnyPlan, Plan
 from tarnkappe.relaxing import with_threshold, written
 from tarnkappe.schema import Column

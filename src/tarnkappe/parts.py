@@ -22,6 +22,32 @@ from tarnkappe.publish.labels import Labels
 from tarnkappe.tally import Domain, Tally
 
 
+def outline(
+    quasi: Sequence[Counts], sensitive: Sequence[Counts], quasi_domains: Sequence[Domain], others: Sequence[Domain]
+) -> Tally:
+    """The fewest cells in which every value of every column has so many records; they say nothing about combinations.
+
+    It stands for cells that are elsewhere, where nothing but single columns matters.
+
+    >>> from tarnkappe.taxonomy.tree import Taxonomy
+    >>> age, illness = (Domain(name, Taxonomy.scale(["0", "1"])) for name in ("age", "illness"))
+    >>> drawn = outline([np.array([3, 1])], [np.array([2, 2])], [age], [illness])
+    >>> drawn.count.tolist(), drawn.quasi.ravel().tolist(), drawn.sensitive.ravel().tolist()
+    ([2, 1, 1], [0, 0, 1], [0, 1, 1])
+    """
+    ends = [np.cumsum(counts) for counts in (*quasi, *sensitive)]
+    cuts = np.unique(np.concatenate([np.zeros(1, np.int64), *ends]))
+    codes = [np.searchsorted(end, cuts[1:]).astype(np.int32) for end in ends]
+    nothing = np.zeros((len(cuts) - 1, 0), np.int32)
+    return Tally(
+        np.column_stack([nothing, *codes[: len(quasi)]]),
+        np.column_stack([nothing, *codes[len(quasi) :]]),
+        np.diff(cuts),
+        tuple(quasi_domains),
+        tuple(others),
+    )
+
+
 @dataclass(frozen=True, eq=False)
 class Shown:
     """All that is published in one quasi-identifier: distinct labels (None: the missing value) and what they cover."""
@@ -124,7 +150,7 @@ class PartFigures:
 class PartedPlan(Planned):
     """Groups that were decided in parts of the table and stay where they were decided.
 
-    The tally is an outline of the table (`tarnkappe.tally.outline`): it is true column by column. Groups of different
+    The tally is an outline of the table (`outline`): it is true column by column. Groups of different
     parts that look the same are one group; `size_counts` says how many groups of each size there are then.
     """
 

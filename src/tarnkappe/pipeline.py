@@ -8,7 +8,6 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,23 +15,18 @@ import numpy as np
 import polars as pl
 
 from tarnkappe.algorithms.base import Algorithm
-from tarnkappe.algorithms.bucketization.base import Bucketization
-from tarnkappe.algorithms.ceilings import lost_to_ceilings
-from tarnkappe.algorithms.last_resort import dealt, planned
-from tarnkappe.algorithms.timed import decide_in_time
 from tarnkappe.algorithms.watch import Watch
 from tarnkappe.attacks.base import SequelAttack
 from tarnkappe.companions import (
     staging,
 )
+from tarnkappe.deciding import decide_cells, decide_in_parts, require_feasible, require_here, why_not_in_parts
 from tarnkappe.engines import engine_for
 from tarnkappe.engines.base import Engine
 from tarnkappe.engines.measures import measured
-from tarnkappe.engines.parts import Parts
 from tarnkappe.errors import JobError, LimitError
 from tarnkappe.estimate import Estimate, estimate
 from tarnkappe.fixes import Fix, setting
-from tarnkappe.goal import Goal
 from tarnkappe.guards import (
     admitted,
     foreseen,
@@ -40,7 +34,6 @@ from tarnkappe.guards import (
     require_everybody,
 )
 from tarnkappe.history.keeping import remembering
-from tarnkappe.in_parts import PartDecider, plan_in_parts, why_not
 from tarnkappe.io import Source
 from tarnkappe.io.databases import is_database
 from tarnkappe.io.databases.address import file_of
@@ -60,20 +53,18 @@ from tarnkappe.release import Release
 from tarnkappe.runs import Checked, Run, Table, WriteTo
 from tarnkappe.schema import Schema
 from tarnkappe.solution_frames import Which, solution_frames
-from tarnkappe.tally import Tally
 from tarnkappe.taxonomy.builders import File
 from tarnkappe.threads import in_background
 from tarnkappe.verification import Evidence
-from tarnkappe.wording import count as counted_as
 
 
 def check(job: Job, data: Any) -> Checked:
     """Everything `anonymize` does before it decides: read, classify, encode, count, and test that a solution exists."""
     checked, engine = _count(job, data, Phases(None), job.seed or 0)
-    _require_here(engine)
+    require_here(engine)
     goal = job.algorithm.promised(job.goal, len(checked.tally.quasi_domains))
     job.algorithm.require_supported(checked.tally, goal)
-    _require_feasible(goal, checked.tally)
+    require_feasible(goal, checked.tally)
     changed = {name for mask in job.masks for name in mask.changes}  # nobody knows these values of a person
     unchanged = Schema((c for c in checked.schema.columns if c.name not in changed), checked.schema.missing_rule)
     return replace(checked, notices=checked.notices + foreseen(checked.source, unchanged, goal, checked.tally))
@@ -86,7 +77,7 @@ def counted(job: Job, data: Any = None) -> Checked:
     if given is None:
         raise JobError("E103", "the job names no data file", hint="data: {path: DATA.csv}")
     checked, engine = _count(job, given, Phases(None), job.seed or 0)
-    _require_here(engine)
+    require_here(engine)
     return checked
 
 
@@ -275,7 +266,7 @@ def _count(job: Job, data: Any, clock: Phases, seed: int) -> tuple[Checked, Engi
         tally = engine.count(source, schema, job.aside(schema), population)
     except LimitError as error:
         on_spark = engine.name == "streaming" and not is_database(data) and not is_selective(dialect)
-        if on_spark and error.code == "E702" and _why_not_in_parts(job, schema) is None:
+        if on_spark and error.code == "E702" and why_not_in_parts(job, schema) is None:
             hint = f"{error.hint}\nOr let the executors of Spark decide, part by part:  --engine spark"
             raise LimitError(error.code, error.message, details=error.details, hint=hint) from None
         raise
@@ -304,93 +295,17 @@ def _open_population(job: Job, engine: Engine) -> Source | None:
     return engine.open(table.given, table.dialect, table.missing)
 
 
-def _require_feasible(goal: Goal, tally: Tally) -> None:
-    """Refuse a goal that all records in one group do not reach, unless leaving some of them out may help.
-
-    It never helps with an absorbing criterion: if some of the records satisfied it, all of them would. One group says
-    nothing about a criterion that pooling can break. Nor does leaving out help those whom a ceiling keeps from others.
-    """
-    stats = goal.together(tally)
-    telling = [c for c in goal.criteria if c.is_absorbing or (c.is_monotone and goal.max_suppressed == 0)]
-    if not all(c.satisfied(stats).all() for c in telling):
-        raise goal.infeasible(tally)
-    lost = lost_to_ceilings(tally, goal)
-    if lost > goal.budget(tally.n_records):
-        raise goal.infeasible(tally, lost)
-
-
-def _require_here(engine: Engine) -> None:
-    """Refuse cells that are too many for this machine where all of them are needed."""
-    if engine.parts is not None:
-        raise LimitError(
-            "E702",
-            f"the {counted_as(engine.parts.n_cells)} distinct combinations of the columns that are counted take more "
-            "memory than is allowed",
-            hint="tarnkappe run JOB.yaml   decides and writes them in parts; all else needs more, with  --memory",
-        )
-
-
-def _why_not_in_parts(job: Job, schema: Schema) -> str | None:
-    """Why the groups of a job cannot be decided in parts, in words; None if they can."""
-    asked = {
-        "something looks at a column that is not published": bool(job.aside(schema)),
-        "attacks are carried out": bool(job.attacks),
-        "a history is kept": job.history is not None,
-        "masks are put on": bool(job.masks),
-        "a recoding is written": job.output.recoding,
-        "solutions are written": job.output.solutions is not None,
-    }
-    further = [what for what, is_asked in asked.items() if is_asked]
-    return f"{further[0]}, which takes all cells at once" if further else why_not(job.algorithm, job.goal)
-
-
-def _decide_in_parts(job: Job, checked: Checked, parts: Parts, seed: int) -> tuple[Algorithm, str | None, PartedPlan]:
-    """The groups of a job whose cells are elsewhere, decided there."""
-    algorithm, why = job.algorithm.chosen_for(checked.tally, job.goal), job.algorithm.why(checked.tally, job.goal)
-    goal = algorithm.promised(job.goal, len(checked.tally.quasi_domains))
-    reason = _why_not_in_parts(job, checked.schema) or why_not(algorithm, goal)
-    if reason is not None:
-        raise LimitError(
-            "E702",
-            "the cells take more memory than is allowed, and they cannot be decided in parts",
-            details=[
-                f"The data have {counted_as(parts.n_cells)} distinct combinations of the columns that are counted.",
-                f"In parts: {reason}.",
-            ],
-            hint="Allow more with  --memory, or declare fewer or coarser quasi-identifiers.",
-        )
-    algorithm.require_supported(checked.tally, goal)
-    _require_feasible(goal, checked.tally)
-    decider = PartDecider(algorithm, goal, job.data.missing, seed, job.time_limit)
-    return algorithm, why, plan_in_parts(parts, decider)
-
-
 def _decide(job: Job, data: Any, seed: int | None, clock: Phases, *, in_parts: bool = False) -> Run:
     seed = next(s for s in (number_of(seed, "seed"), job.seed, secrets.randbits(SEED_BITS)) if s is not None)
     checked, engine = _count(job, data, clock, seed)
     digest = in_background(lambda: checked.source.sha256)
     if not in_parts:
-        _require_here(engine)
+        require_here(engine)
     clock.begin("decide")
     algorithm: Algorithm
     plan: AnyPlan | PartedPlan
     if engine.parts is not None:
-        algorithm, why, plan = _decide_in_parts(job, checked, engine.parts, seed)
+        algorithm, why, plan = decide_in_parts(job, checked, engine.parts, seed)
     else:
         algorithm, why, plan = decide_cells(job, checked.tally, seed, Watch(clock.step, job.time_limit))
     return Run(checked, engine, algorithm, why, plan, seed, clock, job.data.missing, digest)
-
-
-def decide_cells(job: Job, tally: Tally, seed: int, watch: Watch) -> tuple[Algorithm, str | None, AnyPlan]:
-    """The groups of a job whose cells are counted, the algorithm that formed them, and why if the job left it open."""
-    rng = np.random.Generator(np.random.Philox(seed))
-    algorithm, why = job.algorithm.chosen_for(tally, job.goal), job.algorithm.why(tally, job.goal)
-    goal = algorithm.promised(job.goal, len(tally.quasi_domains))
-    plan: AnyPlan
-    if isinstance(algorithm, Bucketization):
-        dealer = algorithm.watched(watch)
-        plan = dealt(dealer, tally, goal, lambda: dealer.deal(tally, goal, rng=rng))
-    else:
-        decide = partial(decide_in_time, algorithm, tally, goal, rng, watch)
-        plan = planned(algorithm, tally, goal, decide, job.data.missing)
-    return algorithm, why, plan

@@ -81,6 +81,7 @@ LAYERS = (
     "history.places",
     "history.joint",
     "history.keeping",
+    "deciding",
     "pipeline",
     "audited",
     "audit",
@@ -272,7 +273,16 @@ def test_nothing_is_printed():
 
 def test_chance_is_passed_in():
     """Whoever needs chance is given a generator, so that a seed decides everything."""
-    homes = ("pipeline", "runs", "attacking", "multirelational", "baskets.anonymize", "fingerprint.planning")
+    homes = (
+        "pipeline",
+        "deciding",
+        "in_parts",
+        "runs",
+        "attacking",
+        "multirelational",
+        "baskets.anonymize",
+        "fingerprint.planning",
+    )
     homes += ("datasets", "testing", "usefulness.assess")
     homes += ("masks.base", "masking.flow", "histograms.release", "history.series", "synthetic.release")
     assert calls("np.random.", "numpy.random.", "random.", "default_rng", beside=homes) == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import re
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from tarnkappe.columns import summarise_columns
 from tarnkappe.criteria.k_map import KMap
 from tarnkappe.criteria.xy_anonymity import XYAnonymity
 from tarnkappe.datasets import census, census_taxonomies
-from tarnkappe.engines.needs import BASE
+from tarnkappe.engines.needs import BASE, memory_for
 from tarnkappe.engines.parts import RECORDS, eligible_parts
 from tarnkappe.engines.settings import EngineSettings
 from tarnkappe.engines.spark.part_tasks import packed, unpacked
@@ -30,11 +31,11 @@ from tarnkappe.groups import GroupStats
 from tarnkappe.in_parts import PartDecider, PartJudge, why_not
 from tarnkappe.job.model import replace_job
 from tarnkappe.metrics import score_plan
-from tarnkappe.parts import PartedPlan
+from tarnkappe.parts import PartedPlan, outline
 from tarnkappe.pipeline import counted, run_job
 from tarnkappe.plan import Plan, size_distribution
 from tarnkappe.schema import Column
-from tarnkappe.tally import Domain, Tally, outline
+from tarnkappe.tally import Domain, Tally
 from tarnkappe.taxonomy.tree import Taxonomy
 
 GOAL = Goal([tk.KAnonymity(4), tk.LDiversity("occupation", 2), tk.TCloseness("occupation", 0.6)])
@@ -186,11 +187,23 @@ def test_what_cannot_be_decided_in_parts_says_why(algorithm: Any, goal: Goal, wh
     assert found is None if why is None else found is not None and re.search(why, found)
 
 
+def test_records_that_are_too_many_to_be_dealt_are_refused(tmp_path: Path):
+    data = census(2000, seed=1)
+    limit = memory_for(data.select(job().schema(data.columns, "census").published).n_unique(), 5, 1000)
+    numbered = job(algorithm=tk.Anatomize(), criteria=[tk.LDiversity("occupation", 2)])
+    asked = replace_job(numbered, engine=EngineSettings("streaming", memory=str(limit)))
+    with pytest.raises(LimitError, match="E702") as error:
+        run_job(asked, data, tmp_path / "release")
+    assert "2 000 records are dealt" in str(error.value)
+    assert "algorithm: hilb" in str(error.value.hint)
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize(
     ("changes", "helps"),
     [({}, True), ({"algorithm": tk.Datafly()}, False), ({"criteria": [XYAnonymity("id", 3)]}, False)],
 )
-def test_spark_is_proposed_where_it_helps(tmp_path: Any, changes: dict[str, Any], helps: bool):
+def test_spark_is_proposed_where_it_helps(tmp_path: Path, changes: dict[str, Any], helps: bool):
     data = census(500, seed=1).with_row_index("id")
     asked = replace_job(job(**changes), engine=EngineSettings("streaming", memory=str(BASE + 10_000)))
     if not helps and "criteria" in changes:

@@ -141,11 +141,13 @@ def test_what_parts_cannot_do_is_refused_and_leaves_nothing(tmp_path: Path):
     people(6, 300).write_csv(tmp_path / "people.csv")
     for changes, message in (
         ({"algorithm": tk.Datafly()}, "datafly has to see all cells at once"),
+        ({"max_level": {"land": 1}}, "a column has a highest level"),
         ({"criteria": [tk.TCloseness("illness", 0.5)], "max_suppressed": 0.1}, "left out is known too late"),
     ):
         with pytest.raises(LimitError, match=r"E702.*in parts") as error:
             run_job(job(100, **changes), tmp_path / "people.csv", tmp_path / "release")
         assert message in str(error.value)
+        assert ("algorithm: hilb" in str(error.value.hint)) == ("algorithm" in changes)
     with pytest.raises(InfeasibleError, match="E301"):
         run_job(job(100, criteria=[tk.KAnonymity(301)]), tmp_path / "people.csv", tmp_path / "release")
     with pytest.raises(LimitError, match="decides and writes them in parts"):

@@ -17,6 +17,7 @@ from tarnkappe.advising import Figures
 from tarnkappe.algorithms.watch import Watch
 from tarnkappe.app.coarsening import coarsening, coverage, exported
 from tarnkappe.comparison.measuring import counting
+from tarnkappe.deciding import decide_cells
 from tarnkappe.errors import TarnkappeError
 from tarnkappe.guards import foreseen
 from tarnkappe.io import CsvDialect, open_source
@@ -24,7 +25,7 @@ from tarnkappe.io.folders import ReleaseFolder, read_manifest
 from tarnkappe.job import Job
 from tarnkappe.job.files import job_from_text
 from tarnkappe.job.suggest import Suggestion, suggest, suggested_job_text
-from tarnkappe.pipeline import Decided, counted, decide_cells
+from tarnkappe.pipeline import Decided, counted
 from tarnkappe.plan import Plan
 from tarnkappe.reasons import decided_again, reasons_of_group
 from tarnkappe.runs import Checked

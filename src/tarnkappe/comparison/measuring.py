@@ -10,10 +10,11 @@ import numpy as np
 
 from tarnkappe.algorithms.watch import Watch
 from tarnkappe.comparison.grid import Point
+from tarnkappe.deciding import decide_cells
 from tarnkappe.errors import TarnkappeError
 from tarnkappe.job import Job
 from tarnkappe.metrics import score_plan
-from tarnkappe.pipeline import counted, decide_cells
+from tarnkappe.pipeline import counted
 from tarnkappe.plan import AnyPlan
 from tarnkappe.tally import Tally
 

@@ -8,10 +8,14 @@ BASE = 600 << 20
 #: Bytes that a cell takes until the release is verified, and more of them per column.
 _PER_CELL, _PER_CODE = 230, 16
 
+#: Bytes that a record takes which is dealt to a numbered group: its cell, twice while records are mixed, and its share
+#: of what is known about groups.
+_PER_DEALT = 12
 
-def memory_for(n_cells: int, n_columns: int) -> int:
-    """The bytes that a process needs which decides about so many cells of so many columns."""
-    return BASE + n_cells * (_PER_CELL + _PER_CODE * n_columns)
+
+def memory_for(n_cells: int, n_columns: int, n_dealt: int = 0) -> int:
+    """The bytes that a process needs to decide about so many cells of so many columns, and to deal so many records."""
+    return BASE + n_cells * (_PER_CELL + _PER_CODE * n_columns) + n_dealt * _PER_DEALT
 
 
 def cells_within(memory: int, n_columns: int) -> int:

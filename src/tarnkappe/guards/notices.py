@@ -16,11 +16,11 @@ from tarnkappe.guards.outcome import (
 from tarnkappe.guards.people import notices_about_people
 from tarnkappe.io import Format, Source
 from tarnkappe.job import Job
-from tarnkappe.parts import PartedPlan, Recounted
+from tarnkappe.parts import PartedPlan, Recounted, outline
 from tarnkappe.plan import AnyPlan, DealtPlan
 from tarnkappe.schema import Schema
 from tarnkappe.spellings import notices_about_spellings
-from tarnkappe.tally import Tally, outline
+from tarnkappe.tally import Tally
 
 
 def foreseen(source: Source, schema: Schema, goal: Goal, tally: Tally) -> tuple[Notice, ...]:

@@ -18,7 +18,7 @@ from tarnkappe.engines.needs import BASE, cells_within, memory_for
 from tarnkappe.engines.spark import tasks
 from tarnkappe.engines.spark.ledger import ledger_of
 from tarnkappe.engines.spark.part_tasks import divided
-from tarnkappe.engines.spark.parts import SparkParts
+from tarnkappe.engines.spark.parts import SparkParts, kept_rows
 from tarnkappe.engines.spark.session import session, translated
 from tarnkappe.engines.spark.source import SparkSource, open_frame, open_path
 from tarnkappe.engines.spark.writer import FolderWriter
@@ -126,7 +126,7 @@ class SparkEngine(Engine):
         names = [c.name for c in columns]
         rows = None
         if self._limit is not None:
-            rows, n_cells = source.kept_rows(names)
+            rows, n_cells = kept_rows(source, names)
             if memory_for(n_cells, len(names)) > self._limit:
                 self.parts = self._in_parts(source, schema, rows, n_cells, len(names), aside, population)
                 return self.parts.outline

@@ -25,9 +25,9 @@ from tarnkappe.goal import Goal
 from tarnkappe.groups import GroupStats, Histogram
 from tarnkappe.io import Source
 from tarnkappe.io.kept import MODULUS
+from tarnkappe.parts import outline
 from tarnkappe.plan import Distribution
 from tarnkappe.schema import Schema
-from tarnkappe.tally import outline
 from tarnkappe.wording import count
 
 if TYPE_CHECKING:
@@ -38,6 +38,9 @@ _BITS = 12
 
 #: How many times as many cells as asked for a part may have, because it had to be joined with its neighbours.
 _TIMES = 4
+
+#: Rows that are worth a task of their own.
+_ROWS_PER_TASK = 250_000
 
 #: Rounds of the network that puts records in random order.
 _ROUNDS = 8
@@ -80,7 +83,8 @@ class SparkParts(Parts):
         types = ", ".join(f"{key} int" for key in keys)
         cells = rows.mapInArrow(part_tasks.encode(self._shared, self._counted), f"{types}, {COUNT} long, {CURVE} long")
         self._keys, self._key_types = keys, types
-        self._cells = self._keep(cells.groupBy(*keys, CURVE).agg(functions.sum(COUNT).alias(COUNT)))
+        encoded_rows = cells.groupBy(*keys, CURVE).agg(functions.sum(COUNT).alias(COUNT))
+        self._cells = self._keep(_gathered(encoded_rows, n_cells))
         self._pieces: DataFrame | None = None
 
     @property
@@ -241,7 +245,7 @@ class SparkParts(Parts):
         placed = records.withColumn(tasks.PLACE, functions.row_number().over(in_row) - 1)
         pieces = self._decided.select(*self._keys, *self._labels, PLACED, COUNT)
         within = f"{tasks.PLACE} >= {PLACED} and {tasks.PLACE} < {PLACED} + {COUNT}"
-        joined = self._keep(placed.join(pieces, self._keys).where(within))
+        joined = self._keep(_gathered(placed.join(pieces, self._keys).where(within), n_published))
         word = word_of_record(joined, dict.fromkeys(self._labels, pl.String()), types)
         n, words = joined.agg(functions.count("*"), summed_words(word)).collect()[0]
         carried_types = {name: types[inner] for name, inner in held.items()}
@@ -286,3 +290,25 @@ def _values(rows: DataFrame, inner: str, name: str) -> Distinct:
     missing = found.filter(pl.col(inner).is_null())[COUNT].sum()
     values = pl.concat([pl.Series([None], dtype=known.schema[inner]), known[inner]]).alias(name)
     return values, np.append(int(missing or 0), known[COUNT].to_numpy()).astype(np.int64)
+
+
+def kept_rows(source: SparkSource, columns: Sequence[str]) -> tuple[DataFrame, int]:
+    """The distinct rows of some columns, which lie on the disks of the cluster from now on, and their number."""
+    from pyspark import StorageLevel
+    from pyspark.sql import functions
+
+    with translated(source.name):
+        rows = _gathered(source.distinct_rows(columns), source.n_rows).persist(StorageLevel.DISK_ONLY)
+        n, records = rows.agg(functions.count("*"), functions.sum(COUNT)).collect()[0]
+    if int(records or 0) != source.n_rows:
+        raise source.unreadable()
+    return rows, int(n)
+
+
+def _gathered(frame: DataFrame, n_rows: int) -> DataFrame:
+    """A data frame of at most so many rows in no more partitions than are worth a task each.
+
+    What is kept on disk has as many partitions as it was made in, which are far too many for a small table.
+    """
+    cores = frame.sparkSession.sparkContext.defaultParallelism
+    return frame.coalesce(max(cores, -(-n_rows // _ROWS_PER_TASK)))

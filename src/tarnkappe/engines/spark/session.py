@@ -214,6 +214,12 @@ def _explained(error: BaseException, name: str) -> TarnkappeError:
         )
     if "the data changed while they were read" in text:
         return DataError("E401", f"'{name}' changed while it was read", where=name)
+    if "No module named 'tarnkappe'" in text:
+        return JobError(
+            "E113",
+            "groups are decided in parts by the workers of the cluster, and these lack Tarnkappe",
+            hint="pip install tarnkappe   on every worker, or without  --memory  the driver decides.",
+        )
     if "No module named" in text or "Cannot run program" in text or "PACKAGE_NOT_INSTALLED" in text:
         return JobError(
             "E113",

@@ -188,18 +188,6 @@ class SparkSource(Source):
         names = [self.inner(name) for name in self._known(columns)]
         return self.frame.groupBy(*names).agg(functions.count(functions.lit(1)).alias(_COUNT))
 
-    def kept_rows(self, columns: Sequence[str]) -> tuple[DataFrame, int]:
-        """The distinct rows of some columns, which lie on the disks of the cluster from now on, and their number."""
-        from pyspark import StorageLevel
-        from pyspark.sql import functions
-
-        with translated(self.name):
-            rows = self.distinct_rows(columns).persist(StorageLevel.DISK_ONLY)
-            n, records = rows.agg(functions.count("*"), functions.sum(_COUNT)).collect()[0]
-        if int(records or 0) != self.n_rows:
-            raise self.unreadable()
-        return rows, int(n)
-
     def cells(self, columns: Sequence[str], step: Step | None = None, rows: DataFrame | None = None) -> Cells:
         """The distinct rows of some columns and how often each occurs; nothing else comes to this machine.
 
