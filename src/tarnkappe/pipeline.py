@@ -305,7 +305,11 @@ def _decide(job: Job, data: Any, seed: int | None, clock: Phases, *, in_parts: b
     algorithm: Algorithm
     plan: AnyPlan | PartedPlan
     if engine.parts is not None:
-        algorithm, why, plan = decide_in_parts(job, checked, engine.parts, seed)
+        try:
+            algorithm, why, plan = decide_in_parts(job, checked, engine.parts, seed)
+        except BaseException:
+            engine.parts.release()
+            raise
     else:
         algorithm, why, plan = decide_cells(job, checked.tally, seed, Watch(clock.step, job.time_limit))
     return Run(checked, engine, algorithm, why, plan, seed, clock, job.data.missing, digest)

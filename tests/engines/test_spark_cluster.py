@@ -19,7 +19,6 @@ import pytest
 from spark_setup import require_spark
 
 from tarnkappe.datasets import write_census
-from tarnkappe.engines.needs import memory_for
 
 require_spark()
 
@@ -117,10 +116,7 @@ def _wait(ready: object, otherwise: str) -> None:
         time.sleep(0.1)
 
 
-def survives_a_killed_worker(
-    cluster: Cluster, rows: int, split: str, algorithm: str = "mondrian", memory: str | None = None
-) -> None:
-    """With `memory`, executors decide about groups; the same is done on one machine then, and otherwise in memory."""
+def survives_a_killed_worker(cluster: Cluster, rows: int, split: str, algorithm: str = "mondrian") -> None:
     folder = cluster.folder
     write_census(folder / "census.csv", rows)
     drop = "".join(f"  {name}: {{role: drop}}\n" for name in REST)
@@ -144,9 +140,7 @@ def survives_a_killed_worker(
         "--master",
         cluster.url,
         "--json",
-        *(() if memory is None else ("--memory", memory)),
     ]
-    alone = ("memory",) if memory is None else ("spark", "--master", "local[1]", "--memory", memory)
     ran = subprocess.Popen(
         command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
@@ -161,7 +155,7 @@ def survives_a_killed_worker(
     found = json.loads(told)
     assert found["records"] == rows
     here = subprocess.run(
-        [sys.executable, "-m", "tarnkappe", "run", "job.yaml", "-o", "here", "--json", "--engine", *alone],
+        [sys.executable, "-m", "tarnkappe", "run", "job.yaml", "-o", "here", "--engine", "memory", "--json"],
         cwd=folder,
         capture_output=True,
         text=True,
@@ -173,8 +167,7 @@ def survives_a_killed_worker(
     }
     quasi = ["age", "sex", "native-country"]
     ours = pl.scan_csv(folder / "release/public/census.csv/part-*.csv", infer_schema=False)
-    there = "here/public/census.csv" if memory is None else "here/public/census.csv/part-*.csv"
-    other = pl.scan_csv(folder / there, infer_schema=False)
+    other = pl.scan_csv(folder / "here/public/census.csv", infer_schema=False)
     cells = [frame.group_by(*quasi, "occupation").len().sort(pl.all()).collect() for frame in (ours, other)]
     assert cells[0].equals(cells[1])
 
@@ -182,12 +175,6 @@ def survives_a_killed_worker(
 @pytest.mark.full
 def test_a_worker_is_killed(cluster: Cluster):
     survives_a_killed_worker(cluster, 100_000, "1m")
-
-
-@pytest.mark.full
-def test_a_worker_is_killed_while_executors_decide(cluster: Cluster):
-    """Seventy thousand cells, of which each process may decide about twenty thousand."""
-    survives_a_killed_worker(cluster, 100_000, "1m", "hilb", str(memory_for(20_000, 4)))
 
 
 @pytest.mark.full
