@@ -101,7 +101,7 @@ ADVICE: dict[str, str] = {
     "E607": "tarnkappe verify FOLDER  says what is wrong.",
     "E609": "The message names the measure that does apply, such as  tarnkappe risk RELEASE --original ORIGINAL.",
     "E701": "Free some space or write to another disk. Nothing was left behind.",
-    "E702": "Allow more with  --memory, declare fewer or coarser quasi-identifiers, or take Spark if the message says so.",
+    "E702": "Allow more with  --memory, declare fewer or coarser quasi-identifiers, or Spark if the message says so.",
     "E703": "Look into the logs of the cluster; the message names the first failure. Nothing was released.",
     "E704": "Choose one of the algorithms that the message names, or give columns fewer levels.",
     "E705": "Allow more time with  limits: {time: 1h}, or choose a quicker algorithm.",
