@@ -23,7 +23,7 @@ from tarnkappe.fingerprint.candidates import Candidates
 from tarnkappe.fingerprint.families import frameproof
 from tarnkappe.fingerprint.keys import DatasetKey, Key, derived
 from tarnkappe.fingerprint.marks import Columns, Layout
-from tarnkappe.fingerprint.scheme import Scheme, node_texts
+from tarnkappe.fingerprint.scheme import Scheme, node_texts, require_alpha
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping
 from tarnkappe.job import Job
@@ -202,10 +202,7 @@ def plan_copies(
             "there is at least 1 recipient and 1 colluder",
             hint="recipients: 5, colluders: 2   (--recipients 5 --colluders 2)",
         )
-    if not 0 < alpha < 1:
-        raise JobError(
-            "E110", f"'alpha' must lie between 0 and 1, got {alpha!r}", hint="alpha: 0.001   (--alpha 0.001)"
-        )
+    require_alpha(alpha)
     if kind not in ("marks", "patterns", "both"):
         raise JobError("E110", f"there is no scheme '{kind}'", hint="marks, patterns or both   (--scheme marks)")
     _require_monotone(job.goal)
@@ -246,10 +243,11 @@ def plan_copies(
         recipients=recipients,
         colluders=colluders,
         alpha=alpha,
-        commitment=own.commitment(nonce),
+        commitment="",
         nonce=nonce,
         made=datetime.now(UTC).isoformat(timespec="seconds"),
     )
+    scheme = replace(scheme, commitment=own.commitment(nonce, scheme.digest))
     extra = layout.extra_loss(costs) / max(tally.n_records, 1)
     return Planned(decided, scheme, group, grouping.fixed.node, loss, extra)
 

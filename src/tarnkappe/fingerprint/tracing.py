@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -15,7 +15,7 @@ from tarnkappe.fingerprint.keys import DatasetKey, Key
 from tarnkappe.fingerprint.leaks import Opened, open_leak
 from tarnkappe.fingerprint.reading import Evidence, Leak, read_marks
 from tarnkappe.fingerprint.register import Register
-from tarnkappe.fingerprint.scheme import Scheme
+from tarnkappe.fingerprint.scheme import Scheme, require_alpha
 
 #: How surely somebody who acted alone has the symbol that was read.
 _ALONE = 0.95
@@ -57,6 +57,32 @@ class Trace:
         """The recipients whose copies were used, as far as that is proved."""
         return tuple(s.recipient for s in self.suspects if s.accused)
 
+    @property
+    def verdict(self) -> str:
+        """The result in a few words."""
+        if not self.accused:
+            return "no accusation"
+        return f"made from the {'copy' if len(self.accused) == 1 else 'copies'} of {' and '.join(self.accused)}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it as plain data, for ``--json``."""
+        evidence, opened = self.evidence, self.opened
+        understood = {} if opened is None else {a: (b, opened.understood[b]) for a, b in opened.columns.items()}
+        return {
+            "verdict": self.verdict,
+            "accused": list(self.accused),
+            "alpha": self.alpha,
+            "suspects": [asdict(s) for s in self.suspects],
+            "rows": evidence.n_rows,
+            "strange_rows": int(evidence.strange),
+            "positions": len(evidence.likely),
+            "positions_read": evidence.read,
+            "positions_with_both": int(evidence.both.sum()),
+            "columns": [{"leak": a, "copies": b, "understood": share} for a, (b, share) in understood.items()],
+            "fitting": None if self.fitting is None else list(self.fitting),
+            "coalitions": [list(c) for c in self.coalitions],
+        }
+
 
 def trace(
     leak: Any,
@@ -72,11 +98,12 @@ def trace(
     `leak` is a file or a frame with any rows and columns of copies, whatever was done to them. All recipients in the
     register are suspects; a name that is not there cannot be accused. See `open_leak` for `labels`.
     """
+    risk = scheme.alpha if alpha is None else alpha
+    require_alpha(risk)
     opened = open_leak(leak, scheme, labels)
     recipients = register.recipients(scheme.dataset)
     evidence = read_marks(opened.leak, scheme.layout)
     code = scheme.code(scheme.key(key))
-    risk = scheme.alpha if alpha is None else alpha
     found = score_recipients(evidence, code, recipients, alpha=risk, colluders=scheme.colluders)
     fitting: tuple[str, ...] | None = None
     together: tuple[tuple[str, ...], ...] = ()
