@@ -224,7 +224,7 @@ class Acceptance:
     def families(self) -> Found:
         levels, loss = self.unsuppressed.levels, self.unsuppressed.lm
         one = frameproof(levels, loss, 1, rng=self.rng)
-        two = frameproof(levels, loss, 2, rng=self.rng, seconds=self.times(20, 3))
+        two = frameproof(levels, loss, 2, rng=self.rng, effort=self.times(2_000_000, 300_000))
         fine = one_finer((0, 3, 0, 1, 2, 1, 0, 2), self.unsuppressed.heights)
         proofs = [framed(levels[one.members], 1), framed(levels[two.members], 2), framed(fine, len(fine))]
         ok = proofs == [None] * 3 and len(one.members) >= 32 and one.is_optimal and len(two.members) >= 9

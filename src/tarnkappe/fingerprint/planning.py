@@ -42,6 +42,9 @@ _BASES = 24
 #: Digits of a digest; a data set that was named otherwise is known by its groups.
 _DIGEST = 64
 
+#: Coalitions that the search for patterns asks about.
+_EFFORT = 100_000
+
 #: At least so many columns carry marks, or it would cost little to coarsen them all.
 _LEAST_COLUMNS = 5
 
@@ -375,10 +378,10 @@ def _family(tally: Tally, goal: Goal, base: Node, recipients: int, colluders: in
     floors = np.array([d.floor for d in tally.quasi_domains])
     above = Candidates.of(tally, goal).above(np.array(base) + floors)
     rng = np.random.Generator(np.random.Philox(0))
-    family = frameproof(above.levels, above.lm, colluders, rng=rng, seconds=1.0)
+    family = frameproof(above.levels, above.lm, colluders, rng=rng, effort=_EFFORT)
     members = family.members
     if len(members) > recipients:
-        members = frameproof(above.levels, above.lm, colluders, rng=rng, n=recipients, seconds=1.0).members
+        members = frameproof(above.levels, above.lm, colluders, rng=rng, n=recipients, effort=_EFFORT).members
     return tuple(tuple(int(x) for x in row - floors) for row in above.levels[members])
 
 
