@@ -18,6 +18,7 @@ from tarnkappe.fingerprint.page import attack_page
 from tarnkappe.fingerprint.planning import Planned, colluders_carried, plan_copies, positions_needed
 from tarnkappe.fingerprint.proof import check_proof, prove
 from tarnkappe.fingerprint.tracing import score_recipients, trace
+from tarnkappe.fingerprint.value_schemes import VALUE_SCHEMES, PublishedCells, ValueScheme
 from tarnkappe.fingerprint.values import columns_to_mark, mark_values, read_values
 
 
@@ -77,11 +78,40 @@ def test_lengths_of_codes():
     assert colluders_carried(3, 100, 1e-3) == 0
 
 
-def test_marking_single_quasi_identifiers_breaks_k(planned: Planned):
-    found = compare_marks(planned.decided.plan, np.random.default_rng(0), gamma=10, runs=2)
-    assert found.smallest < 4
-    assert found.below > 0
-    assert found.missed["none"] == 0
+@pytest.mark.parametrize("kind", VALUE_SCHEMES)
+def test_value_schemes_are_read_again(planned: Planned, kind: type[ValueScheme]):
+    """Without an attack every scheme finds its recipient, and changes one cell of a marked row at most."""
+    scheme = kind(PublishedCells.of(planned.decided.plan), KEY.of("x"), 4)
+    book, _ = scheme.book([f"r{i}" for i in range(20)])
+    numbers = np.arange(scheme.table.n_rows)
+    for who in (3, 11):
+        marked = scheme.marked(book[who])
+        changed = marked != scheme.table.cells
+        assert changed.sum(axis=1).max() == 1
+        assert not np.delete(changed, scheme.columns, axis=1).any()
+        assert ((marked >= 0) & (marked < scheme.table.labels)).all()
+        assert changed.any(axis=1).mean() < 0.3
+        assert who in scheme.accused(scheme.votes(marked, numbers), book)
+        few = numbers[::2]
+        assert who in scheme.accused(scheme.votes(marked[few], few), book)
+
+
+def test_marks_are_compared_on_the_same_table(planned: Planned, bench: Bench):
+    found = compare_marks(
+        planned.decided.plan, bench, np.random.default_rng(0), loss=planned.loss, extra_loss=planned.extra_loss, runs=2
+    )
+    block, *others = found
+    assert len(others) == 3
+    assert block.privacy.smallest >= 4
+    assert all(m.attacks.keys() == block.attacks.keys() for m in others)
+    for marks in others:
+        assert marks.privacy.smallest < 4
+        assert marks.privacy.below > 0
+        assert 0 < marks.privacy.false_cells < 0.1
+        assert marks.attacks["none"].missed == 0
+        assert marks.bounded["sorted"].missed == 2  # there is no number of a row in a leak
+        assert marks.bounded["a copy of nobody"].falsely_accused == 0
+    assert block.attacks["sorted"].missed == 0
 
 
 def test_value_marks_in_columns_that_no_criterion_reads():

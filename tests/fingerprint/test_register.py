@@ -59,7 +59,7 @@ def test_the_register_shows_every_change(tmp_path: Path):
         Register.open(path).require_head(register.head)
 
 
-@pytest.mark.parametrize("name", ["a\u2028b", "a\x85b", "Łódź \"1\"", "病院", "{}", "O'Neill\\", "a/../b", "x" * 5000])
+@pytest.mark.parametrize("name", ["a\u2028b", "a\x85b", 'Łódź "1"', "病院", "{}", "O'Neill\\", "a/../b", "x" * 5000])
 def test_names_in_any_letters_do_no_harm(tmp_path: Path, name: str):
     path = tmp_path / "register.jsonl"
     planned = plan_copies(job(), people(300), KEY)
