@@ -472,7 +472,8 @@ def comparison_tables(acceptance: Acceptance) -> list[str]:
     out += [
         "",
         f"False misses of {runs} leaks each (γ = 10): nobody who is behind the leak was accused. In brackets the "
-        "leaks in which somebody innocent was. Value schemes are told the number of every row, except where rows are sorted.",
+        "leaks in which somebody innocent was. Value schemes are told the number of every row, but not where rows are "
+        "sorted.",
         "",
         f"| attack | {' | '.join(title for title, _ in rows)} |",
         f"|---|{'---|' * len(rows)}",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,8 @@ from tarnkappe.errors import DataError, JobError, VerificationError
 from tarnkappe.fingerprint.attacks import ATTACKS, Bench, outcome, robustness
 from tarnkappe.fingerprint.baseline import compare_marks
 from tarnkappe.fingerprint.page import attack_page
-from tarnkappe.fingerprint.planning import Planned, colluders_carried, plan_copies, positions_needed
+from tarnkappe.fingerprint.planning import Planned, plan_copies
+from tarnkappe.fingerprint.promises import colluders_carried, positions_needed, survival, survival_statements
 from tarnkappe.fingerprint.proof import check_proof, prove
 from tarnkappe.fingerprint.tracing import score_recipients, trace
 from tarnkappe.fingerprint.value_schemes import VALUE_SCHEMES, PublishedCells, ValueScheme
@@ -40,6 +42,9 @@ EASY = {
     "mix-rows": 2,
     "delete-columns": 1,
     "coarsen": 1,
+    "rename-labels": 0.1,
+    "guess": 0.5,
+    "blur": 2,
 }
 
 
@@ -50,6 +55,19 @@ def test_attacks_that_copies_survive(bench: Bench, name: str, strength: float):
     assert found.traced >= 5
     assert found.falsely_accused == 0
     assert 0 < found.detail_left <= 1
+
+
+def test_plans_say_what_was_measured(planned: Planned):
+    outcomes = survival(planned.scheme, KEY, runs=3)
+    found = {(o.attack, o.strength): o.traced for o in outcomes}
+    marked = len(np.unique(planned.scheme.layout.pairs))
+    assert found["delete-columns", 1] == 3
+    assert found["coarsen", marked] == 0  # all marks are gone, and nobody is accused
+    survives, lost = survival_statements(outcomes)
+    assert "columns deleted: 1;" in survives
+    assert f"marked columns coarsened: {marked} (0 of 3 traced)" in lost
+    assert survival(replace(planned.scheme, layout=planned.scheme.layout.unmarked()), KEY) == ()
+    assert survival_statements(()) == ()
 
 
 def test_nobody_innocent_is_accused(bench: Bench):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -89,6 +90,7 @@ def plan(
     """
     from tarnkappe.fingerprint.issuing import require_same_plan
     from tarnkappe.fingerprint.keys import Key
+    from tarnkappe.fingerprint.promises import survival, survival_statements
 
     if new_key is not None and key is not None:
         raise JobError("E108", "--key and --new-key exclude each other", hint="--key FILE")
@@ -104,6 +106,7 @@ def plan(
     if output is not None:
         with writing(output):
             scheme.save(output)
+    outcomes = survival(scheme, secret)
     told = {
         "base": list(scheme.base),
         "patterns": [list(p) for p in scheme.patterns],
@@ -115,7 +118,8 @@ def plan(
         "suppressed": planned.decided.plan.suppressed,
         "dataset": scheme.dataset,
         "commitment": scheme.commitment,
-        "statements": list(planned.statements),
+        "statements": [*planned.statements, *survival_statements(outcomes)],
+        "survival": [asdict(o) for o in outcomes],
     }
     if as_json:
         screen.print_json(told)
@@ -129,6 +133,7 @@ def plan(
         ("Loss", f"{screen.percent(planned.loss)}, and {screen.percent(planned.extra_loss)} more for marks"),
         ("Suppressed", f"{screen.plural(planned.decided.plan.suppressed, 'record')}, the same in all copies"),
         *(("" if i else "Promise", line) for i, line in enumerate(planned.statements)),
+        *(("" if i else "Measured", line) for i, line in enumerate(survival_statements(outcomes))),
         ("Commitment", scheme.commitment),
         ("Wrote", "nothing: give --output" if output is None else screen.shown_path(output)),
     ]
@@ -322,11 +327,9 @@ def attack(
 
     [bold]Example:[/bold]  tarnkappe fingerprint attack --plan plan --key census.key --report attacks.html
     """
-    from dataclasses import asdict
-
     from tarnkappe.fingerprint.keys import Key
     from tarnkappe.fingerprint.page import attack_page
-    from tarnkappe.fingerprint.planning import bench_of
+    from tarnkappe.fingerprint.promises import bench_of
     from tarnkappe.fingerprint.scheme import Scheme
 
     scheme = Scheme.load(plan_folder)
