@@ -43,7 +43,7 @@ EASY = {
     "delete-columns": 1,
     "coarsen": 1,
     "rename-labels": 0.1,
-    "guess": 0.5,
+    "guess": 1.0,
     "blur": 2,
 }
 

@@ -169,18 +169,17 @@ def _rename(bench: Bench, strength: float, rng: np.random.Generator) -> Attacked
 
 
 def _guess(bench: Bench, strength: float, rng: np.random.Generator) -> Attacked:
-    """Cells that a mark made coarse get a finer label again, whichever."""
+    """Cells that a mark made coarse get a finer label again: the one that somebody else has who looks as coarse."""
     who, rows = _one(bench, rng)
-    layout, columns = bench.layout, bench.layout.columns
-    plain = layout.node[bench.group]
+    columns = bench.layout.columns
+    plain = bench.layout.node[bench.group]
     out = rows.copy()
     for j in columns.free:
         coarse = np.flatnonzero((rows[:, j] != plain[:, j]) & (rng.random(len(rows)) < strength))
-        finer = np.unique(layout.node[:, j])
-        above = columns.raised(finer, j, columns.level[j] + 1)
+        above = columns.raised(plain[:, j], j, columns.level[j] + 1)
         order = np.argsort(above, kind="stable")
         start, end = (np.searchsorted(above[order], rows[coarse, j], side=side) for side in ("left", "right"))
-        out[coarse, j] = finer[order[start + (rng.random(len(coarse)) * (end - start)).astype(np.int64)]]
+        out[coarse, j] = plain[order[start + (rng.random(len(coarse)) * (end - start)).astype(np.int64)], j]
     return bench.leak(out), (who,)
 
 

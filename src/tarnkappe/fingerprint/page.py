@@ -118,7 +118,7 @@ def trace_page(found: Trace, scheme: Scheme, leak: str, head: str) -> str:
                 el(
                     "li",
                     "The bound is Chernoff's, given what was read, multiplied by the number of recipients and by "
-                    "the three ways of weighing the marks (Bonferroni).",
+                    "the ways of weighing the marks (Bonferroni).",
                 ),
                 el("li", f"Register: {head}", class_="v"),
                 el("li", f"Commitment published before the copies were made: {scheme.commitment}", class_="v"),

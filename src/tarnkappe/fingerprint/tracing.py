@@ -184,6 +184,8 @@ def score_book(
         weights_of_votes(*votes, _ALONE),
         weights_of_votes(*votes, 1.0 / max(colluders, 2)),
     ]
+    if evidence.guessed is not None:
+        ways.append(weights_of(evidence.guessed, np.zeros_like(both), bias, colluders))
     reached = np.stack([(book - bias) @ weight for weight in ways])
     chances = np.stack([tail(weight, bias, found) for weight, found in zip(ways, reached, strict=True)])
     better = chances.argmin(axis=0)
