@@ -216,13 +216,18 @@ def notices_about_formulas(plan: AnyPlan, schema: Schema, written: Source) -> tu
     """A warning about texts that a spreadsheet would run when somebody opens the released CSV file with it."""
     here = [c.name for c in schema.columns if c.name in written.columns]
     texts: dict[str, Sequence[str]] = {}
+    tally = plan.tally
     if isinstance(plan, Plan):
-        texts = {d.name: x.texts for d, x in zip(plan.tally.quasi_domains, plan.labels, strict=True)}
-    else:  # the sensitive ones may stand in another table
-        for s, domain in enumerate(plan.tally.sensitive_domains):
-            if domain.name in schema.published and domain.name not in here:
-                codes = np.flatnonzero(np.bincount(plan.tally.sensitive[:, s], plan.published))
-                texts[domain.name] = [domain.taxonomy.leaves[code] for code in codes]
+        texts = {d.name: x.texts for d, x in zip(tally.quasi_domains, plan.labels, strict=True)}
+        # What stands in the sensitive columns was compared with the plan: no need to read the file once more.
+        told = plan.grouping.cell[plan.grouping.group >= 0]
+    else:
+        told = np.flatnonzero(plan.published).astype(np.int32)
+    for s, domain in enumerate(tally.sensitive_domains):
+        # The sensitive columns of a plan by numbers may stand in another table.
+        if domain.name in schema.published and (isinstance(plan, Plan) or domain.name not in here):
+            codes = np.flatnonzero(np.bincount(tally.sensitive[told, s]))
+            texts[domain.name] = [domain.taxonomy.leaves[code] for code in codes]
     risky = [name for name, known in texts.items() if any_formula(known)]
     risky += written.with_formulas([name for name in here if name not in texts])
     named = [name for name in schema.published if any_formula([name])]
