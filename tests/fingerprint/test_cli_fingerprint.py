@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from hashlib import sha256
 from pathlib import Path
 
 import polars as pl
@@ -72,7 +73,12 @@ def test_a_leak_is_traced_with_a_report(folder: Path):
     assert told["accused"] == ["South"]
     page = Path("trace.html").read_text()
     assert "South" in page
-    assert "less than 1 in 10^" in page
+    assert "less than 1 in a trillion" in page
+    assert sha256(Path("leak.csv").read_bytes()).hexdigest() in page
+    assert "What this does not show" in page
+    entries = [json.loads(line) for line in Path("plan/register.jsonl").read_text().splitlines()]
+    assert next(e["release"] for e in entries if e["recipient"] == "South") in page
+    assert Path("key").read_text().strip() not in page
     assert not re.search(r"https?://", page)
     words = run("trace", "leak.csv", *WORDS)
     assert "made from the copy of South" in words
@@ -87,7 +93,10 @@ def test_all_patterns_are_listed(folder: Path):
 
 def test_nobody_is_accused_of_the_original(folder: Path):
     assert json.loads(run("trace", "people.csv", *WORDS, "--json"))["accused"] == []
-    assert "no accusation" in run("trace", "people.csv", *WORDS)
+    assert "no accusation" in run("trace", "people.csv", *WORDS, "--report", "nobody.html")
+    page = Path("nobody.html").read_text()
+    assert "Nobody is accused." in page
+    assert "This clears nobody either" in page
 
 
 def test_ownership_is_proved_with_the_key_of_the_data_set_only(folder: Path):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import asdict
+from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path
 from typing import Annotated
 
@@ -222,9 +224,9 @@ def trace(
 
     [bold]Example:[/bold]  tarnkappe fingerprint trace leak.csv --plan plan --key census.key --report trace.html
     """
-    from tarnkappe.fingerprint.page import chance, trace_page
     from tarnkappe.fingerprint.register import Register
     from tarnkappe.fingerprint.scheme import Scheme
+    from tarnkappe.fingerprint.trace_page import chance, trace_page
     from tarnkappe.fingerprint.tracing import trace as trace_leak
 
     scheme, register = Scheme.load(plan_folder), Register.open(plan_folder / _REGISTER)
@@ -240,7 +242,10 @@ def trace(
     )
     if report is not None:
         with writing(report):
-            report.write_text(trace_page(found, scheme, str(leak), register.head), encoding="utf-8")
+            made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+            digest = sha256(leak.read_bytes()).hexdigest() if leak.is_file() else ""
+            page = trace_page(found, scheme, register, leak.name, sha256=digest, made=made)
+            report.write_text(page, encoding="utf-8")
     if as_json:
         screen.print_json(found.as_dict())
         return

@@ -116,12 +116,15 @@ def survival_statements(outcomes: Sequence[Outcome]) -> tuple[str, ...]:
     """What copies were found to survive, and what not, with the share traced."""
     if not outcomes:
         return ()
-    runs = outcomes[0].runs
-    kept = [o.words for o in outcomes if o.traced_share >= _SURVIVED]
-    lost = [f"{o.words} ({o.traced} of {runs} traced)" for o in outcomes if o.traced_share < _SURVIVED]
-    out = []
+    runs, out = outcomes[0].runs, []
+    kept, lost = [], []
+    for name in dict.fromkeys(o.attack for o in outcomes):
+        own = [o for o in outcomes if o.attack == name]
+        failed = next((i for i, o in enumerate(own) if o.traced_share < _SURVIVED), len(own))
+        kept += [o.words for o in own[:failed][-1:]]  # and all that is weaker
+        lost += [f"{o.words} ({o.traced} of {runs} traced)" for o in own[failed : failed + 1]]
     if kept:
-        out.append(f"Survives, measured on {runs} imagined leaks each: {'; '.join(kept)}.")
+        out.append(f"Survives, measured on {runs} imagined leaks each, up to: {'; '.join(kept)}.")
     if lost:
         out.append(f"Does not survive: {'; '.join(lost)}.")
     return tuple(out)

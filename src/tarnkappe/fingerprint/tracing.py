@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import combinations
 from typing import Any
 
@@ -19,6 +19,9 @@ from tarnkappe.fingerprint.scheme import Scheme, require_alpha
 
 #: How surely somebody who acted alone has the symbol that was read.
 _ALONE = 0.95
+
+#: Accused whose marks are shown side by side.
+_MOST_COPIES = 3
 
 __all__ = ["Suspect", "Trace", "code_book", "score_book", "score_recipients", "trace"]
 
@@ -49,6 +52,10 @@ class Trace:
     opened: Opened | None = None
     #: Recipients whose pattern a leak with its levels can come from, where patterns were handed out; no proof.
     fitting: tuple[str, ...] | None = None
+    #: Clear marks in which somebody who had nothing to do with the leak agrees, on average.
+    expected: float = 0.0
+    #: The marks of those accused: which of two columns each place of their copies coarsens.
+    copies: Mapping[str, Flags] = field(default_factory=dict)
     #: Where no single pattern fits: the smallest sets of recipients who together could have made it.
     coalitions: tuple[tuple[str, ...], ...] = ()
 
@@ -77,6 +84,7 @@ class Trace:
             "strange_rows": int(evidence.strange),
             "positions": len(evidence.likely),
             "positions_read": evidence.read,
+            "agree_by_chance": round(self.expected, 1),
             "positions_with_both": int(evidence.both.sum()),
             "columns": [{"leak": a, "copies": b, "understood": share} for a, (b, share) in understood.items()],
             "fitting": None if self.fitting is None else list(self.fitting),
@@ -205,4 +213,6 @@ def score_book(
         )
         for u in order
     )
-    return Trace(suspects, alpha, evidence)
+    expected = float(np.where(strict > 0, bias, 1 - bias)[clear].sum())
+    shown = [u for i, u in enumerate(order.tolist()) if suspects[i].accused][:_MOST_COPIES]
+    return Trace(suspects, alpha, evidence, expected=expected, copies={recipients[u]: book[u] for u in shown})
