@@ -307,9 +307,15 @@ class Acceptance:
             found = outcome(self.wide, by_name[name], 3, self.rng, runs)
             ok &= found.traced_share >= 0.95
             told.append(f"{name} {found.traced_share:.3f}")
-        for name, strengths in (("delete-columns", (1, 2)), ("coarsen", (1, 2))):
-            shares = [outcome(self.bench, by_name[name], s, self.rng, runs).traced_share for s in strengths]
-            told.append(f"· {name} {' '.join(f'{s:.2f}' for s in shares)}")
+        told.append("· not asked for:")
+        for name in ("delete-columns", "rename-labels", "coarsen", "guess", "blur"):
+            for strength in by_name[name].strengths:
+                found = outcome(self.bench, by_name[name], strength, self.rng, runs)
+                told.append(f"{name} {strength:g} {found.traced_share:.3f}")
+        marked = len(np.unique(self.bench.layout.pairs))
+        found = outcome(self.bench, by_name["coarsen"], marked, self.rng, min(runs, 20))
+        ok &= not found.traced and not found.falsely_accused
+        told.append(f"coarsen all {marked} {found.traced_share:.3f}")
         return ok, " ".join(told)
 
     def false_accusations(self) -> Found:
@@ -362,7 +368,7 @@ class Acceptance:
                 register = register.appended(name, "data", "0" * 64, (0,))
             lines = path.read_text().splitlines()
             found = 0
-            changed = [[*lines[:i], *lines[i + 1 :]] for i in range(3)]
+            changed = [[*lines[:i], *lines[i + 1 :]] for i in range(4)]
             changed += [[*lines[:i], lines[i].replace("data", "date"), *lines[i + 1 :]] for i in range(4)]
             for text in changed:
                 path.write_text("\n".join(text) + "\n")

@@ -223,9 +223,9 @@ def _check(scheme: Scheme, register: Register) -> Html:
         "ul",
         el(
             "li",
-            "The commitment below was to be published before the first copy was handed out. The publisher opens it with "
-            "a proof, which reveals the key of this data set and of no other. With the proof, the plan and the register, "
-            "an expert repeats this trace and must get the same figures: ",
+            "The commitment below was to be published before the first copy was handed out. The publisher opens it "
+            "with a proof, which reveals the key of this data set and of no other. With the proof, the plan and the "
+            "register, an expert repeats this trace and must get the same figures: ",
             el("code", "tarnkappe fingerprint trace LEAK --plan PLAN --proof PROOF"),
             ".",
         ),
