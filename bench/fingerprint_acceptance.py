@@ -152,12 +152,12 @@ class Acceptance:
             best = min(objective.of(losses[list(c)]) for n in sizes for c in combinations(range(len(losses)), n))
             wrong += best_window(losses, objective).value > best + 1e-9
         top = self.many.best(100, "lm").lm
-        began = time.perf_counter()
+        began = time.process_time()
         found = best_window(top, Objective(2, 100))
-        fast = time.perf_counter() - began
-        began = time.perf_counter()
+        fast = time.process_time() - began
+        began = time.process_time()
         best_window(self.many.lm, Objective(2, len(self.many)))
-        slow = time.perf_counter() - began
+        slow = time.process_time() - began
         worse = sum(
             evolve(
                 top, Objective(10, 50), rng=np.random.default_rng(s), generations=self.times(200, 20)
@@ -166,10 +166,11 @@ class Acceptance:
             for s in range(20)
         )
         ok = not wrong and not worse and abs(found.value - 0.5202) < 1e-4 and len(found.members) == 100
-        ok &= fast < 0.05 and slow < 1.0
+        ok &= fast < 0.01 and slow < 0.2
         return (
             ok,
-            f"{wrong} wrong, {found.value:.4f} for {len(found.members)}, {1000 * fast:.1f} and {1000 * slow:.0f} ms",
+            f"{wrong} wrong, {found.value:.4f} for {len(found.members)}, {1000 * fast:.1f} and {1000 * slow:.0f} ms of "
+            "processor time",
         )
 
     def genetic(self) -> Found:
@@ -503,10 +504,10 @@ def main() -> int:
     for name, point in acceptance.points():
         if given.only and int(name.split()[0]) not in given.only:
             continue
-        began = time.perf_counter()
+        began = time.process_time()
         ok, figure = point()
-        results[name] = {"ok": ok, "figure": figure, "seconds": round(time.perf_counter() - began, 1)}
-        print(f"{'pass' if ok else 'FAIL'}  {name}: {figure}  [{results[name]['seconds']} s]", flush=True)
+        results[name] = {"ok": ok, "figure": figure, "seconds": round(time.process_time() - began, 1)}
+        print(f"{'pass' if ok else 'FAIL'}  {name}: {figure}  [{results[name]['seconds']} s of CPU]", flush=True)
     if given.json:
         given.json.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
     if given.markdown:
