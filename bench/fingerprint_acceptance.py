@@ -252,7 +252,7 @@ class Acceptance:
     def single_rows(self) -> Found:
         scheme, register, tables = self.handed_out
         hits = n = 0
-        for i in range(self.times(1000, 60)):
+        for i in range(self.times(1000, 20)):
             name = f"r{i % 10}"
             row = tables[name].sample(1, seed=i)
             hits += trace(row, scheme, self.key, register).fitting == (name,)
@@ -287,7 +287,7 @@ class Acceptance:
         )
 
     def robustness(self) -> Found:
-        runs = self.times(200, 10)
+        runs = self.times(200, 3)
         asked = [
             ("delete-rows", 0.95, 0.99),
             ("flip-marks", 0.5, 0.99),
@@ -321,7 +321,7 @@ class Acceptance:
 
     def false_accusations(self) -> Found:
         by_name = {a.name: a for a in ATTACKS}
-        n = self.times(10_000, 150)
+        n = self.times(10_000, 50)
         nobody = outcome(self.bench, by_name["nobody"], 1, self.rng, n).falsely_accused
         colluding = 0
         kinds = ("interleave", "mix-rows", "merge", "majority", "minority")
@@ -394,7 +394,7 @@ class Acceptance:
         """Block marks and the three value schemes on the same table, under the same attacks."""
         losses = {"loss": self.planned.loss, "extra_loss": self.planned.extra_loss}
         return compare_marks(
-            self.planned.decided.plan, self.bench, self.rng, runs=self.times(50, 4), colluders=(2, 3), **losses
+            self.planned.decided.plan, self.bench, self.rng, runs=self.times(50, 2), colluders=(2, 3), **losses
         )
 
     def comparison(self) -> Found:

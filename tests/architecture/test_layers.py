@@ -271,6 +271,7 @@ def test_nothing_is_printed():
 def test_chance_is_passed_in():
     """Whoever needs chance is given a generator, so that a seed decides everything."""
     homes = ("pipeline", "runs", "attacking", "multirelational", "baskets.anonymize", "fingerprint.planning")
+    homes += ("fingerprint.promises",)
     homes += ("datasets", "testing", "usefulness.assess")
     homes += ("masks.base", "masking.flow", "histograms.release", "history.series", "synthetic.release")
     assert calls("np.random.", "numpy.random.", "random.", "default_rng", beside=homes) == []
