@@ -95,6 +95,8 @@ class Release:
     folder: Path | None = None
     #: What it takes to save a release that is in memory only.
     draft: Draft | None = None
+    #: One of several copies: readers are told only what is the same in all of them, beside the table itself.
+    is_copy: bool = False
 
     @property
     def table(self) -> Any:
@@ -156,11 +158,19 @@ class Release:
         published = {c.name for c in self.columns if c.role in ("quasi", "sensitive", "keep")}
         of_release = {name for name, metric in all_metrics().items() if metric.follows_from_release}
         told = [n for n in self.notices if not n.internal]
+        verdicts = _shown(self.verdicts, self.job, published)
+        columns = tuple(replace(c, loss=None, labels_before=None, examples=()) for c in self.columns)
+        shown = self
+        if self.is_copy:
+            of_release = set()
+            verdicts = tuple(replace(v, reached=float("nan")) for v in verdicts)
+            columns = tuple(replace(c, labels_after=None) for c in columns)
+            shown = replace(self, n_groups=0, group_sizes=())
         return replace(
-            self,
-            verdicts=_shown(self.verdicts, self.job, published),
+            shown,
+            verdicts=verdicts,
             scores=tuple(s for s in self.scores if s.name in of_release),
-            columns=tuple(replace(c, loss=None, labels_before=None, examples=()) for c in self.columns),
+            columns=columns,
             notices=self.job.notices() if self.job.goal.is_mechanism else tuple(told),
             remarks={},
             left_out=(),

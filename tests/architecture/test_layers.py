@@ -282,6 +282,7 @@ def test_chance_is_passed_in():
         "multirelational",
         "baskets.anonymize",
         "fingerprint.planning",
+        "fingerprint.promises",
     )
     homes += ("datasets", "testing", "usefulness.assess")
     homes += ("masks.base", "masking.flow", "histograms.release", "history.series", "synthetic.release")

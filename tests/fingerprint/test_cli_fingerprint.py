@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from hashlib import sha256
 from pathlib import Path
 
 import polars as pl
@@ -72,7 +73,12 @@ def test_a_leak_is_traced_with_a_report(folder: Path):
     assert told["accused"] == ["South"]
     page = Path("trace.html").read_text()
     assert "South" in page
-    assert "less than 1 in 10^" in page
+    assert "less than 1 in a trillion" in page
+    assert sha256(Path("leak.csv").read_bytes()).hexdigest() in page
+    assert "What this does not show" in page
+    entries = [json.loads(line) for line in Path("plan/register.jsonl").read_text().splitlines()]
+    assert next(e["release"] for e in entries if e["recipient"] == "South") in page
+    assert Path("key").read_text().strip() not in page
     assert not re.search(r"https?://", page)
     words = run("trace", "leak.csv", *WORDS)
     assert "made from the copy of South" in words
@@ -87,7 +93,10 @@ def test_all_patterns_are_listed(folder: Path):
 
 def test_nobody_is_accused_of_the_original(folder: Path):
     assert json.loads(run("trace", "people.csv", *WORDS, "--json"))["accused"] == []
-    assert "no accusation" in run("trace", "people.csv", *WORDS)
+    assert "no accusation" in run("trace", "people.csv", *WORDS, "--report", "nobody.html")
+    page = Path("nobody.html").read_text()
+    assert "Nobody is accused." in page
+    assert "This clears nobody either" in page
 
 
 def test_ownership_is_proved_with_the_key_of_the_data_set_only(folder: Path):
@@ -150,3 +159,71 @@ def test_a_file_that_is_no_proof_is_told_with_how_to_make_one(folder: Path, monk
         said = run("prove", "--plan", "plan", "--check", name, code=2)
         assert "E107" in said
         assert "tarnkappe fingerprint prove" in said
+
+
+def test_names_that_look_alike_do_not_share_a_folder(folder: Path):
+    run("issue", "job.yaml", *WORDS, "--to", "Ward 1", "--to", "ward-1", "-o", "wards")
+    before = Path("wards/ward-1/public/people.csv").read_bytes()
+    assert Path("wards/ward-1-2/public/people.csv").read_bytes() != before
+    run("issue", "job.yaml", *WORDS, "--to", "ward-1", "-o", "wards", "--overwrite")
+    assert Path("wards/ward-1/public/people.csv").read_bytes() == before
+    assert json.loads(run("trace", "wards/ward-1-2/public/people.csv", *WORDS, "--json"))["accused"] == ["ward-1"]
+
+
+def test_nothing_is_issued_if_one_folder_is_there_already(folder: Path):
+    lines = Path("plan/register.jsonl").read_text()
+    Path("full/south").mkdir(parents=True)
+    Path("full/south/notes").write_text("x")
+    assert "E601" in run("issue", "job.yaml", *WORDS, "--to", "North", "--to", "South", "-o", "full", code=6)
+    assert not Path("full/north").exists()
+    assert Path("plan/register.jsonl").read_text() == lines
+
+
+def test_a_third_party_traces_with_a_proof(folder: Path):
+    run("prove", *WORDS, "-o", "for-court.json")
+    leak = "copies/north/public/people.csv"
+    ours = json.loads(run("trace", leak, *WORDS, "--json"))
+    theirs = json.loads(run("trace", leak, "--plan", "plan", "--proof", "for-court.json", "--json"))
+    assert ours == theirs
+    assert ours["accused"] == ["North"]
+    assert "E108" in run("trace", leak, *WORDS, "--proof", "for-court.json", code=2)
+    other = {**json.loads(Path("for-court.json").read_text()), "plan": "0" * 64}
+    Path("other-plan.json").write_text(json.dumps(other))
+    assert "E504" in run("trace", leak, "--plan", "plan", "--proof", "other-plan.json", code=5)
+
+
+def test_a_register_must_have_the_head_that_was_noted(folder: Path):
+    head = json.loads(Path("plan/register.jsonl").read_text().splitlines()[1])["digest"]
+    run("trace", "people.csv", *WORDS, "--head", head)
+    assert "E414" in run("trace", "people.csv", *WORDS, "--head", "f" * 64, code=3)
+
+
+def test_results_say_what_a_page_needs(folder: Path):
+    told = json.loads(run("trace", "copies/north/public/people.csv", *WORDS, "--json"))
+    assert told["verdict"] == "made from the copy of North"
+    assert told["positions"] >= told["positions_read"] > 0
+    assert told["strange_rows"] == 0
+    assert {c["copies"]: c["understood"] for c in told["columns"]} == dict.fromkeys(NAMES, 1.0)
+    first = told["suspects"][0]
+    assert first["recipient"] == "North"
+    assert first["agree"] == first["clear"]
+
+
+@pytest.mark.parametrize("what", ["utf-16", "latin-1", "semicolons", "no header", "excel"])
+def test_leaks_in_other_dialects(folder: Path, what: str):
+    table = pl.read_csv("copies/south/public/people.csv", infer_schema=False).sample(fraction=0.5, seed=2)
+    table = table.rename({"illness": "Erkältung"})
+    place = Path("dialect.xlsx" if what == "excel" else "dialect.csv")
+    if what == "excel":
+        table.write_excel(place)
+    else:
+        sign = ";" if what == "semicolons" else ","
+        text = table.write_csv(separator=sign, include_header=what != "no header")
+        place.write_bytes(text.encode(what if what in ("utf-16", "latin-1") else "utf-8"))
+    assert json.loads(run("trace", str(place), *WORDS, "--json"))["accused"] == ["South"]
+
+
+@pytest.mark.parametrize(("text", "code"), [("", "E402"), ("age,area\n", "E402"), ("x,y\n1,2\n", "E410")])
+def test_leaks_that_are_none(folder: Path, text: str, code: str):
+    Path("none.csv").write_text(text)
+    assert code in run("trace", "none.csv", *WORDS, code=3)

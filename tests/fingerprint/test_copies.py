@@ -98,19 +98,26 @@ def test_criteria_that_pooling_can_break_are_refused(criterion):
         plan_copies(given, frame, KEY)
 
 
-def test_papers_of_copies_are_alike(planned: Planned, tmp_path: Path):
+@pytest.mark.parametrize("criterion", [tk.KAnonymity(4), tk.TCloseness("illness", 0.3)])
+def test_papers_of_copies_are_alike(criterion, tmp_path: Path):
+    """But for the digest of the table they are the same, byte by byte: no recipient, time or figure of a copy."""
+    planned = plan_copies(job(criteria=[criterion]), people(4000), KEY, recipients=20)
     papers = []
     for name in ("Saint Mary", "Charité"):
-        issue(planned, KEY, name, tmp_path / name)
+        copy, _ = issue(planned, KEY, name, tmp_path / name)
         public = tmp_path / name / "public"
-        texts = {p.name: p.read_text() for p in public.iterdir() if p.suffix in (".json", ".html")}
-        assert not any(name in text for text in texts.values())
-        assert not any("fingerprint" in text for text in texts.values())
-        papers.append(json.loads(texts["manifest.json"]))
+        texts = {p.name: p.read_text() for p in public.iterdir() if p.suffix in (".json", ".html", ".csv")}
+        told = json.loads(texts["manifest.json"])
+        assert not any(name in text or "fingerprint" in text for text in texts.values())
+        assert KEY.raw.hex() not in "".join(texts.values())
+        assert told["made"] == planned.scheme.made
+        assert all(v["ok"] for v in told["verdicts"])
         assert audit(str(tmp_path / name)).ok
-    differ = {key for key in papers[0] if papers[0][key] != papers[1][key]}
-    assert differ <= {"sha256", "groups", "tables", "verdicts"}
-    assert papers[0]["made"] == planned.scheme.made
+        internal = (tmp_path / name / "do-not-share" / "report.html").read_text()
+        assert "Smallest group" in internal  # the publisher is told
+        assert copy.release.smallest_group >= 4 or not isinstance(criterion, tk.KAnonymity)
+        papers.append({n: text.replace(told["sha256"], "SHA") for n, text in texts.items() if n != "codebook.csv"})
+    assert papers[0] == papers[1]
 
 
 def test_the_same_recipient_gets_the_same_bytes(planned: Planned, tmp_path: Path):
@@ -180,6 +187,9 @@ def test_nobody_is_accused_without_reason(planned: Planned, issued):
         trace(pl.DataFrame({"x": ["1"]}), planned.scheme, KEY, register)
     with pytest.raises(JobError, match="not the key"):
         trace(tables["hospital 0"], planned.scheme, Key(bytes(32)), register)
+    for risk in (0.0, 1.0, 2.0):  # p-values are below 2 for everybody
+        with pytest.raises(JobError, match="alpha"):
+            trace(tables["hospital 0"], planned.scheme, KEY, register, alpha=risk)
 
 
 def test_schemes_are_kept(planned: Planned, issued, tmp_path: Path):
@@ -189,6 +199,11 @@ def test_schemes_are_kept(planned: Planned, issued, tmp_path: Path):
     assert trace(tables["hospital 2"], again, KEY, register).accused == ("hospital 2",)
     text = (tmp_path / "plan" / "scheme.json").read_text()
     assert KEY.raw.hex() not in text
+    changed = text.replace('"alpha": 0.001', '"alpha": 0.9')
+    assert changed != text
+    (tmp_path / "plan" / "scheme.json").write_text(changed)
+    with pytest.raises(JobError, match="the plan was changed"):
+        trace(tables["hospital 2"], Scheme.load(tmp_path / "plan"), KEY, register)
     (tmp_path / "plan" / "layout.npz").write_bytes(b"changed")
     with pytest.raises(DataError, match="E415"):
         Scheme.load(tmp_path / "plan")

@@ -1,20 +1,17 @@
-"""Keys, the code, the register."""
+"""Keys and the code."""
 
 from __future__ import annotations
 
 import hmac
-import json
-from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
 import pytest
 from people import KEY
 
-from tarnkappe.errors import DataError, JobError, RefusedError
+from tarnkappe.errors import JobError, RefusedError
 from tarnkappe.fingerprint.code import TardosCode, tail, weights_of
 from tarnkappe.fingerprint.keys import VARIABLE, Key, derived, stream
-from tarnkappe.fingerprint.register import Register
 
 
 def test_the_function_behind_it_is_hmac_sha256():
@@ -78,34 +75,3 @@ def test_p_values_bound_the_true_tail():
     for p in (0.1, 0.01, 0.001):
         assert (tail(weight, bias, scores) <= p).mean() <= p * 1.1
     assert tail(np.zeros(3), bias[:3], np.array([5.0])) == 1.0
-
-
-def test_the_register_shows_every_change(tmp_path: Path):
-    path = tmp_path / "register.jsonl"
-    register = Register.open(path)
-    for name in "abc":
-        register = register.appended(name, "data", sha256(name.encode()).hexdigest(), (0, 1))
-    again = Register.open(path)
-    assert again.head == register.head
-    assert again.recipients("data") == ("a", "b", "c")
-    assert again.recipients("other") == ()
-    assert again.find("data", "b").pattern == (0, 1)
-    lines = path.read_text().splitlines()
-    for broken in (
-        [lines[0].replace('"a"', '"x"'), *lines[1:]],
-        [lines[0], lines[2]],
-        lines[1:],
-        [lines[1], lines[0], lines[2]],
-        [*lines, "{}"],
-        [*lines, "nonsense"],
-    ):
-        path.write_text("\n".join(broken) + "\n")
-        with pytest.raises(DataError, match="E414"):
-            Register.open(path)
-    path.write_text("\n".join(lines[:2]) + "\n")
-    with pytest.raises(DataError, match="missing"):
-        Register.open(path).require_head(register.head)
-    forged = {**json.loads(lines[2]), "recipient": "innocent"}
-    path.write_text("\n".join([*lines[:2], json.dumps(forged)]) + "\n")
-    with pytest.raises(DataError):
-        Register.open(path)

@@ -104,13 +104,13 @@ def brute_largest(levels: np.ndarray, c: int) -> int:
 def test_families_are_the_largest_and_the_cheapest(rows: list[tuple[int, ...]], c: int):
     levels = np.array(rows, np.int16)
     losses = levels.sum(axis=1) / 10
-    found = frameproof(levels, losses, c, rng=np.random.default_rng(0), seconds=0.05)
+    found = frameproof(levels, losses, c, rng=np.random.default_rng(0), effort=20_000)
     assert framed(levels[found.members], c) is None
     assert found.bound >= brute_largest(levels, c) >= len(found.members)
     if found.is_optimal:
         assert len(found.members) == brute_largest(levels, c)
     n = len(found.members)
-    cheap = frameproof(levels, losses, c, n=n, rng=np.random.default_rng(0), seconds=0.05)
+    cheap = frameproof(levels, losses, c, n=n, rng=np.random.default_rng(0), effort=20_000)
     families = [list(x) for x in combinations(range(len(rows)), n) if framed(levels[list(x)], c) is None]
     best = min(losses[x].mean() for x in families)
     assert framed(levels[cheap.members], c) is None
@@ -132,9 +132,21 @@ def test_families_on_adult(eight: Tally):
     assert len(chain.members) == 36
     assert chain.is_optimal
     assert framed(found.levels[chain.members], 1) is None
-    pairs = frameproof(found.levels, found.loss, 2, rng=np.random.default_rng(0), seconds=1)
+    pairs = frameproof(found.levels, found.loss, 2, rng=np.random.default_rng(0), effort=100_000)
     assert len(pairs.members) >= 9
     assert framed(found.levels[pairs.members], 2) is None
     assert pairs.gap > 0
     with pytest.raises(JobError, match="the largest family found"):
-        frameproof(found.levels, found.loss, 2, n=40, rng=np.random.default_rng(0), seconds=0.1)
+        frameproof(found.levels, found.loss, 2, n=40, rng=np.random.default_rng(0), effort=10_000)
+
+
+def test_the_same_seed_gives_the_same_family():
+    """Effort is counted in work, not in time."""
+    levels = np.random.default_rng(1).integers(0, 4, (60, 5)).astype(np.int16)
+    losses = np.random.default_rng(2).random(60)
+    for n in (None, 4):
+        found = [
+            frameproof(levels, losses, 2, n=n, rng=np.random.default_rng(3), effort=5_000).members.tolist()
+            for _ in range(2)
+        ]
+        assert found[0] == found[1]

@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
-import json
 import shlex
-from collections.abc import Iterator
-from contextlib import contextmanager
+from dataclasses import asdict
+from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from tarnkappe.cli import screen
+from tarnkappe.cli.copies import (
+    HOW_TO_PROVE,
+    folders_of,
+    json_object,
+    key_or_proof,
+    planned_copies,
+    refuse_existing,
+    write_patterns,
+    writing,
+)
 from tarnkappe.cli.options import AsJson, Debug, JobFile, MaybeData, Overwrite, Settings
-from tarnkappe.errors import JobError, RefusedError
-
-if TYPE_CHECKING:
-    from tarnkappe.fingerprint.keys import Key
-    from tarnkappe.fingerprint.planning import Planned
-    from tarnkappe.fingerprint.scheme import Scheme
+from tarnkappe.errors import JobError
 
 app = typer.Typer(rich_markup_mode="rich")
 
 #: The register of a plan, unless another file is named.
 _REGISTER = "register.jsonl"
+
 
 _KeyFile = Annotated[
     Path | None,
@@ -86,21 +92,23 @@ def plan(
     """
     from tarnkappe.fingerprint.issuing import require_same_plan
     from tarnkappe.fingerprint.keys import Key
+    from tarnkappe.fingerprint.promises import survival, survival_statements
 
     if new_key is not None and key is not None:
         raise JobError("E108", "--key and --new-key exclude each other", hint="--key FILE")
     secret = Key.new() if new_key is not None else Key.load(key)
-    planned = _planned(job, data, settings, secret, recipients, colluders, alpha, kind)
+    planned = planned_copies(job, data, settings, secret, recipients, colluders, alpha, kind)
     if output is not None:
         require_same_plan(planned, output, output / _REGISTER)
     if new_key is not None:
         secret.save(new_key)
     scheme = planned.scheme
     if patterns is not None:
-        _write_patterns(planned, patterns, n_clusters)
+        write_patterns(planned, patterns, n_clusters)
     if output is not None:
-        with _writing(output):
+        with writing(output):
             scheme.save(output)
+    outcomes = survival(scheme, secret)
     told = {
         "base": list(scheme.base),
         "patterns": [list(p) for p in scheme.patterns],
@@ -112,7 +120,8 @@ def plan(
         "suppressed": planned.decided.plan.suppressed,
         "dataset": scheme.dataset,
         "commitment": scheme.commitment,
-        "statements": list(planned.statements),
+        "statements": [*planned.statements, *survival_statements(outcomes)],
+        "survival": [asdict(o) for o in outcomes],
     }
     if as_json:
         screen.print_json(told)
@@ -126,6 +135,7 @@ def plan(
         ("Loss", f"{screen.percent(planned.loss)}, and {screen.percent(planned.extra_loss)} more for marks"),
         ("Suppressed", f"{screen.plural(planned.decided.plan.suppressed, 'record')}, the same in all copies"),
         *(("" if i else "Promise", line) for i, line in enumerate(planned.statements)),
+        *(("" if i else "Measured", line) for i, line in enumerate(survival_statements(outcomes))),
         ("Commitment", scheme.commitment),
         ("Wrote", "nothing: give --output" if output is None else screen.shown_path(output)),
     ]
@@ -156,19 +166,23 @@ def issue(
     """
     from tarnkappe.fingerprint.issuing import issue as issue_copy
     from tarnkappe.fingerprint.keys import Key
-    from tarnkappe.fingerprint.register import Register
+    from tarnkappe.fingerprint.register import Register, recipient_name
     from tarnkappe.fingerprint.scheme import Scheme
 
     secret, scheme = Key.load(key), Scheme.load(plan_folder)
     scheme.key(secret)
     kind = "marks" if not scheme.patterns else "both" if scheme.layout.n_positions else "patterns"
     wanted = (scheme.recipients, scheme.colluders, scheme.alpha, kind)
-    planned = _planned(job, data, settings, secret, *wanted, kept=scheme)
+    planned = planned_copies(job, data, settings, secret, *wanted, kept=scheme)
     planned = planned.as_kept(scheme)
     register = Register.open(plan_folder / _REGISTER)
     wrote = []
-    for name in to:
-        folder = output / _folder_name(name)
+    names = list(dict.fromkeys(map(recipient_name, to)))
+    folders = {name: output / own for name, own in folders_of([*register.recipients(scheme.dataset), *names]).items()}
+    for name in names:
+        refuse_existing(folders[name], overwrite)  # before the first copy is made
+    for name in names:
+        folder = folders[name]
         copy, entered = issue_copy(planned, secret, name, folder, register=register, overwrite=overwrite)
         assert entered is not None
         register = entered
@@ -192,39 +206,48 @@ def trace(
     alpha: Annotated[
         float | None, typer.Option("--alpha", metavar="P", help="Another risk than the plan's.", show_default=False)
     ] = None,
+    proof: Annotated[
+        Path | None,
+        typer.Option("--proof", metavar="FILE", help="Instead of the key: a proof of ownership.", show_default=False),
+    ] = None,
+    head: Annotated[
+        str | None,
+        typer.Option("--head", metavar="HEX", help="Insist on the register with this head.", show_default=False),
+    ] = None,
     report: _Report = None,
     as_json: AsJson = False,
     debug: Debug = False,
 ) -> None:
     """Find out whose copy a leak was made of: suspects with probabilities, or no accusation.
 
+    A third party does the same with a proof in place of the key, and gets the same figures.
+
     [bold]Example:[/bold]  tarnkappe fingerprint trace leak.csv --plan plan --key census.key --report trace.html
     """
-    from tarnkappe.fingerprint.keys import Key
-    from tarnkappe.fingerprint.page import chance, trace_page
     from tarnkappe.fingerprint.register import Register
     from tarnkappe.fingerprint.scheme import Scheme
+    from tarnkappe.fingerprint.trace_page import chance, trace_page
     from tarnkappe.fingerprint.tracing import trace as trace_leak
 
     scheme, register = Scheme.load(plan_folder), Register.open(plan_folder / _REGISTER)
+    if head is not None:
+        register.require_head(head)
     found = trace_leak(
         leak,
         scheme,
-        Key.load(key),
+        key_or_proof(key, proof, scheme),
         register,
-        labels=_json(labels, '{"sex": {"1": "Male"}}   (column, label of the leak, label of the copies)'),
+        labels=json_object(labels, '{"sex": {"1": "Male"}}   (column, label of the leak, label of the copies)'),
         alpha=alpha,
     )
     if report is not None:
-        with _writing(report):
-            report.write_text(trace_page(found, scheme, str(leak), register.head), encoding="utf-8")
+        with writing(report):
+            made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+            digest = sha256(leak.read_bytes()).hexdigest() if leak.is_file() else ""
+            page = trace_page(found, scheme, register, leak.name, sha256=digest, made=made)
+            report.write_text(page, encoding="utf-8")
     if as_json:
-        suspects = [
-            {"recipient": s.recipient, "score": s.score, "p_value": s.p_value, "accused": s.accused}
-            for s in found.suspects
-        ]
-        told = {"rows": found.evidence.n_rows, "positions_read": found.evidence.read, "fitting": found.fitting}
-        screen.print_json({"accused": list(found.accused), "suspects": suspects, **told, "alpha": found.alpha})
+        screen.print_json(found.as_dict())
         return
     rows = [
         ("Leak", screen.plural(found.evidence.n_rows, "row")),
@@ -236,9 +259,7 @@ def trace(
     if found.fitting is not None:
         rows.append(("Pattern", f"fits {', '.join(found.fitting) or 'nobody: several copies'} · no proof by itself"))
         rows += [("", f"possible together: {' and '.join(c)}") for c in found.coalitions[:5]]
-    rows.append(
-        ("Verdict", f"made from the copy of {' and '.join(found.accused)}" if found.accused else "no accusation")
-    )
+    rows.append(("Verdict", found.verdict))
     if report is not None:
         rows.append(("Wrote", screen.shown_path(report)))
     screen.rows(screen.stdout(), rows)
@@ -276,7 +297,7 @@ def prove(
     scheme = Scheme.load(plan_folder)
     if check is not None:
         key_found = check_proof(
-            _json(check, "tarnkappe fingerprint prove --plan PLAN --key KEYFILE -o proof.json") or {},
+            json_object(check, HOW_TO_PROVE) or {},
             commitment or scheme.commitment,
         )
         told = {"ok": True, "dataset": key_found.dataset}
@@ -288,7 +309,7 @@ def prove(
     if output is None:
         raise JobError("E108", "a proof is a secret and needs a file", hint="--output proof.json")
     proof = to_json(make_proof(scheme, Key.load(key))) + "\n"
-    with _writing(output):
+    with writing(output):
         output.touch(mode=0o600)
         output.write_text(proof, encoding="utf-8")
     if as_json:
@@ -311,17 +332,15 @@ def attack(
 
     [bold]Example:[/bold]  tarnkappe fingerprint attack --plan plan --key census.key --report attacks.html
     """
-    from dataclasses import asdict
-
     from tarnkappe.fingerprint.keys import Key
     from tarnkappe.fingerprint.page import attack_page
-    from tarnkappe.fingerprint.planning import bench_of
+    from tarnkappe.fingerprint.promises import bench_of
     from tarnkappe.fingerprint.scheme import Scheme
 
     scheme = Scheme.load(plan_folder)
     outcomes = bench_of(scheme, Key.load(key), seed=seed, runs=runs)
     if report is not None:
-        with _writing(report):
+        with writing(report):
             report.write_text(attack_page(outcomes, scheme), encoding="utf-8")
     if as_json:
         screen.print_json({"outcomes": [asdict(o) for o in outcomes]})
@@ -335,82 +354,3 @@ def attack(
         for o in outcomes
     ]
     screen.rows(screen.stdout(), rows)
-
-
-@contextmanager
-def _writing(path: Path) -> Iterator[None]:
-    """What goes wrong when a file is written, in our words."""
-    try:
-        yield
-    except OSError as error:
-        reason = error.strerror or "it cannot be written"
-        raise RefusedError("E603", f"cannot write: {reason}", where=str(path), hint="Choose another place.") from None
-
-
-def _write_patterns(planned: Planned, path: Path, n_clusters: int) -> None:
-    """All patterns with their figures and the cluster of each, the best cluster first."""
-    import polars as pl
-
-    from tarnkappe.fingerprint.candidates import Candidates, clusters
-
-    found = Candidates.of(planned.decided.plan.tally, planned.decided.plan.goal)
-    rows = found.rows()
-    for number, cluster in enumerate(clusters(found, n_clusters), 1):
-        for i in cluster.members.tolist():
-            rows[i]["cluster"] = number
-    told = [{**row, "levels": " ".join(map(str, row["levels"]))} for row in rows]
-    with _writing(path):
-        pl.DataFrame(told).sort("cluster", "loss").write_csv(path)
-
-
-def _planned(
-    job: Path,
-    data: str | None,
-    settings: list[str] | None,
-    key: Key,
-    recipients: int,
-    colluders: int,
-    alpha: float,
-    kind: str,
-    kept: Scheme | None = None,
-) -> Planned:
-    from tarnkappe.cli.jobs import fixes_for, job_for
-    from tarnkappe.fingerprint.planning import plan_copies
-
-    loaded = job_for(job, data, settings)
-    with fixes_for(job, loaded):
-        return plan_copies(
-            loaded,
-            loaded.data.path,
-            key,
-            recipients=recipients,
-            colluders=colluders,
-            alpha=alpha,
-            kind=kind,  # type: ignore[arg-type]
-            base=None if kept is None else kept.base,
-            patterns=None if kept is None else kept.patterns,
-            dataset=None if kept is None else kept.dataset,
-        )
-
-
-def _json(path: Path | None, hint: str) -> dict[str, dict[str, str]] | None:
-    if path is None:
-        return None
-    try:
-        read = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        read = None
-    if not isinstance(read, dict):
-        raise JobError("E107", "the file is not a JSON object, or cannot be read", where=str(path), hint=hint)
-    return read
-
-
-def _folder_name(recipient: str) -> str:
-    """A folder for a recipient: what is no letter or digit becomes a dash.
-
-    >>> _folder_name("Hospital A/B")
-    'hospital-a-b'
-    """
-    import re
-
-    return re.sub(r"[^\w]+", "-", recipient.strip().casefold()).strip("-") or "copy"

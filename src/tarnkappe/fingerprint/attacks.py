@@ -96,10 +96,16 @@ class Attack:
 
     name: str
     title: str
+    #: What was done, with a place for the strength: a share, or a number.
+    phrase: str
     strengths: tuple[float, ...]
     run: Callable[[Bench, float, np.random.Generator], Attacked]
     #: The share of cells that are still true at a strength.
     true_cells: Callable[[float], float] = lambda strength: 1.0
+
+    def said(self, strength: float) -> str:
+        """The attack at a strength, in words."""
+        return self.phrase.format(share=f"{strength:.0%}".replace("%", " %"), n=f"{strength:g}")
 
 
 def _one(bench: Bench, rng: np.random.Generator) -> tuple[int, Codes]:
@@ -152,6 +158,31 @@ def _alter(bench: Bench, strength: float, rng: np.random.Generator) -> Attacked:
     return bench.leak(np.where(rng.random(rows.shape) < strength, drawn, rows).astype(np.int32)), (who,)
 
 
+def _rename(bench: Bench, strength: float, rng: np.random.Generator) -> Attacked:
+    """Labels get names that nobody has a list of."""
+    who, rows = _one(bench, rng)
+    rows = rows.copy()
+    for j, tree in enumerate(bench.layout.columns.trees):
+        renamed = rng.random(tree.n_nodes) < strength
+        rows[renamed[rows[:, j]], j] = UNKNOWN
+    return bench.leak(rows), (who,)
+
+
+def _guess(bench: Bench, strength: float, rng: np.random.Generator) -> Attacked:
+    """Cells that a mark made coarse get a finer label again: the one that somebody else has who looks as coarse."""
+    who, rows = _one(bench, rng)
+    columns = bench.layout.columns
+    plain = bench.layout.node[bench.group]
+    out = rows.copy()
+    for j in columns.free:
+        coarse = np.flatnonzero((rows[:, j] != plain[:, j]) & (rng.random(len(rows)) < strength))
+        above = columns.raised(plain[:, j], j, columns.level[j] + 1)
+        order = np.argsort(above, kind="stable")
+        start, end = (np.searchsorted(above[order], rows[coarse, j], side=side) for side in ("left", "right"))
+        out[coarse, j] = plain[order[start + (rng.random(len(coarse)) * (end - start)).astype(np.int64)], j]
+    return bench.leak(out), (who,)
+
+
 def _coalition(bench: Bench, strength: float, rng: np.random.Generator) -> tuple[tuple[int, ...], NDArray[np.int32]]:
     """Colluders and what every group says in their copies."""
     who = tuple(rng.choice(bench.n_recipients, int(strength), replace=False).tolist())
@@ -171,14 +202,24 @@ def _interleave(bench: Bench, strength: float, rng: np.random.Generator) -> Atta
     return Leak(copies[pick, np.arange(copies.shape[1])], bench.layout.size.astype(np.float64)), who
 
 
-def _merge(bench: Bench, strength: float, rng: np.random.Generator) -> Attacked:
-    """Of every cell the finest text that a colluder has."""
+def _combine(bench: Bench, strength: float, rng: np.random.Generator, *, finest: bool) -> Attacked:
     who, copies = _coalition(bench, strength, rng)
     out = copies[0].copy()
     for j, tree in enumerate(bench.layout.columns.trees):
-        finest = tree.depth[copies[:, :, j]].argmax(axis=0)
-        out[:, j] = copies[finest, np.arange(copies.shape[1]), j]
+        depth = tree.depth[copies[:, :, j]]
+        taken = depth.argmax(axis=0) if finest else depth.argmin(axis=0)
+        out[:, j] = copies[taken, np.arange(copies.shape[1]), j]
     return Leak(out, bench.layout.size.astype(np.float64)), who
+
+
+def _merge(bench: Bench, strength: float, rng: np.random.Generator) -> Attacked:
+    """Of every cell the finest text that a colluder has."""
+    return _combine(bench, strength, rng, finest=True)
+
+
+def _blur(bench: Bench, strength: float, rng: np.random.Generator) -> Attacked:
+    """Of every cell the coarsest: where copies differ, both marked columns are coarse."""
+    return _combine(bench, strength, rng, finest=False)
 
 
 def _vote(bench: Bench, strength: float, rng: np.random.Generator, *, most: bool) -> Attacked:
@@ -205,20 +246,38 @@ def _innocent(bench: Bench, strength: float, rng: np.random.Generator) -> Attack
     return bench.whole(rng.random(bench.layout.n_positions) < bench.bias), ()
 
 
+def _truth(strength: float) -> float:
+    return 1 - strength
+
+
 #: Everything that copies are put through.
 ATTACKS: tuple[Attack, ...] = (
-    Attack("delete-rows", "rows deleted", (0.5, 0.9, 0.95, 0.99), _delete_rows),
-    Attack("flip-marks", "rows whose marks are drawn anew", (0.25, 0.5, 0.75, 0.9), _flip),
-    Attack("add-rows", "fabricated rows added", (0.5, 1.0, 2.0), _fabricate, lambda strength: 1 / (1 + strength)),
-    Attack("alter-cells", "cells replaced", (0.05, 0.1, 0.2), _alter, lambda strength: 1 - strength),
-    Attack("delete-columns", "columns deleted", (1, 2, 3), _delete_columns),
-    Attack("coarsen", "marked columns coarsened", (1, 2, 3), _coarsen),
-    Attack("mix-rows", "colluders: rows mixed", (2, 3, 4), _mix_rows),
-    Attack("interleave", "colluders: blocks mixed", (2, 3, 4), _interleave),
-    Attack("merge", "colluders: finest cells", (2, 3, 4), _merge),
-    Attack("majority", "colluders: most frequent mark", (2, 3, 4), _majority),
-    Attack("minority", "colluders: rarest mark", (2, 3, 4), _minority),
-    Attack("nobody", "a copy of nobody", (1,), _innocent),
+    Attack("delete-rows", "rows deleted", "{share} of the rows deleted", (0.5, 0.9, 0.95, 0.99), _delete_rows),
+    Attack(
+        "flip-marks", "rows whose marks are drawn anew", "marks of {share} drawn anew", (0.25, 0.5, 0.75, 0.9), _flip
+    ),
+    Attack(
+        "add-rows",
+        "fabricated rows added",
+        "{share} fabricated rows added",
+        (0.5, 1.0, 2.0),
+        _fabricate,
+        lambda strength: 1 / (1 + strength),
+    ),
+    Attack("alter-cells", "cells replaced", "{share} of the cells replaced", (0.05, 0.1, 0.2), _alter, _truth),
+    Attack("delete-columns", "columns deleted", "columns deleted: {n}", (1, 2, 3), _delete_columns),
+    Attack("coarsen", "marked columns coarsened", "marked columns coarsened: {n}", (1, 2, 3), _coarsen),
+    Attack(
+        "rename-labels", "labels under new names", "{share} of the labels renamed", (0.1, 0.25, 0.5), _rename, _truth
+    ),
+    Attack("guess", "coarse cells made finer by guessing", "{share} of marks guessed away", (0.25, 0.5, 1.0), _guess),
+    Attack("mix-rows", "colluders: rows mixed", "{n} copies mixed by rows", (2, 3, 4), _mix_rows),
+    Attack("interleave", "colluders: blocks mixed", "{n} copies mixed by blocks", (2, 3, 4), _interleave),
+    Attack("merge", "colluders: finest cells", "finest cells of {n} copies", (2, 3, 4), _merge),
+    Attack("blur", "colluders: coarsest cells", "coarsest cells of {n} copies", (2, 3, 4), _blur),
+    Attack("majority", "colluders: most frequent mark", "most frequent marks of {n} copies", (2, 3, 4), _majority),
+    Attack("minority", "colluders: rarest mark", "rarest marks of {n} copies", (2, 3, 4), _minority),
+    Attack("nobody", "a copy of nobody", "a copy of nobody", (1,), _innocent),
 )
 
 
@@ -233,6 +292,8 @@ class Outcome:
     traced: int
     falsely_accused: int
     detail_left: float
+    #: The attack at this strength, in words.
+    words: str = ""
 
     @property
     def traced_share(self) -> float:
@@ -266,4 +327,4 @@ def outcome(bench: Bench, attack: Attack, strength: float, rng: np.random.Genera
         traced += bool(accused & guilty)
         false += bool(accused - guilty)
         detail += bench.detail(leak) * attack.true_cells(strength)
-    return Outcome(attack.name, attack.title, strength, runs, traced, false, detail / runs)
+    return Outcome(attack.name, attack.title, strength, runs, traced, false, detail / runs, attack.said(strength))

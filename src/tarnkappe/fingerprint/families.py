@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -88,15 +87,20 @@ class Family:
         return self.gap < 1e-9
 
 
+#: Coalitions that a search asks about, unless told otherwise: some seconds.
+EFFORT = 200_000
+
+
 def frameproof(
-    levels: Levels, losses: Floats, c: int, *, rng: np.random.Generator, n: int | None = None, seconds: float = 2.0
+    levels: Levels, losses: Floats, c: int, *, rng: np.random.Generator, n: int | None = None, effort: int = EFFORT
 ) -> Family:
     """A frameproof family: the largest one, or the cheapest one of `n` patterns.
 
     For one colluder it is an antichain, whose largest size is that of a smallest cover by chains (Dilworth): found by
     a matching, and proved. For more colluders a depth-first search adds patterns one by one, asks only about coalitions
     with the newest member, and drops at once whoever such a coalition frames (cuts are made when they are needed, not
-    listed before). It starts from greedy families and is ended after some seconds; then the gap says what is open.
+    listed before). It starts from greedy families and ends when it has asked about `effort` coalitions; then the gap
+    says what is open. Counted in work, not in time: the same seed gives the same family everywhere.
 
     Bounds: the size of an antichain; for a given size, the sum of the cheapest patterns of as many chains.
     """
@@ -106,7 +110,7 @@ def frameproof(
     below: NDArray[np.bool_] = np.array((levels[:, None, :] <= levels[None, :, :]).all(axis=2))
     np.fill_diagonal(below, False)
     widest, chain = _widest_antichain(below)
-    search = _Search(levels, np.asarray(losses, np.float64), c, below | below.T, time.monotonic() + seconds)
+    search = _Search(levels, np.asarray(losses, np.float64), c, below | below.T, effort)
     if n is not None:
         cheapest = np.sort([losses[chain == i].min() for i in np.unique(chain)])
         if n > len(cheapest):
@@ -178,8 +182,9 @@ def _widest_antichain(below: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDAr
 class _Search:
     """Depth-first search for frameproof families."""
 
-    def __init__(self, levels: Levels, losses: Floats, c: int, comparable: NDArray[np.bool_], until: float) -> None:
-        self.levels, self.losses, self.c, self.until = levels, losses, c, until
+    def __init__(self, levels: Levels, losses: Floats, c: int, comparable: NDArray[np.bool_], effort: int) -> None:
+        self.levels, self.losses, self.c, self.effort = levels, losses, c, effort
+        self.asked = 0
         self.apart = ~comparable
         np.fill_diagonal(self.apart, False)
         self.is_complete = False
@@ -187,8 +192,10 @@ class _Search:
     def left(self, family: list[int], free: Flags, new: int) -> Flags | None:
         """Who can still join after `new` did; None if a coalition with it frames a member."""
         free = free & self.apart[new]
+        self.asked += 1
         for size in range(1, min(self.c, len(family) + 1)):
             for others in combinations(family, size):
+                self.asked += 1
                 coalition = [new, *others]
                 low = self.levels[coalition].min(axis=0)
                 inside = (self.levels >= low).all(axis=1)
@@ -208,6 +215,7 @@ class _Search:
 
     def greedy(self, order: NDArray[np.int64], most: int | None = None) -> list[int]:
         """Take whoever fits, in this order."""
+        self.asked += 1
         family: list[int] = []
         free = np.ones(len(order), np.bool_)
         for i in order.tolist():
@@ -219,10 +227,10 @@ class _Search:
         return family
 
     def largest(self, rng: np.random.Generator) -> NDArray[np.int64]:
-        """The largest family found: greedy ones from many orders for half of the time, then a search."""
+        """The largest family found: greedy ones from many orders with half of the effort, then a search."""
         best: list[int] = []
-        half = time.monotonic() + (self.until - time.monotonic()) / 2
-        while time.monotonic() < half:
+        half = self.asked + (self.effort - self.asked) / 2
+        while self.asked < half:
             found = self.greedy(rng.permutation(len(self.levels)))
             best = max(best, found, key=len)
         order = np.argsort(self.losses, kind="stable")
@@ -237,7 +245,7 @@ class _Search:
         for at, i in enumerate(here.tolist()):
             if len(family) + len(here) - at <= len(best):
                 return True
-            if time.monotonic() > self.until:
+            if self.asked > self.effort:
                 return False
             rest = free.copy()
             rest[here[: at + 1]] = False
@@ -250,9 +258,9 @@ class _Search:
         """The cheapest family of `n` found."""
         order = np.argsort(self.losses, kind="stable")
         best: list[int] = []
-        quarter = time.monotonic() + (self.until - time.monotonic()) / 4
+        quarter = self.asked + (self.effort - self.asked) / 4
         noise = 0.0
-        while time.monotonic() < quarter or (not best and time.monotonic() < self.until):
+        while self.asked < quarter or (not best and self.asked < self.effort):
             shaken = self.losses + noise * rng.standard_normal(len(order)) * self.losses.std()
             found = self.greedy(np.argsort(shaken, kind="stable"), n)
             noise = min(noise + 0.05, 2.0)
@@ -273,7 +281,7 @@ class _Search:
                 return True
             if best and spent + self.losses[here[at : at + missing]].sum() >= self.losses[best].sum() - 1e-15:
                 return True
-            if time.monotonic() > self.until:
+            if self.asked > self.effort:
                 return False
             rest = free.copy()
             rest[here[: at + 1]] = False

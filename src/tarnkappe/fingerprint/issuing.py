@@ -13,11 +13,14 @@ from tarnkappe.boxes import Boxes
 from tarnkappe.errors import DataError, JobError, RefusedError, VerificationError
 from tarnkappe.fingerprint.keys import DatasetKey, Key, derived
 from tarnkappe.fingerprint.planning import Planned
-from tarnkappe.fingerprint.register import Register
+from tarnkappe.fingerprint.register import Register, recipient_name
 from tarnkappe.fingerprint.scheme import Scheme
 from tarnkappe.plan import Plan
 from tarnkappe.publish.boxes import FixedBoxes
 from tarnkappe.release import Release
+
+#: What a public manifest leaves out because copies would differ in it: anybody can count it in the table.
+_DIFFERS = ("loss", "groups")
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,8 +80,16 @@ def issue(
     The same recipient gets the same bytes again. Nothing that goes with the table tells whose it is, or differs between
     copies unless the table does: all copies have the date of the plan.
     """
-    if not recipient.strip():
-        raise JobError("E110", "a recipient needs a name", hint='--to "Hospital A"')
+    recipient = recipient_name(recipient)
+    if register is None:
+        return _issued(planned, key, recipient, folder, None, overwrite)
+    with register.alone() as held:
+        return _issued(planned, key, recipient, folder, held, overwrite)
+
+
+def _issued(
+    planned: Planned, key: Key, recipient: str, folder: str | Path | None, register: Register | None, overwrite: bool
+) -> tuple[Copy, Register | None]:
     scheme = planned.scheme
     own = scheme.key(key)
     known = register.find(scheme.dataset, recipient) if register else None
@@ -91,8 +102,9 @@ def issue(
     order = int.from_bytes(derived(own.raw, "order", recipient)[:8], "big")
 
     def told(release: Release) -> Release:
-        facts = {k: v for k, v in release.public_manifest.items() if k != "loss"}
-        return replace(release, public_manifest={**facts, "made": scheme.made})
+        facts = {k: v for k, v in release.public_manifest.items() if k not in _DIFFERS}
+        facts["verdicts"] = [{**v, "reached": None} for v in facts["verdicts"]]
+        return replace(release, public_manifest={**facts, "made": scheme.made}, is_copy=True)
 
     decided = planned.decided.regrouped(plan, MinGen())
     release = decided.publish(folder, copy=order, overwrite=overwrite, told=told)
@@ -104,7 +116,7 @@ def issue(
 
 def require_same_plan(planned: Planned, folder: Path, register: Path) -> None:
     """Copies that were issued can only be traced with their plan and key, so no other plan takes its place."""
-    if not register.exists():
+    if not Register.open(register).entries:
         return
     try:
         kept = Scheme.load(folder)

@@ -49,9 +49,9 @@ class DatasetKey:
         """The key for a purpose."""
         return derived(self.raw, *words)
 
-    def commitment(self, nonce: str) -> str:
-        """What is published before anything is shared, and opened in a dispute."""
-        return hashlib.sha256(derived(self.raw, "commitment", nonce, self.dataset)).hexdigest()
+    def commitment(self, nonce: str, plan: str) -> str:
+        """What is published before anything is shared, and opened in a dispute: it binds the key and the plan."""
+        return hashlib.sha256(derived(self.raw, "commitment", nonce, self.dataset, plan)).hexdigest()
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Pages about a trace and about attacks: one document each, to print and to keep."""
+"""Pages about attacks and about choosing patterns: one document each, to print and to keep."""
 
 from __future__ import annotations
 
@@ -11,145 +11,12 @@ from tarnkappe.fingerprint.attacks import Outcome
 from tarnkappe.fingerprint.genetic import Evolution
 from tarnkappe.fingerprint.scheme import Scheme
 from tarnkappe.fingerprint.selection import Selection
-from tarnkappe.fingerprint.tracing import Trace
-from tarnkappe.report.markup import Html, el, table, value
+from tarnkappe.report.markup import Html, el, table
 from tarnkappe.report.style import STYLE
-from tarnkappe.wording import count, percent, plural
+from tarnkappe.wording import percent, plural
 
 #: Even if some text ever escaped its escaping, a browser would load and run nothing.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'"
-
-#: Positions listed one by one.
-_MOST_LISTED = 40
-
-
-def chance(p: float) -> str:
-    """A probability as people write it.
-
-    Less than a per cent is told with three decimal places, so that it can be compared with the risk that was allowed.
-
-    >>> chance(3.2e-17), chance(0.00104), chance(0.04), chance(1.0)
-    ('less than 1 in 10^16', '0.104 %', '4.0 %', 'up to 100 %')
-    """
-    if p >= 1:
-        return "up to 100 %"
-    if 1e-3 <= p < 1e-2:
-        return f"{100 * p:.3f} %"
-    return percent(p) if p >= 1e-2 else f"less than 1 in 10^{int(np.floor(-np.log10(max(p, 1e-300))))}"
-
-
-def trace_page(found: Trace, scheme: Scheme, leak: str, head: str) -> str:
-    """A report about a leak that a lawyer can read: verdict, suspects, evidence, and what it rests on."""
-    accused = found.accused
-    if accused:
-        verdict = (
-            f"The leak was made from {'the copy' if len(accused) == 1 else 'copies'} issued to {' and '.join(accused)}."
-        )
-        risk = max(s.p_value for s in found.suspects if s.accused)
-        meaning = f"If they were innocent, marks would agree so well by chance with a probability of {chance(risk)}."
-    else:
-        verdict = "No accusation."
-        meaning = "The marks that could be read fit nobody better than chance may."
-    evidence = found.evidence
-    opened = found.opened
-    sections = [
-        _section(
-            "Verdict",
-            el("p", el("strong", verdict, class_="v")),
-            el("p", meaning),
-            el(
-                "p",
-                f"Accused is only who exceeds what one innocent among {plural(len(found.suspects), 'recipient')} would "
-                f"reach with a probability of {found.alpha:g} or less.",
-            ),
-        ),
-        _section(
-            "Recipients",
-            table(
-                "All recipients in the register, the most suspect first.",
-                ["Recipient", "Marks that agree", "Score", "Chance for an innocent", "Accused"],
-                (
-                    [
-                        value(s.recipient),
-                        f"{s.agree} of {s.clear}",
-                        f"{s.score:.1f}",
-                        chance(s.p_value),
-                        "yes" if s.accused else "no",
-                    ]
-                    for s in found.suspects[:_MOST_LISTED]
-                ),
-                numeric={1, 2},
-            ),
-        ),
-        _section(
-            "What was read",
-            el(
-                "p",
-                f"The leak has {plural(evidence.n_rows, 'row')}; {count(int(evidence.strange))} of them fit no group "
-                f"of the copies. Marks were read at {count(evidence.read)} of {count(scheme.layout.n_positions)} "
-                f"positions, both symbols at {count(int(evidence.both.sum()))} of them (several copies, or rows that "
-                "were changed).",
-            ),
-            None
-            if opened is None
-            else table(
-                "Columns of the leak, and how many of their cells are labels of the copies.",
-                ["In the leak", "In the copies", "Cells understood"],
-                ([value(a), value(b), percent(opened.understood[b])] for a, b in opened.columns.items()),
-                numeric={2},
-            ),
-            _positions(found, scheme),
-        ),
-        _section(
-            "What this rests on",
-            el(
-                "ul",
-                el(
-                    "li",
-                    "Every copy says the same about the same people, but coarsens one of two columns in each block "
-                    "of records; a secret key decides which, block by block and recipient by recipient.",
-                ),
-                el(
-                    "li",
-                    "The marks of an innocent recipient do not depend on the leak. So the probability holds for "
-                    "whatever was done to the leak, as long as the key was secret and the copies reached only their "
-                    "recipients.",
-                ),
-                el(
-                    "li",
-                    "The bound is Chernoff's, given what was read, multiplied by the number of recipients and by "
-                    "the three ways of weighing the marks (Bonferroni).",
-                ),
-                el("li", f"Register: {head}", class_="v"),
-                el("li", f"Commitment published before the copies were made: {scheme.commitment}", class_="v"),
-                el("li", f"Data set: {scheme.dataset}", class_="v"),
-            ),
-        ),
-    ]
-    return _document("Trace of a leak", leak, "CONFIDENTIAL: names recipients of copies", sections)
-
-
-def _positions(found: Trace, scheme: Scheme) -> Html | None:
-    """The evidence block by block, the strongest first."""
-    evidence, layout = found.evidence, scheme.layout
-    seen = np.argsort(-evidence.likely.sum(axis=1), kind="stable")[:_MOST_LISTED]
-    seen = seen[evidence.likely[seen].sum(axis=1) > 0]
-    if not len(seen):
-        return None
-    names = scheme.columns.names
-    rows = []
-    for at in seen.tolist():
-        block, i = divmod(at, layout.bits)
-        first, second = (names[j] for j in layout.pairs[block, i])
-        zero, one, merged = evidence.likely[at]
-        told = "both" if evidence.both[at] else "1" if one > zero else "0"
-        rows.append([f"{at + 1}", f"{first} or {second}", f"{zero:.0f}", f"{one:.0f}", f"{merged:.0f}", told])
-    return table(
-        f"The {len(rows)} positions that most rows speak about: which of two columns is coarsened.",
-        ["Position", "Columns", "Rows for 0", "Rows for 1", "Rows with neither", "Read as"],
-        rows,
-        numeric={2, 3, 4},
-    )
 
 
 def attack_page(outcomes: Sequence[Outcome], scheme: Scheme) -> str:
@@ -180,7 +47,7 @@ def attack_page(outcomes: Sequence[Outcome], scheme: Scheme) -> str:
         f"{plural(scheme.layout.n_positions, 'position')} · {plural(scheme.recipients, 'recipient')} · "
         f"probability of a false accusation at most {scheme.alpha:g}"
     )
-    return _document("Robustness of copies", about, None, [_section("Curves", *charts), _section("Figures", figures)])
+    return document("Robustness of copies", about, None, [section("Curves", *charts), section("Figures", figures)])
 
 
 def evolution_page(runs: Sequence[tuple[str, Evolution, Selection]]) -> str:
@@ -193,7 +60,7 @@ def evolution_page(runs: Sequence[tuple[str, Evolution, Selection]]) -> str:
             ("cv of loss", found.cv, exact.cv),
             ("size", found.size.astype(np.float64), float(len(exact.members))),
         ]
-        sections.append(_section(title, *(_generations(name, values, best) for name, values, best in figures)))
+        sections.append(section(title, *(_generations(name, values, best) for name, values, best in figures)))
         got, best = found.selection, exact
         sizes = f"{len(got.members)} and {len(best.members)}"
         rows.append([title, f"{got.value:.4f}", f"{best.value:.4f}", percent(got.gap), sizes])
@@ -203,7 +70,7 @@ def evolution_page(runs: Sequence[tuple[str, Evolution, Selection]]) -> str:
         rows,
         numeric={1, 2, 3, 4},
     )
-    return _document(
+    return document(
         "Choosing a set of patterns", "The poster's genetic algorithm and the exact optimum", None, [summary, *sections]
     )
 
@@ -268,11 +135,13 @@ def _curve(outcomes: Sequence[Outcome]) -> Html:
     return el("figure", caption, picture)
 
 
-def _section(title: str, *parts: object) -> Html:
+def section(title: str, *parts: object) -> Html:
+    """A part of a page."""
     return el("section", el("h2", title), *parts)
 
 
-def _document(title: str, about: str, banner: str | None, sections: Sequence[Html]) -> str:
+def document(title: str, about: str, banner: str | None, sections: Sequence[Html]) -> str:
+    """A whole page that loads and runs nothing."""
     head = el(
         "head",
         el("meta", charset="utf-8"),

@@ -18,12 +18,12 @@ from tarnkappe.algorithms.fulldomain.search import Search, cuts_at
 from tarnkappe.algorithms.recoding import recode
 from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.errors import InfeasibleError, JobError
-from tarnkappe.fingerprint.attacks import Bench, Outcome, robustness
 from tarnkappe.fingerprint.candidates import Candidates
 from tarnkappe.fingerprint.families import frameproof
 from tarnkappe.fingerprint.keys import DatasetKey, Key, derived
 from tarnkappe.fingerprint.marks import Columns, Layout
-from tarnkappe.fingerprint.scheme import Scheme, node_texts
+from tarnkappe.fingerprint.promises import colluders_carried, positions_needed, statements
+from tarnkappe.fingerprint.scheme import Scheme, node_texts, require_alpha
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping
 from tarnkappe.job import Job
@@ -42,31 +42,11 @@ _BASES = 24
 #: Digits of a digest; a data set that was named otherwise is known by its groups.
 _DIGEST = 64
 
+#: Coalitions that the search for patterns asks about.
+_EFFORT = 100_000
+
 #: At least so many columns carry marks, or it would cost little to coarsen them all.
 _LEAST_COLUMNS = 5
-
-#: Positions per squared number of colluders and nat of certainty that traced colluders in tests (theory: about 4.93).
-_PER_COLLUDER = 4.0
-
-
-def positions_needed(recipients: int, colluders: int, alpha: float) -> int:
-    r"""How long a code must be to find one of c colluders among n recipients.
-
-    .. math:: m \approx 4\, c^2 \ln(2 n / \alpha)
-
-    >>> positions_needed(100, 2, 1e-3), positions_needed(5, 1, 1e-3)
-    (196, 37)
-    """
-    return math.ceil(_PER_COLLUDER * colluders**2 * math.log(2 * recipients / alpha))
-
-
-def colluders_carried(positions: int, recipients: int, alpha: float) -> int:
-    """Up to how many colluders so many positions are enough for; 0: not even one recipient alone is certain.
-
-    >>> colluders_carried(198, 100, 1e-3)
-    2
-    """
-    return int(math.sqrt(positions / (_PER_COLLUDER * math.log(2 * recipients / alpha))))
 
 
 @dataclass(frozen=True)
@@ -133,47 +113,6 @@ class Planned:
         return statements(self.scheme)
 
 
-def bench_of(scheme: Scheme, key: Key, *, seed: int = 0, runs: int = 20) -> tuple[Outcome, ...]:
-    """Attack copies of a scheme in memory, for as many recipients as it was planned for."""
-    own = scheme.key(key)
-    bench = Bench(scheme.layout, own, scheme.recipients, scheme.alpha, scheme.colluders)
-    return robustness(bench, np.random.Generator(np.random.Philox(seed)), runs=runs)
-
-
-def statements(scheme: Scheme) -> tuple[str, ...]:
-    """What copies of a scheme can promise, and what nobody can."""
-    layout, n = scheme.layout, scheme.recipients
-    have, need = layout.n_positions, positions_needed(n, scheme.colluders, scheme.alpha)
-    carried = colluders_carried(have, n, scheme.alpha)
-    out = [
-        f"Whoever pools copies, however many, learns no more than the base pattern {list(scheme.base)}: "
-        "every criterion still holds.",
-        f"Marks have {have} positions; {need} are wanted for {n} recipients and {scheme.colluders} colluders.",
-    ]
-    if scheme.patterns:
-        out.append(
-            f"{len(scheme.patterns)} patterns can be handed out, each to one recipient. A pattern alone is no proof: "
-            "somebody else may have generalised in the same way."
-        )
-    if carried >= scheme.colluders:
-        out.append(f"Up to {carried} colluders: one of them is found with high probability.")
-    elif carried:
-        out.append(f"The data carry enough marks for {carried} of the {scheme.colluders} colluders only.")
-    else:
-        out.append("The data cannot carry enough marks: a leak may not be traced. Nobody innocent is accused anyway.")
-    if not have:
-        return tuple(out)
-    marked = np.unique(layout.pairs).tolist()
-    out += [
-        f"An innocent recipient is accused with a probability of at most {scheme.alpha:g}, whatever is done to a leak.",
-        "Sorting, shuffling, deleting rows, other spellings of labels and further coarsening of single columns do not "
-        "remove marks; deleting columns weakens them; new names for all labels need a list of what they stand for.",
-        f"Coarsening all of {', '.join(scheme.columns.names[j] for j in marked)} by a level removes all marks, and "
-        "costs as much detail everywhere.",
-    ]
-    return tuple(out)
-
-
 def plan_copies(
     job: Job,
     data: Any,
@@ -202,10 +141,7 @@ def plan_copies(
             "there is at least 1 recipient and 1 colluder",
             hint="recipients: 5, colluders: 2   (--recipients 5 --colluders 2)",
         )
-    if not 0 < alpha < 1:
-        raise JobError(
-            "E110", f"'alpha' must lie between 0 and 1, got {alpha!r}", hint="alpha: 0.001   (--alpha 0.001)"
-        )
+    require_alpha(alpha)
     if kind not in ("marks", "patterns", "both"):
         raise JobError("E110", f"there is no scheme '{kind}'", hint="marks, patterns or both   (--scheme marks)")
     _require_monotone(job.goal)
@@ -246,10 +182,11 @@ def plan_copies(
         recipients=recipients,
         colluders=colluders,
         alpha=alpha,
-        commitment=own.commitment(nonce),
+        commitment="",
         nonce=nonce,
         made=datetime.now(UTC).isoformat(timespec="seconds"),
     )
+    scheme = replace(scheme, commitment=own.commitment(nonce, scheme.digest))
     extra = layout.extra_loss(costs) / max(tally.n_records, 1)
     return Planned(decided, scheme, group, grouping.fixed.node, loss, extra)
 
@@ -377,10 +314,10 @@ def _family(tally: Tally, goal: Goal, base: Node, recipients: int, colluders: in
     floors = np.array([d.floor for d in tally.quasi_domains])
     above = Candidates.of(tally, goal).above(np.array(base) + floors)
     rng = np.random.Generator(np.random.Philox(0))
-    family = frameproof(above.levels, above.lm, colluders, rng=rng, seconds=1.0)
+    family = frameproof(above.levels, above.lm, colluders, rng=rng, effort=_EFFORT)
     members = family.members
     if len(members) > recipients:
-        members = frameproof(above.levels, above.lm, colluders, rng=rng, n=recipients, seconds=1.0).members
+        members = frameproof(above.levels, above.lm, colluders, rng=rng, n=recipients, effort=_EFFORT).members
     return tuple(tuple(int(x) for x in row - floors) for row in above.levels[members])
 
 

@@ -18,6 +18,7 @@ def prove(scheme: Scheme, key: Key) -> dict[str, str]:
     own = scheme.key(key)
     return {
         "dataset": scheme.dataset,
+        "plan": scheme.digest,
         "nonce": scheme.nonce,
         "commitment": scheme.commitment,
         "key of this data set": own.raw.hex(),
@@ -27,11 +28,12 @@ def prove(scheme: Scheme, key: Key) -> dict[str, str]:
 def check_proof(proof: Mapping[str, Any], commitment: str) -> DatasetKey:
     """The key that a proof reveals, if it opens a commitment that was published before; otherwise an exception.
 
-    With this key, the scheme and the register a third party traces a leak and gets the same figures.
+    With this key, the scheme and the register a third party traces a leak and gets the same figures. The commitment
+    binds the plan, too: the key of a proof opens no scheme that was changed after it was published.
     """
     try:
         key = DatasetKey(str(proof["dataset"]), bytes.fromhex(str(proof["key of this data set"])))
-        opened = key.commitment(str(proof["nonce"]))
+        opened = key.commitment(str(proof["nonce"]), str(proof["plan"]))
     except (KeyError, ValueError, TypeError):
         opened = ""
     if not opened or opened != commitment:

@@ -51,6 +51,8 @@ class Evidence:
     #: Rows that fit no group of the copies.
     strange: float
     n_rows: int
+    #: Where rows show both columns of a pair fine: from -1 (the first was guessed, so it had been coarse) to 1.
+    guessed: Floats | None = None
 
     @property
     def read(self) -> int:
@@ -96,6 +98,7 @@ def read_marks(leak: Leak, layout: Layout) -> Evidence:
     informative &= known.any(axis=0)
     sure, likely = np.zeros((layout.n_positions, 3)), np.zeros((layout.n_positions, 3))
     squares = np.zeros(layout.n_positions)
+    merged = np.zeros((len(layout.node), layout.bits))  # rows of every group that show both columns of a pair fine
     strange = 0.0
     which, _ = distinct_rows(
         [level[:, j] + 1 for j in range(level.shape[1])], [int(level.max(initial=0)) + 2] * level.shape[1]
@@ -124,6 +127,10 @@ def read_marks(leak: Leak, layout: Layout) -> Evidence:
         row, group, block = row[keep], group[keep], block[keep]
         weight = layout.size[group].astype(np.float64)
         weight /= np.bincount(row, weight, len(part))[row]
+        alone = (block >= 0) & (weight > 1 - 1e-9)
+        for i in range(layout.bits):
+            fine = alone & (symbol[np.maximum(block, 0), i] == 2)
+            np.add.at(merged[:, i], group[fine], rows[part[row[fine]]])
         # One entry for each row and block.
         entry, at = distinct_rows([row, block + 1], [len(part), layout.n_blocks + 1])
         weight = np.bincount(entry, weight).astype(np.float64)
@@ -141,7 +148,36 @@ def read_marks(leak: Leak, layout: Layout) -> Evidence:
             np.add.at(sure, (position[clear], seen[shown][clear]), mass[shown][clear])
     mass = likely.sum(axis=1)
     certainty = np.divide(squares, mass, out=np.zeros_like(mass), where=mass > 0)
-    return Evidence(sure, likely, certainty, strange, int(total))
+    return Evidence(sure, likely, certainty, strange, int(total), _guessed(layout, merged))
+
+
+def _guessed(layout: Layout, merged: Floats) -> Floats:
+    r"""Which column of every pair was guessed, where somebody made all cells fine again.
+
+    The publisher knows how many records have each value in a block. Those of the column that never was coarse are as
+    they were, those of the other are off by chance at least:
+
+    .. math:: \tanh\frac{\chi^2_{second} - \chi^2_{first}}{4}
+
+    Whoever merges copies publishes the truth in both: then it is near 0.
+    """
+    inside = np.flatnonzero(layout.block >= 0)
+    block = layout.block[inside]
+    out = np.zeros((layout.n_blocks, layout.bits))
+    for i in range(layout.bits):
+        count = merged[inside, i]
+        size = layout.size[inside].astype(np.float64)
+        share = np.bincount(block, count, layout.n_blocks) / np.maximum(layout.block_sizes, 1)
+        off = []
+        for side in range(2):
+            value = layout.node[inside, layout.pairs[block, i, side]]
+            rank, first = distinct_rows([block, value], [layout.n_blocks, int(value.max(initial=0)) + 1])
+            seen, had = np.bincount(rank, count), np.bincount(rank, size)
+            expected = had * share[block[first]]
+            apart = np.divide((seen - expected) ** 2, expected, out=np.zeros_like(seen), where=expected > 0)
+            off.append(np.bincount(block[first], apart, layout.n_blocks))
+        out[:, i] = np.tanh((off[1] - off[0]) / 4)
+    return out.reshape(-1)
 
 
 def _levels(node: Codes, layout: Layout) -> tuple[Codes, Codes]:

@@ -26,7 +26,7 @@ from tarnkappe.taxonomy.tree import Taxonomy
 #: The files of a scheme. Nobody but the publisher may see them.
 SCHEME, LAYOUT = "scheme.json", "layout.npz"
 
-_VERSION = 1
+_VERSION = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,9 +59,24 @@ class Scheme:
     def key(self, key: Key | DatasetKey) -> DatasetKey:
         """The key of this data set; another key than that of the plan is refused, for it would accuse nobody."""
         own = key.of(self.dataset) if isinstance(key, Key) else key
-        if own.commitment(self.nonce) != self.commitment:
-            raise JobError("E110", "this is not the key that the copies were planned with", hint="--key KEYFILE")
+        if own.commitment(self.nonce, self.digest) != self.commitment:
+            raise JobError(
+                "E110",
+                "this is not the key that the copies were planned with, or the plan was changed",
+                hint="--key KEYFILE",
+            )
         return own
+
+    @cached_property
+    def digest(self) -> str:
+        """The digest of all that decides who is accused: who wants to frame somebody cannot change it afterwards."""
+        layout, columns = self.layout, self.columns
+        told = [self.dataset, self.base, self.patterns, self.recipients, self.colluders, self.alpha, self.texts]
+        told += [columns.names, columns.level, columns.ceiling, *([t.labels, t.parent.tolist()] for t in columns.trees)]
+        found = hashlib.sha256(json.dumps(told).encode("ascii"))
+        for numbers in (layout.node, layout.size, layout.block, layout.pairs):
+            found.update(repr(numbers.shape).encode("ascii") + np.ascontiguousarray(numbers, "<i8").tobytes())
+        return found.hexdigest()
 
     def code(self, key: DatasetKey) -> TardosCode:
         """The code of the marks."""
@@ -129,7 +144,8 @@ class Scheme:
         place = Path(folder)
         try:
             told: dict[str, Any] = json.loads((place / SCHEME).read_text(encoding="utf-8"))
-            if hashlib.sha256((place / LAYOUT).read_bytes()).hexdigest() != told["layout"]:
+            same = hashlib.sha256((place / LAYOUT).read_bytes()).hexdigest() == told["layout"]
+            if not same or told["tarnkappe fingerprint"] != _VERSION:
                 raise _unreadable(place)
             with np.load(place / LAYOUT, allow_pickle=False) as arrays:
                 node, size, block, pairs = (arrays[name] for name in ("node", "size", "block", "pairs"))
@@ -159,6 +175,14 @@ def _unreadable(place: Path) -> DataError:
         where=str(place),
         hint="tarnkappe fingerprint plan JOB --key KEYFILE --output FOLDER   with the same data makes the same plan",
     )
+
+
+def require_alpha(alpha: float) -> None:
+    """Refuse a risk of accusing somebody innocent that is none."""
+    if not 0 < alpha < 1:
+        raise JobError(
+            "E110", f"'alpha' must lie between 0 and 1, got {alpha!r}", hint="alpha: 0.001   (--alpha 0.001)"
+        )
 
 
 def node_texts(domains: tuple[Domain, ...], missing: tuple[str, ...]) -> tuple[tuple[str | None, ...], ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import combinations
 from typing import Any
 
@@ -15,10 +15,13 @@ from tarnkappe.fingerprint.keys import DatasetKey, Key
 from tarnkappe.fingerprint.leaks import Opened, open_leak
 from tarnkappe.fingerprint.reading import Evidence, Leak, read_marks
 from tarnkappe.fingerprint.register import Register
-from tarnkappe.fingerprint.scheme import Scheme
+from tarnkappe.fingerprint.scheme import Scheme, require_alpha
 
 #: How surely somebody who acted alone has the symbol that was read.
 _ALONE = 0.95
+
+#: Accused whose marks are shown side by side.
+_MOST_COPIES = 3
 
 __all__ = ["Suspect", "Trace", "code_book", "score_book", "score_recipients", "trace"]
 
@@ -49,6 +52,10 @@ class Trace:
     opened: Opened | None = None
     #: Recipients whose pattern a leak with its levels can come from, where patterns were handed out; no proof.
     fitting: tuple[str, ...] | None = None
+    #: Clear marks in which somebody who had nothing to do with the leak agrees, on average.
+    expected: float = 0.0
+    #: The marks of those accused: which of two columns each place of their copies coarsens.
+    copies: Mapping[str, Flags] = field(default_factory=dict)
     #: Where no single pattern fits: the smallest sets of recipients who together could have made it.
     coalitions: tuple[tuple[str, ...], ...] = ()
 
@@ -56,6 +63,33 @@ class Trace:
     def accused(self) -> tuple[str, ...]:
         """The recipients whose copies were used, as far as that is proved."""
         return tuple(s.recipient for s in self.suspects if s.accused)
+
+    @property
+    def verdict(self) -> str:
+        """The result in a few words."""
+        if not self.accused:
+            return "no accusation"
+        return f"made from the {'copy' if len(self.accused) == 1 else 'copies'} of {' and '.join(self.accused)}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it as plain data, for ``--json``."""
+        evidence, opened = self.evidence, self.opened
+        understood = {} if opened is None else {a: (b, opened.understood[b]) for a, b in opened.columns.items()}
+        return {
+            "verdict": self.verdict,
+            "accused": list(self.accused),
+            "alpha": self.alpha,
+            "suspects": [asdict(s) for s in self.suspects],
+            "rows": evidence.n_rows,
+            "strange_rows": int(evidence.strange),
+            "positions": len(evidence.likely),
+            "positions_read": evidence.read,
+            "agree_by_chance": round(self.expected, 1),
+            "positions_with_both": int(evidence.both.sum()),
+            "columns": [{"leak": a, "copies": b, "understood": share} for a, (b, share) in understood.items()],
+            "fitting": None if self.fitting is None else list(self.fitting),
+            "coalitions": [list(c) for c in self.coalitions],
+        }
 
 
 def trace(
@@ -72,11 +106,12 @@ def trace(
     `leak` is a file or a frame with any rows and columns of copies, whatever was done to them. All recipients in the
     register are suspects; a name that is not there cannot be accused. See `open_leak` for `labels`.
     """
+    risk = scheme.alpha if alpha is None else alpha
+    require_alpha(risk)
     opened = open_leak(leak, scheme, labels)
     recipients = register.recipients(scheme.dataset)
     evidence = read_marks(opened.leak, scheme.layout)
     code = scheme.code(scheme.key(key))
-    risk = scheme.alpha if alpha is None else alpha
     found = score_recipients(evidence, code, recipients, alpha=risk, colluders=scheme.colluders)
     fitting: tuple[str, ...] | None = None
     together: tuple[tuple[str, ...], ...] = ()
@@ -157,6 +192,8 @@ def score_book(
         weights_of_votes(*votes, _ALONE),
         weights_of_votes(*votes, 1.0 / max(colluders, 2)),
     ]
+    if evidence.guessed is not None:
+        ways.append(weights_of(evidence.guessed, np.zeros_like(both), bias, colluders))
     reached = np.stack([(book - bias) @ weight for weight in ways])
     chances = np.stack([tail(weight, bias, found) for weight, found in zip(ways, reached, strict=True)])
     better = chances.argmin(axis=0)
@@ -176,4 +213,6 @@ def score_book(
         )
         for u in order
     )
-    return Trace(suspects, alpha, evidence)
+    expected = float(np.where(strict > 0, bias, 1 - bias)[clear].sum())
+    shown = [u for i, u in enumerate(order.tolist()) if suspects[i].accused][:_MOST_COPIES]
+    return Trace(suspects, alpha, evidence, expected=expected, copies={recipients[u]: book[u] for u in shown})

@@ -238,13 +238,19 @@ def notices_about_formulas(plan: AnyPlan | PartedPlan, schema: Schema, written: 
     """A warning about texts that a spreadsheet would run when somebody opens the released CSV file with it."""
     here = [c.name for c in schema.columns if c.name in written.columns]
     texts: dict[str, Sequence[str]] = {}
-    if not isinstance(plan, DealtPlan):
-        texts = {d.name: plan.published_in(j)[1].texts for j, d in enumerate(plan.tally.quasi_domains)}
-    else:  # the sensitive ones may stand in another table
-        for s, domain in enumerate(plan.tally.sensitive_domains):
-            if domain.name in schema.published and domain.name not in here:
-                codes = np.flatnonzero(np.bincount(plan.tally.sensitive[:, s], plan.published))
-                texts[domain.name] = [domain.taxonomy.leaves[code] for code in codes]
+    tally, told = plan.tally, None
+    if isinstance(plan, DealtPlan):
+        told = np.flatnonzero(plan.published).astype(np.int32)
+    else:
+        texts = {d.name: plan.published_in(j)[1].texts for j, d in enumerate(tally.quasi_domains)}
+    if isinstance(plan, Plan):
+        # What stands in the sensitive columns was compared with the plan: no need to read the file once more.
+        told = plan.grouping.cell[plan.grouping.group >= 0]
+    for s, domain in enumerate(tally.sensitive_domains if told is not None else ()):
+        # The sensitive columns of a plan by numbers may stand in another table.
+        if domain.name in schema.published and (isinstance(plan, Plan) or domain.name not in here):
+            codes = np.flatnonzero(np.bincount(tally.sensitive[told, s]))
+            texts[domain.name] = [domain.taxonomy.leaves[code] for code in codes]
     risky = [name for name, known in texts.items() if any_formula(known)]
     risky += written.with_formulas([name for name in here if name not in texts])
     named = [name for name in schema.published if any_formula([name])]

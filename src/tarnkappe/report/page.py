@@ -47,6 +47,8 @@ def render_report(release: Release, audience: str = "public") -> str:
         contents.insert(1, ("tables", "Tables"))
     elif release.group_sizes:
         contents.insert(3, ("risk", "Risk of being found"))
+    elif release.is_copy:
+        contents.remove(("groups", "Group sizes"))
     return document(
         release,
         contents,

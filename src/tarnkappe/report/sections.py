@@ -96,18 +96,16 @@ def verdict(release: Release) -> Html:
         ".",
     )
     shown = proof(release, headline(release), attacker)
-    sizes = [size for size, _ in release.group_sizes] or [0]
+    sizes = [size for size, _ in release.group_sizes]
     share = release.n_suppressed / release.n_input if release.n_input else 0.0
     tiles = [
         ("Records published", count(release.n_published), f"of {count(release.n_input)}"),
         ("Suppressed", count(release.n_suppressed), f"{percent(share)} of the records"),
-        (
-            "Groups",
-            count(release.n_groups),
-            release.job.algorithm.publishes.grouped,
-        ),
-        ("Smallest group", count(min(sizes)), f"largest {count(max(sizes))} records"),
     ]
+    if not release.is_copy or sizes:
+        tiles.append(("Groups", count(release.n_groups), release.job.algorithm.publishes.grouped))
+        least, most = min(sizes, default=0), max(sizes, default=0)
+        tiles.append(("Smallest group", count(least), f"largest {count(most)} records"))
     if release.detail_kept is not None:
         tiles.append(("Detail kept", percent(release.detail_kept), "of an average cell"))
     return section(
@@ -205,8 +203,10 @@ def _arrow() -> Html:
     return el("span", "→", class_="arrow")
 
 
-def group_sizes(release: Release) -> Html:
-    """How large the groups are."""
+def group_sizes(release: Release) -> Html | None:
+    """How large the groups are; nothing about them where copies would differ in it."""
+    if release.is_copy and not release.group_sizes:
+        return None
     mean = release.n_published / release.n_groups if release.n_groups else 0.0
     return section(
         "groups",
@@ -223,6 +223,8 @@ def group_sizes(release: Release) -> Html:
 
 def detail(release: Release) -> Html:
     """What the protection cost: how much detail was kept; the measures of the literature folded below."""
+    if not release.scores:
+        return section("detail", "Detail kept", *_kept(release))
     head = ("Measure", "Value", "In words")
     scores = table("Measures of the literature", head, map(_score_row, release.scores), numeric={1}, class_="scores")
     return section(

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 from tarnkappe.risks.subsets import Combinations, all_subsets, largest_size
 from tarnkappe.tally import Tally
 
 #: So many columns are looked at together, so many combinations of each size are told, and so many cells looked at.
 _TOGETHER, _TOLD, _WORK = 3, 3, 50_000_000
+
+#: What was found, as long as its tally is there: copies of one decision are described many times.
+_FOUND: WeakKeyDictionary[Tally, tuple[Exposing, ...]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
@@ -26,6 +30,12 @@ def exposing(tally: Tally) -> tuple[Exposing, ...]:
     Combinations that leave nobody alone are not told. O(subsets x cells), within a limit beyond which only smaller
     combinations are looked at.
     """
+    if tally not in _FOUND:
+        _FOUND[tally] = _exposing(tally)
+    return _FOUND[tally]
+
+
+def _exposing(tally: Tally) -> tuple[Exposing, ...]:
     names = [d.name for d in tally.quasi_domains]
     given = Combinations(tuple(names), tally.quasi, tally.count)
     most = min(_TOGETHER, largest_size(len(names), tally.n_cells, _WORK)) if names else 0

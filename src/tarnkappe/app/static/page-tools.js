@@ -121,14 +121,34 @@ export function attackPage(app) {
   ];
 }
 
+// A probability for people: very small ones in words of powers.
+const chance = (p) => (p >= 1 ? t("trace.any") : p >= 0.001 ? `${(100 * p).toFixed(p < 0.01 ? 3 : 1)} %` : t("trace.below", { n: `10^${Math.floor(-Math.log10(Math.max(p, 1e-300)))}` }));
+
 export function tracePage(app) {
   const box = h("div", {});
   const v = (app.view.trace ||= { path: "", plan: "", key: "" });
   const field = (key) => h("label", {}, `${t(`trace.${key}`)} `, h("input", { type: "text", "data-key": `trace-${key}`, value: v[key], oninput: (e) => { v[key] = e.target.value; } }));
+  const fill = (found) => {
+    const guilty = found.accused.length > 0;
+    const worst = Math.max(...found.suspects.filter((s) => s.accused).map((s) => s.p_value), 0);
+    const names = found.accused.join(` ${t("trace.and")} `);
+    const head = [t("trace.recipient"), t("trace.agree"), t("trace.chance"), t("trace.accused")];
+    return [
+      h("div", { class: "verdict", role: "status" }, h("strong", {}, guilty ? t("trace.made", { names }) : t("trace.nobody"))),
+      h("p", {}, guilty ? t("trace.meaning", { chance: chance(worst) }) : t(found.suspects.length ? "trace.unproved" : "trace.empty")),
+      found.suspects.length ? h("table", {}, h("caption", {}, t("trace.table", { alpha: String(found.alpha) })), h("thead", {}, h("tr", {}, head.map((x) => h("th", { scope: "col" }, x)))),
+        h("tbody", {}, found.suspects.slice(0, 40).map((s) => h("tr", {}, h("th", { scope: "row" }, s.recipient), h("td", { class: "number" }, t("trace.of", { some: number(s.agree), all: number(s.clear) })), h("td", {}, chance(s.p_value)), h("td", {}, s.accused ? `✗ ${t("trace.yes")}` : t("trace.no")))))) : null,
+      h("p", { class: "small soft" }, t("trace.read", { rows: number(found.rows), read: number(found.positions_read), all: number(found.positions), strange: number(found.strange_rows) }), " ", found.positions_read ? t("trace.usual", { some: number(Math.round(found.agree_by_chance)) }) : ""),
+      found.fitting ? h("p", {}, t("trace.fitting", { names: found.fitting.join(", ") || "–" })) : null,
+      h("p", { class: "small soft" }, t("trace.limits")),
+      h("details", {}, h("summary", {}, t("details")), h("pre", { class: "job", tabindex: 0 }, JSON.stringify(found, null, 1))),
+    ];
+  };
+  if (app.view["trace-found"]) box.replaceChildren(...fill(app.view["trace-found"]).filter(Boolean));
   return [
     h("h1", {}, t("page.trace")), h("p", { class: "lead" }, t("trace.lead")),
     h("div", { class: "row" }, field("path"), field("plan"), field("key")),
-    h("div", { class: "row" }, h("button", { class: "main", "data-key": "trace", onclick: () => command(app, box, "trace", v, (found) => h("pre", { class: "job", tabindex: 0 }, JSON.stringify(found, null, 1))) }, t("trace.start"))),
+    h("div", { class: "row" }, h("button", { class: "main", "data-key": "trace", onclick: () => command(app, box, "trace", v, fill) }, t("trace.start"))),
     box,
   ];
 }
