@@ -264,7 +264,7 @@ def summarise_scores(plan: AnyPlan, target: str | None = None) -> tuple[Score, .
     """All metrics of a plan with their sentences; `target` is the column that the algorithm kept apart, if any."""
     metrics = all_metrics()
     return tuple(
-        Score(name, metrics[name].title, value, metrics[name].say(value), metrics[name].goal)
+        Score(name, metrics[name].title, value, metrics[name].say(value, plan), metrics[name].goal)
         for name, value in score_plan(plan, target).items()
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -190,6 +191,29 @@ def test_where_no_deal_is_possible_all_records_may_be_one_group():
     release = job().anonymize(table, seed=1)  # distinct 2-diversity holds for all records together, and for no less
     assert release.n_groups == 1
     assert "last resort" in release.private_manifest["search"]
+
+
+def error_by_definition(counts: list[int]) -> float:
+    """Person by person: what is true of each, and the shares of the group."""
+    size = sum(counts)
+    return sum(n * sum(((i == j) - m / size) ** 2 for j, m in enumerate(counts)) for i, n in enumerate(counts))
+
+
+@pytest.mark.parametrize("alike", [False, True])
+def test_the_error_of_putting_tables_together_is_told_with_its_bound(tmp_path: Path, alike: bool):
+    asked = replace_job(job(criteria=[tk.FrequencyLDiversity("illness", 4)]), algorithm=tk.Anatomize(alike=alike))
+    near_people(403).write_csv(tmp_path / "people.csv")
+    release = tk.run_job(asked, tmp_path / "people.csv", tmp_path / "out", seed=1)
+    score = next(s for s in release.scores if s.name == "reconstruction-error")
+    written = pl.read_csv(tmp_path / "out" / "public" / "people-secrets.csv")
+    groups = [group["records"].to_list() for _, group in written.group_by("group")]
+    assert score.value == pytest.approx(sum(map(error_by_definition, groups)))
+    least = 403 * (1 - 1 / 4)
+    if not alike:
+        assert least <= score.value <= least * (1 + 1 / 403)
+    assert f"at least {least:.10g}, which is n · (1 − 1/l)" in score.sentence
+    for edition in ("public", "do-not-share"):
+        assert "n · (1 − 1/l)" in (tmp_path / "out" / edition / "report.html").read_text("utf-8")
 
 
 def test_the_same_seed_gives_the_same_tables():
