@@ -191,6 +191,11 @@ def test_where_no_deal_is_possible_all_records_may_be_one_group():
     release = job().anonymize(table, seed=1)  # distinct 2-diversity holds for all records together, and for no less
     assert release.n_groups == 1
     assert "last resort" in release.private_manifest["search"]
+    notice = next(n for n in release.notices if n.code == "W622")
+    assert "nothing but all records in one group" in notice.message
+    asked = replace_job(job(), algorithm=tk.Anatomize(alike=True))
+    assert "alike: true" in str(notice.hint)
+    assert "W622" not in {n.code for n in asked.anonymize(thesis(), seed=1).notices}
 
 
 def error_by_definition(counts: list[int]) -> float:
