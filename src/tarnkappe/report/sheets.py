@@ -51,7 +51,7 @@ def _torn(release: Release) -> Html | None:
             "What belongs together",
             el(
                 "span",
-                "Within a box, values of a row are those of one person. Between boxes only ",
+                "Values of a row belong together within a box. Between boxes only ",
                 value(number),
                 " is known: who of the same number has which values of another box is not.",
                 class_="small",
