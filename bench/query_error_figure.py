@@ -6,7 +6,10 @@ import math
 from collections.abc import Mapping
 from html import escape
 
-_COLOURS = ("#2b6cb0", "#c05621", "#2f855a", "#805ad5", "#b83280", "#4a5568", "#b7791f", "#2c7a7b")
+_COLOURS = (
+    *("#2b6cb0", "#c05621", "#2f855a", "#805ad5", "#b83280"),
+    *("#4a5568", "#b7791f", "#2c7a7b", "#1a365d", "#e53e3e"),
+)
 _LEFT, _TOP, _WIDTH, _HEIGHT, _RIGHT = 60, 40, 420, 260, 170
 _MARKS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 

@@ -118,6 +118,7 @@ ADVICE: dict[str, str] = {
     "W616": "Allow more time with  limits: {time: 1h}, or choose a quicker algorithm.",
     "W620": "output: {spreadsheet_safe: true}  puts an apostrophe before them.",
     "W621": "algorithm: mondrian  hides who a record is about, too.",
+    "W622": "Choose another algorithm, ask for less, or let more records be suppressed:  max_suppressed: 0.05",
     "W629": "Add  - security-ratio: {column: NAME, epsilon: 1, gamma: 0.5}  with a tolerance that harms nobody.",
     "W630": "If there are many, look whether the column is declared as what it is.",
     "W640": "Remove the column if nobody needs to join records of a person.",

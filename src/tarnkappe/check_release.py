@@ -163,7 +163,19 @@ DIVERSITIES: dict[str, Callable[[Sequence[int], Mapping[str, Any]], Level]] = {
 }
 
 #: Of which criteria a larger level is a better one.
-LARGER_IS_BETTER = ("k-anonymity", "l-diversity", "entropy-l-diversity")
+LARGER_IS_BETTER = ("k-anonymity", "l-diversity", "entropy-l-diversity", "k-e-anonymity")
+
+
+def k_e_anonymity(group: Counter[Value], asked: Mapping[str, Any], decimal: str) -> Level:
+    """At least k different numbers that are at least e apart; missing values count for nothing."""
+    read = {number(text, decimal) for text in group if text is not None}
+    numbers = {x for x in read if x is not None}
+    if len(numbers) < len(read):
+        raise CannotCheckError("a value is no number")
+    if len(numbers) < max(asked["k"], 1):
+        return -math.inf, asked["k"] < 1
+    apart = max(numbers) - min(numbers)
+    return apart, apart >= meant(asked["e"])
 
 
 def equal_distance(group: Counter[Value], table: Counter[Value]) -> Fraction:
@@ -210,6 +222,8 @@ class Release:
         if len(self.tables) < len(listed) or any(told[key] != main[key] for key in ("file", "sha256")):
             raise CannotCheckError("the manifest says two things about a table")
         self.reading = self.manifest.get("reading")
+        if self.reading is not None and self.reading.get("hidden"):
+            raise CannotCheckError("which rows were drawn together is known to the publisher only")
         self.decimal = (self.manifest.get("csv") or {}).get("decimal") or "."
         for table in self.tables.values():
             if Path(table["file"]).name != table["file"]:
@@ -292,6 +306,9 @@ def check(release: Release, criterion: Mapping[str, Any]) -> tuple[Fraction | fl
         measured = DIVERSITIES[name]
         groups = release.groups(criterion["column"]).values()
         levels = [measured(sorted(group.values(), reverse=True), criterion) for group in groups]
+    elif name == "k-e-anonymity":
+        groups = release.groups(criterion["column"]).values()
+        levels = [k_e_anonymity(group, criterion, release.decimal) for group in groups]
     elif name == "t-closeness":
         levels = closeness(release, criterion)
     else:

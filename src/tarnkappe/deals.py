@@ -58,11 +58,7 @@ class Deal:
     @classmethod
     def of(cls, groups: Draft, form: Numbered, notes: Mapping[str, Note] | None = None) -> Deal:
         """The records of groups that were decided as pieces of cells; what they leave out is suppressed."""
-        order = np.argsort(groups.group, kind="stable")
-        order = order[groups.group[order] != SUPPRESSED]
-        cell = np.repeat(groups.cell[order], groups.quota[order]).astype(np.int32)
-        size = np.bincount(groups.group[order], groups.quota[order], groups.n_groups).astype(np.int64)
-        return cls(cell, size, form, notes or {})
+        return cls(*records_of(groups), form, notes or {})
 
     @property
     def n_groups(self) -> int:
@@ -128,6 +124,14 @@ class Deal:
         cells = self.cell.copy()
         shuffle_runs(cells, self.starts, rng)
         return cells
+
+
+def records_of(groups: Draft) -> tuple[Codes, Counts]:
+    """The cell of every record, group by group, and the size of each group; what is suppressed is left out."""
+    order = np.argsort(groups.group, kind="stable")
+    order = order[groups.group[order] != SUPPRESSED]
+    cell = np.repeat(groups.cell[order], groups.quota[order]).astype(np.int32)
+    return cell, np.bincount(groups.group[order], groups.quota[order], groups.n_groups).astype(np.int64)
 
 
 def whole_runs(starts: Counts, most: int = CHUNK) -> Iterator[tuple[int, int]]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from tarnkappe.algorithms.last_resort import LAST_RESORT
 from tarnkappe.algorithms.timed import STOPPED
 from tarnkappe.codebook import further_lines, parquet_lines, reading_lines
 from tarnkappe.companions import (
@@ -202,6 +203,13 @@ def _notices(
     told = run.checked.notices + said_aloud(job, schema, run.plan, source, written, format_, in_parts)
     if STOPPED in run.plan.notes:
         told += (Notice("W616", f"the search was stopped {run.plan.notes[STOPPED]}"),)
+    if LAST_RESORT in run.plan.notes:
+        other = "{name: anatomize, alike: true}" if run.algorithm.name == "anatomize" else "mondrian"
+        told += (
+            Notice(
+                "W622", str(run.plan.notes[LAST_RESORT]), hint=f"Another algorithm may find more:  algorithm: {other}"
+            ),
+        )
     return told
 
 

@@ -273,9 +273,10 @@ def _shown(verdicts: tuple[Verdict, ...], job: Job, published: Collection[str]) 
 def summarise_scores(plan: AnyPlan | PartedPlan, target: str | None = None) -> tuple[Score, ...]:
     """All metrics of a plan with their sentences; `target` is the column that the algorithm kept apart, if any."""
     metrics = all_metrics()
+    whole = None if isinstance(plan, PartedPlan) else plan
     found = plan.scores if isinstance(plan, PartedPlan) else score_plan(plan, target)
     return tuple(
-        Score(name, metrics[name].title, value, metrics[name].say(value), metrics[name].goal)
+        Score(name, metrics[name].title, value, metrics[name].say(value, whole), metrics[name].goal)
         for name, value in found.items()
     )
 

@@ -138,9 +138,12 @@ class Run:
         columns = tuple(column for table in described for column in table.columns)
         require_release(found, columns, self.plan.sizes, where, self.checked.population)
         coarsened = self.plan.form.coarsens
-        for source in written.values():
+        for name, source in written.items():
             # Once more: in random order any sample shows all of it.
-            refuse_identifiers(source, self.checked.schema.columns, coarsened=coarsened, labelled=coarsened)
+            count = self._way.counts.get(name)
+            refuse_identifiers(
+                source, self.checked.schema.columns, coarsened=coarsened, labelled=coarsened, count=count
+            )
         if self.checked.masked is not None:
             masked, main = self.checked.masked, written[MAIN]
             # Figures of all records can be computed from a table that has a row for each of them.
@@ -202,6 +205,11 @@ class _Way(ABC):
     @abstractmethod
     def numbers_among(self, columns: Sequence[str]) -> set[str]:
         """Those of the columns of a table that hold numbers."""
+
+    @property
+    def counts(self) -> Mapping[str, str]:
+        """The columns that say how many records a row stands for, by the name of their table."""
+        return {}
 
 
 @dataclass(frozen=True, eq=False)
@@ -334,3 +342,8 @@ class _ByNumbers(_Way):
         if not form.coarsens or form.draws:
             numbers |= {column for column, name in told.items() if schema[name].kind == "numeric"}
         return numbers
+
+    @property
+    def counts(self) -> Mapping[str, str]:
+        strands = self.plan.form.strands(self.run.checked.schema)
+        return {strand.sheet: strand.count for strand in strands if strand.count is not None}

@@ -28,6 +28,7 @@ from tarnkappe.taxonomy import suppress
 ALGORITHMS: tuple[Algorithm, ...] = (
     *(Anatomize(), Angel(), Angel(bucket_size=1), Angel(bucket_size=4)),
     *(KEPermutation(), KEPermutation("max"), Slicing(), Slicing(3)),
+    *(Anatomize(alike=True), Angel(alike=False)),
 )
 
 #: The names that the tables of each form have beside the one of the people.

@@ -25,7 +25,7 @@ ROWS = 200_000
 #: Loads everything that takes long to load, then replaces the release as often as it is told to, alternately with two
 #: seeds, and says which phase it is in. It does so in a child, which may be killed, or itself ("here"). The threads of
 #: Polars, and our own, must not start before the fork. The groups of the job have labels or, on an engine with a name,
-#: numbers, which makes two tables.
+#: numbers, which makes two tables; "linked" are tables that a key joins.
 SERVER = """
 import os, sys
 from pathlib import Path
@@ -46,7 +46,16 @@ domains = [Domain(name, tk.Taxonomy.from_nested(list("abcd"))) for name in quasi
 tally, _ = count_cells([codes] * 3, [], domains, [])
 score_plan(Plan.of(tally, job.goal, job.algorithm.decide(tally, job.goal, rng=np.random.default_rng(0))))
 pa.array(codes)  # imports pandas, and swallows what goes wrong there, a signal for instance
-if engine != "auto":
+replace = lambda seed, progress: pipeline.run_job(job, data, folder, seed=seed, overwrite=True, progress=progress)
+if engine == "linked":
+    from tarnkappe.multirelational import MultiJob, Relation, run_multirelational
+    persons, visits = Relation("persons", {"sex": tk.suppress()}), Relation("visits", {"month": tk.numeric()})
+    linked = MultiJob(key="id", person=persons, satellites=[visits], k=8)
+    files = {name: data.with_name(f"{name}.csv") for name in ("persons", "visits")}
+    replace = lambda seed, progress: run_multirelational(
+        linked, files, folder, seed=seed, overwrite=True, progress=progress
+    )
+elif engine != "auto":
     from tarnkappe import regrouping, sheet_truth
     from tarnkappe.algorithms.bucketization import anatomize
     from tarnkappe.io import lookup, parquetfile
@@ -64,7 +73,7 @@ for line in sys.stdin:
         print("process", os.getpid(), flush=True)
         for i in range(int(times)):
             progress = lambda phase: print(phase, flush=True)
-            pipeline.run_job(job, data, folder, seed=i % 2, overwrite=True, progress=progress)
+            replace(i % 2, progress)
             print("done", flush=True)
         break
     _, status = os.waitpid(child, 0)
@@ -126,6 +135,15 @@ def workshop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, S
         server.close()
 
 
+def write_linked(folder: Path, n: int) -> None:
+    """Persons, and one or two visits of each."""
+    chance = random.Random(1)
+    persons = "".join(f"{i},{'fm'[i % 2]}\n" for i in range(n))
+    visits = "".join(f"{i},{chance.randint(1, 12)}\n" for i in range(n) for _ in range(1 + i // 2 % 2))
+    (folder / "persons.csv").write_text(f"id,sex\n{persons}", "utf-8")
+    (folder / "visits.csv").write_text(f"id,month\n{visits}", "utf-8")
+
+
 def first_releases(folder: Path, server: Server) -> tuple[set[str], float]:
     """Let two releases be made, one after the other: their hashes, and how long the second one takes."""
     hashes = set()
@@ -144,6 +162,7 @@ def whole_release(folder: Path) -> str:
     """The hash of the tables of a release folder, which must be complete and agree with its manifest."""
     manifest = json.loads((folder / "public/manifest.json").read_text("utf-8"))
     tables = {table["file"]: table["sha256"] for table in manifest["tables"]}
+    linked = "criteria" not in manifest
     internal = INTERNAL if len(tables) == 1 else INTERNAL - {"groups.parquet"}  # numbered groups stand in the release
     assert {p.name for p in (folder / "public").iterdir()} == PUBLIC | {*tables}
     assert {p.name for p in (folder / "do-not-share").iterdir()} == internal
@@ -152,7 +171,7 @@ def whole_release(folder: Path) -> str:
     assert (folder / "do-not-share/report.html").read_text("utf-8").rstrip().endswith("</html>")
     found = {file: hashlib.sha256((folder / "public" / file).read_bytes()).hexdigest() for file in tables}
     assert found == tables
-    assert found[manifest["file"]] == manifest["sha256"]
+    assert linked or found[manifest["file"]] == manifest["sha256"]
     assert json.loads((folder / "do-not-share/manifest.json").read_text("utf-8"))["seed"] in (0, 1)
     return " ".join(found.values())
 
@@ -165,7 +184,7 @@ def moments(rng: random.Random, n: int, seconds: float) -> Iterator[tuple[str | 
 
 def leftovers(folder: Path) -> list[str]:
     """What lies beside the release."""
-    return [p.name for p in folder.iterdir() if p.name not in ("census.parquet", "release")]
+    return [p.name for p in folder.iterdir() if p.suffix not in (".parquet", ".csv") and p.name != "release"]
 
 
 def test_killed_at_random_moments(workshop: tuple[Path, Server, set[str], float]):
@@ -195,10 +214,13 @@ def test_interrupted_by_hand(workshop: tuple[Path, Server, set[str], float]):
 
 
 @pytest.mark.parametrize("times", [3, pytest.param(32, marks=pytest.mark.full)])
-@pytest.mark.parametrize("engine", ["memory", "streaming"])
+@pytest.mark.parametrize("engine", ["memory", "streaming", "linked"])
 def test_several_tables_appear_together_or_not_at_all(tmp_path: Path, engine: str, times: int):
     """Before there is a release, and while one is replaced; whoever is killed leaves what is hidden, at most."""
-    write_census(tmp_path / "census.parquet", ROWS // 10, seed=1)
+    if engine == "linked":
+        write_linked(tmp_path, ROWS // 40)
+    else:
+        write_census(tmp_path / "census.parquet", ROWS // 10, seed=1)
     server = Server(tmp_path, engine)
     chance = random.Random(times)
     try:

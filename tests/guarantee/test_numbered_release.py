@@ -135,6 +135,22 @@ def test_an_edited_table_is_found_out(tmp_path: Path):
     assert found.same_as_manifest is False
 
 
+@pytest.mark.parametrize("algorithm", [tk.Anatomize(), tk.Angel(alike=False)], ids=str)
+def test_values_that_are_listed_once_with_their_counts_are_not_all_different(algorithm: tk.Algorithm):
+    """Half of the people have the flu, so there is one group, and every illness stands in one row of its table."""
+    illness = ["flu"] * 60 + [f"illness {i % 30}" for i in range(60)]
+    table = pl.DataFrame({"age": [i % 50 for i in range(120)], "illness": illness})
+    made = tk.Job(
+        quasi={"age": tk.numeric()},
+        sensitive=["illness"],
+        criteria=[tk.LDiversity("illness", 20)],
+        algorithm=algorithm,
+    ).anonymize(table, seed=1)
+    counted = made.tables["secrets" if algorithm.name == "anatomize" else "batches"]
+    assert counted["illness"].n_unique() == 31
+    assert counted["records"].sum() == 120
+
+
 def test_how_many_are_alone_is_told_only_where_readers_can_count_it():
     """Slices tear quasi-identifiers from each other, so how many combinations are unique does not follow from them."""
     rows = [(i % 8, "Rom" if i % 3 else "Ulm", ["flu", "cold", "gout"][i % 3]) for i in range(60)]

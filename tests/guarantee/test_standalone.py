@@ -161,6 +161,43 @@ def test_it_checks_releases_of_several_tables(tmp_path: Path, algorithm: str):
     assert "is not the file that the manifest describes" in said
 
 
+def test_it_checks_ranges_of_numbers(tmp_path: Path):
+    frame = pl.DataFrame({"age": [i % 30 for i in range(90)], "pay": [i % 45 / 4 for i in range(90)]})
+    job = tk.Job(
+        quasi={"age": tk.numeric()},
+        sensitive={"pay": tk.numeric()},
+        criteria=[tk.KEAnonymity("pay", 4, 0.75)],
+        algorithm="k-e-permutation",
+        output=OutputSettings(format="csv"),
+    )
+    tk.run_job(job, frame, tmp_path / "out", seed=1)
+    checker = add_checker(tmp_path / "out")
+    assert said_by(checker)[0] == 0
+    manifest = tmp_path / "out/public/manifest.json"
+    for key, value in (("k", 5), ("e", 0.7501)):
+        told = json.loads(manifest.read_text())
+        told["criteria"][0][key] = value
+        (tmp_path / "out/public/forged.json").write_text(json.dumps(told))
+        forged = [sys.executable, "-I", "-S", checker, tmp_path / "out/public/forged.json"]
+        done = subprocess.run(forged, capture_output=True, text=True, check=False)
+        assert done.returncode == 1
+        assert "groups break k-e-anonymity" in done.stdout
+
+
+def test_groups_that_are_not_published_cannot_be_checked_and_it_says_so(tmp_path: Path):
+    frame = pl.DataFrame({"age": [i % 30 for i in range(90)], "pay": [i * 7 % 45 for i in range(90)]})
+    job = tk.Job(
+        quasi={"age": tk.numeric(), "pay": tk.numeric()},
+        criteria=[tk.KIndistinguishability(10)],
+        algorithm="regenerated-condensation",
+        output=OutputSettings(format="csv"),
+    )
+    tk.run_job(job, frame, tmp_path / "out", seed=1)
+    code, said = said_by(add_checker(tmp_path / "out"))
+    assert code == 2
+    assert "which rows were drawn together is known to the publisher only" in said
+
+
 def said_by(checker: Path) -> tuple[int, str]:
     """What the checker says where there is nothing but Python: no packages, no environment."""
     done = subprocess.run([sys.executable, "-I", "-S", str(checker)], capture_output=True, text=True, check=False)

@@ -35,7 +35,13 @@ _WHAT = {
 
 
 def refuse_identifiers(
-    source: Source, columns: Iterable[Column], *, coarsened: bool = True, labelled: bool = False, by_name: bool = False
+    source: Source,
+    columns: Iterable[Column],
+    *,
+    coarsened: bool = True,
+    labelled: bool = False,
+    by_name: bool = False,
+    count: str | None = None,
 ) -> None:
     """Stop before a column that points at people is published, unless the job says why it may be.
 
@@ -45,10 +51,11 @@ def refuse_identifiers(
     pooled, somebody has looked at them, and only what they show counts. Where quasi-identifiers are published as they
     are (`coarsened` is false), they must not tell records apart either. A table that is `labelled` has sets and ranges
     there, which may be as long as free text. Columns that a table does not have are left out. Where one record must not
-    decide whether there is a release, columns are judged `by_name` only.
+    decide whether there is a release, columns are judged `by_name` only. A column `count` says how many records a row
+    stands for.
     """
     unexcused = [c for c in columns if not c.because and c.name in source.columns]
-    for column, found in _found(source, unexcused, coarsened=coarsened, by_name=by_name):
+    for column, found in _found(source, unexcused, coarsened=coarsened, by_name=by_name, count=count):
         if labelled and column.role == "quasi" and found.kind == FreeText.name:
             continue
         unchanged = "" if column.role == "quasi" and coarsened else " unchanged"
@@ -93,13 +100,17 @@ def notices_about_reasons(source: Source, columns: Iterable[Column], *, coarsene
 
 
 def _found(
-    source: Source, columns: Iterable[Column], *, coarsened: bool, by_name: bool = False
+    source: Source, columns: Iterable[Column], *, coarsened: bool, by_name: bool = False, count: str | None = None
 ) -> Iterator[tuple[Column, Finding]]:
     """The columns that are published and ought not to be, each with the worst that speaks against it."""
     doubtful = [c for c in columns if c.role in ("quasi", "sensitive", "keep")]
     if not doubtful:
         return
-    sample = source.sample([c.name for c in doubtful], 0 if by_name else SAMPLE)
+    names = [c.name for c in doubtful]
+    sample = source.sample(names if count is None else [*names, count], 0 if by_name else SAMPLE)
+    if count is not None:  # twice tells already that a value is not one record's
+        times = pl.col(count).cast(pl.UInt32).clip(1, 2)
+        sample = sample.select(pl.col(names).repeat_by(times)).explode(names)
     for column in doubtful:
         found = [f for f in _findings(source, column, sample[column.name]) if _matters(f, column, coarsened=coarsened)]
         if found:

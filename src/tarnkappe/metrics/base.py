@@ -44,8 +44,8 @@ class Metric(ABC):
         """Whether the plan has what the metric needs."""
         return isinstance(plan.form, self.reads)
 
-    def say(self, value: float) -> str:
-        """The score in one plain sentence."""
+    def say(self, value: float, plan: AnyPlan | None = None) -> str:
+        """The score in one plain sentence; what it is to be compared with may depend on the plan."""
         whole = count(round(value)) if math.isfinite(value) else str(value)
         return self.sentence.format(value=value, percent=percent(value), count=whole)
 

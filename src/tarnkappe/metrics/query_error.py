@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 
 from tarnkappe.arrays import Codes, Flags, Floats
 from tarnkappe.boxes import Boxes
+from tarnkappe.deals import Deal
 from tarnkappe.errors import JobError
 from tarnkappe.plan import AnyPlan, DealtPlan, Plan
 from tarnkappe.publish.centres import Centres
-from tarnkappe.publish.sheets import MAIN
+from tarnkappe.publish.sheets import Strand
 from tarnkappe.schema import Column, Schema
 from tarnkappe.tally import Domain, Tally
 
@@ -178,7 +179,7 @@ class _Whole(_Answering):
         self._sizes = plan.sizes.astype(np.float64)
         form = plan.form
         self._shares: _Shares = (
-            _CentreShares(form, tally) if isinstance(form, Centres) else _BoxShares(plan.boxes, tally)
+            _CentreShares(form, tally) if isinstance(form, Centres) else _BoxShares(plan.boxes, tally.quasi_domains)
         )
 
     def estimate(self, query: Predicates) -> float:
@@ -206,8 +207,8 @@ class _Shares(ABC):
 class _BoxShares(_Shares):
     """Values are spread evenly over the label of a group."""
 
-    def __init__(self, boxes: Boxes, tally: Tally) -> None:
-        self._boxes, self._domains = boxes, tally.quasi_domains
+    def __init__(self, boxes: Boxes, domains: Sequence[Domain]) -> None:
+        self._boxes, self._domains = boxes, domains
         self._ends: dict[int, tuple[Codes, Codes]] = {}
 
     def of(self, j: int, wanted: Flags) -> Floats:
@@ -253,6 +254,25 @@ class _CentreShares(_Shares):
         return inside
 
 
+@dataclass(frozen=True, eq=False)
+class _TornStrand:
+    """Columns that stay together on a record, and the labels of those that are coarsened there."""
+
+    names: tuple[str, ...]
+    labelled: tuple[str, ...]
+    labels: _BoxShares | None
+    box: Codes
+
+    @classmethod
+    def of(cls, strand: Strand, deal: Deal) -> _TornStrand:
+        """A strand with the box of every record."""
+        recoded = strand.recoded
+        if recoded is None:
+            return cls(strand.columns, (), None, deal.cell)
+        labels = _BoxShares(recoded.boxes, recoded.domains)
+        return cls(strand.columns, recoded.names, labels, recoded.box[deal.cell])
+
+
 class _Torn(_Answering):
     """Strands of a group are torn from each other: what matches in each of them is independent of the others."""
 
@@ -261,13 +281,8 @@ class _Torn(_Answering):
         tally, deal = plan.tally, plan.deal
         self._tally, self._cell = tally, deal.cell
         self._starts, self._sizes = deal.starts[:-1], deal.size.astype(np.float64)
-        strands = plan.form.strands(_schema(tally))
-        people = next((s.recoded for s in strands if s.recoded is not None and s.sheet == MAIN), None)
-        # Further tables of labels say less of the same people.
-        self._strands = [s.columns for s in strands if s.recoded is None or s.sheet == MAIN]
+        self._strands = [_TornStrand.of(strand, deal) for strand in plan.form.strands(_schema(tally))]
         self._records: dict[str, NDArray[np.intp]] = {}
-        self._labels = None if people is None else _BoxShares(people.boxes, tally)
-        self._part = None if people is None else people.box[deal.cell]
         self._raises, self._raised = plan.form.raises, deal.raised
         self._falsified, self._told = getattr(plan.form.falsifies, "name", None), deal.told
 
@@ -275,27 +290,30 @@ class _Torn(_Answering):
         """Sum over all groups of their size times the share of each strand that matches."""
         left, found = set(query), self._sizes
         while left:
-            strand = max(self._strands, key=lambda names: len(left & set(names)))
-            asked = sorted(left & set(strand))
+            # Of strands with as many of the columns, labels of fewer quasi-identifiers are finer.
+            strand = max(self._strands, key=lambda s: (len(left & {*s.names}), -len(s.names)))
+            asked = sorted(left & {*strand.names})
             if not asked:
                 raise JobError("E105", f"'{min(left)}' is not published", hint="Ask about published columns.")
-            found = found * (self._matching(asked, query) / self._sizes)
+            found = found * (self._matching(strand, asked, query) / self._sizes)
             left -= set(asked)
         return float(found.sum())
 
-    def _matching(self, names: list[str], query: Predicates) -> Floats:
+    def _matching(self, strand: _TornStrand, names: list[str], query: Predicates) -> Floats:
         """How many records of every group match in some columns that stay together."""
         share = np.ones(len(self._cell))
         match = np.ones(len(self._cell), np.bool_)
-        quasi = [d.name for d in self._tally.quasi_domains]
+        exact = True
         for name in names:
-            if self._labels is not None and self._part is not None and name in quasi:
-                share *= self._labels.of(quasi.index(name), query[name])[self._part]
+            if strand.labels is not None and name in strand.labelled:
+                share *= strand.labels.of(strand.labelled.index(name), query[name])[strand.box]
+                exact = False
             elif self._raises is not None and self._raised is not None and name == self._raises.name:
                 share *= _share_of_nodes(self._raises, query[name])[self._raised]
+                exact = False
             else:
                 match &= query[name][self._codes_of(name)]
-        if self._labels is None:
+        if exact:
             return np.add.reduceat(match, self._starts, dtype=np.int64).astype(np.float64)
         return np.add.reduceat(share * match, self._starts)
 

@@ -59,11 +59,14 @@ class Tables:
         return next(s.columns[name] for s in self.strands if name in s.columns)
 
     def homes(self, names: Iterable[str]) -> dict[int, list[str]]:
-        """The strands that hold some columns, as few as possible: what stays together is best asked together."""
+        """The strands that hold some columns, as few as possible: what stays together is best asked together.
+
+        Of several, that with the fewest columns: labels of fewer quasi-identifiers are finer (the marginals of ANGEL).
+        """
         left, out = list(dict.fromkeys(names)), dict[int, list[str]]()
         while left:
             held = [[name for name in left if name in strand.columns] for strand in self.strands]
-            best = max(range(len(held)), key=lambda i: len(held[i]))
+            best = max(range(len(held)), key=lambda i: (len(held[i]), -len(self.strands[i].columns)))
             out[best] = held[best]
             left = [name for name in left if name not in held[best]]
         return out

@@ -94,6 +94,13 @@ pre.wrap span{white-space:pre}
 figure{margin:1.5rem 0 1rem;max-width:46rem}
 figcaption{font-weight:600;font-size:.9375rem;margin-bottom:1rem}
 figcaption .small{display:block;font-weight:400}
+.torn{display:flex;flex-wrap:wrap;gap:.75rem 2.5rem;margin:0;padding:0;list-style:none;overflow:hidden}
+.torn li{position:relative;flex:1 1 12rem;padding:.75rem 1rem;border:1px solid var(--rule);background:var(--panel)}
+.torn li+li::before{content:"⇠ ? ⇢";position:absolute;right:100%;top:50%;width:2.5rem;translate:0 -50%;
+text-align:center;font-size:.8125rem;color:var(--warn);white-space:nowrap}
+.torn .small,.torn strong{display:block}
+.torn .join{display:inline-block;margin-top:.5rem;padding:0 .5rem;border:1px solid var(--link);color:var(--link);
+font-size:.875rem}
 summary{cursor:pointer;color:var(--link);font-size:.875rem;padding:.375rem 0;margin-top:.5rem}
 details .scroll,details pre{margin-top:.5rem}
 main ul.plain{margin:0 0 1rem;padding-left:1.25rem;max-width:42rem}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -15,6 +16,7 @@ from tarnkappe.algorithms.bucketization.anatomize import Anatomize
 from tarnkappe.criteria.l_diversity import LDiversity
 from tarnkappe.errors import InfeasibleError, JobError
 from tarnkappe.goal import Goal
+from tarnkappe.job.model import replace_job
 from tarnkappe.kernels.bucketization.anatomizing import deal_different
 from tarnkappe.tally import Domain, Tally, count_cells
 from tarnkappe.taxonomy.tree import Taxonomy
@@ -120,6 +122,65 @@ def test_k_anonymity_is_refused_before_anything_is_read():
         tk.run_job(job(criteria=[tk.KAnonymity(2)]), "no-such-file.csv", "nowhere")
 
 
+def near_people(n: int = 2000) -> pl.DataFrame:
+    rng = np.random.default_rng(4)
+    area = rng.integers(0, 4, n)
+    return pl.DataFrame(
+        {
+            "age": 20 * area + rng.integers(0, 20, n),
+            "sex": rng.choice(["F", "M"], n),
+            "zip": area.astype(str),
+            "illness": ["ABCD"[a] + "uvwxyz"[i] for a, i in zip(area, rng.integers(0, 6, n), strict=True)],
+        }
+    )
+
+
+class TestPeopleWhoAreAlike:
+    def test_answers_are_more_exact_at_the_same_promise(self):
+        error = []
+        for alike in (True, False):
+            release = replace_job(
+                job(criteria=[tk.FrequencyLDiversity("illness", 4)]), algorithm=tk.Anatomize(alike=alike)
+            ).anonymize(near_people(), seed=1)
+            secrets = release.tables["secrets"]
+            most = secrets.group_by("group").agg(pl.col("records").max() * 4 <= pl.col("records").sum())
+            assert most["records"].all()
+            assert release.verify().ok
+            rng = np.random.default_rng(1)
+            error.append(tk.query_error(release, rng=rng, predicates=1, selectivity=0.1, queries=300).median)
+        assert error[0] < error[1] / 3
+
+    def test_criteria_are_accepted_that_different_values_do_not_decide(self):
+        asked = job(criteria=[tk.TCloseness("illness", 0.6)])
+        release = replace_job(asked, algorithm=tk.Anatomize(alike=True)).anonymize(near_people(200), seed=1)
+        assert release.n_groups > 1
+        assert release.verify().ok
+
+    @pytest.mark.parametrize("limit", [0.05, 0.2])
+    def test_the_surplus_of_common_values_is_suppressed_within_the_limit(self, limit: float):
+        table = near_people(300).with_columns(
+            pl.when(pl.int_range(pl.len()) < 120).then(pl.lit("flu")).otherwise("illness").alias("illness")
+        )
+        asked = job(criteria=[tk.FrequencyLDiversity("illness", 3)], max_suppressed=limit)
+        asked = replace_job(asked, algorithm=tk.Anatomize(alike=True))
+        if limit < 0.1:
+            with pytest.raises(InfeasibleError):
+                asked.anonymize(table, seed=1)
+            return
+        release = asked.anonymize(table, seed=1)
+        assert release.tables[""].height == 270, "90 of 120 are a third of what is left"
+        assert release.verify().ok
+
+    def test_the_same_seed_gives_the_same_tables(self):
+        asked = replace_job(job(), algorithm=tk.Anatomize(alike=True))
+        one, other = (asked.anonymize(near_people(300), seed=5).tables for _ in range(2))
+        assert all(one[name].equals(other[name]) for name in one)
+
+    def test_what_is_not_published_cannot_be_promised(self):
+        with pytest.raises(JobError, match="E111 anatomize cannot promise k-anonymity"):
+            replace_job(job(criteria=[tk.KAnonymity(2)]), algorithm=tk.Anatomize(alike=True)).anonymize(thesis())
+
+
 def test_criteria_that_different_values_do_not_decide_are_refused():
     with pytest.raises(JobError, match="E111 anatomize forms groups of different values"):
         job(criteria=[tk.TCloseness("illness", 0.5)]).anonymize(thesis())
@@ -130,6 +191,34 @@ def test_where_no_deal_is_possible_all_records_may_be_one_group():
     release = job().anonymize(table, seed=1)  # distinct 2-diversity holds for all records together, and for no less
     assert release.n_groups == 1
     assert "last resort" in release.private_manifest["search"]
+    notice = next(n for n in release.notices if n.code == "W622")
+    assert "nothing but all records in one group" in notice.message
+    asked = replace_job(job(), algorithm=tk.Anatomize(alike=True))
+    assert "alike: true" in str(notice.hint)
+    assert "W622" not in {n.code for n in asked.anonymize(thesis(), seed=1).notices}
+
+
+def error_by_definition(counts: list[int]) -> float:
+    """Person by person: what is true of each, and the shares of the group."""
+    size = sum(counts)
+    return sum(n * sum(((i == j) - m / size) ** 2 for j, m in enumerate(counts)) for i, n in enumerate(counts))
+
+
+@pytest.mark.parametrize("alike", [False, True])
+def test_the_error_of_putting_tables_together_is_told_with_its_bound(tmp_path: Path, alike: bool):
+    asked = replace_job(job(criteria=[tk.FrequencyLDiversity("illness", 4)]), algorithm=tk.Anatomize(alike=alike))
+    near_people(403).write_csv(tmp_path / "people.csv")
+    release = tk.run_job(asked, tmp_path / "people.csv", tmp_path / "out", seed=1)
+    score = next(s for s in release.scores if s.name == "reconstruction-error")
+    written = pl.read_csv(tmp_path / "out" / "public" / "people-secrets.csv")
+    groups = [group["records"].to_list() for _, group in written.group_by("group")]
+    assert score.value == pytest.approx(sum(map(error_by_definition, groups)))
+    least = 403 * (1 - 1 / 4)
+    if not alike:
+        assert least <= score.value <= least * (1 + 1 / 403)
+    assert f"at least {least:.10g}, which is n · (1 − 1/l)" in score.sentence
+    for edition in ("public", "do-not-share"):
+        assert "n · (1 − 1/l)" in (tmp_path / "out" / edition / "report.html").read_text("utf-8")
 
 
 def test_the_same_seed_gives_the_same_tables():

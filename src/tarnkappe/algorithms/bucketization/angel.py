@@ -9,8 +9,8 @@ from typing import ClassVar
 import numpy as np
 
 from tarnkappe.algorithms.bucketization.base import Bucketization
-from tarnkappe.algorithms.bucketization.batching import formed_batches
-from tarnkappe.algorithms.steps.medians import MedianFront
+from tarnkappe.algorithms.bucketization.batching import alike_batches, formed_batches
+from tarnkappe.algorithms.bucketization.likeness import boxes_of_alike
 from tarnkappe.arrays import Counts
 from tarnkappe.criteria.base import Criterion
 from tarnkappe.criteria.k_anonymity import KAnonymity
@@ -31,9 +31,9 @@ _FEWEST = 2
 class Angel(Bucketization):
     r"""Two partitions of the same records: batches by sensitive values, and buckets by quasi-identifiers.
 
-    *Batches* satisfy what is asked about the sensitive values. *Buckets* are boxes of similar people, formed by
-    Mondrian without a look at the sensitive values. A record publishes the labels of its bucket and the number of its
-    batch; a second table says how often each batch has each sensitive value.
+    *Batches* satisfy what is asked about the sensitive values. *Buckets* are boxes of similar people, formed by Hilb
+    without a look at the sensitive values. A record publishes the labels of its bucket and the number of its batch; a
+    second table says how often each batch has each sensitive value.
 
     Whoever knows the quasi-identifiers of a person finds rows of one or more batches. What is then likely about the
     person is a mixture of the distributions of these batches, and a monotone criterion that holds for each of them
@@ -44,10 +44,13 @@ class Angel(Bucketization):
     argument holds for all tables together, because the batches are the same. Whoever joins them by number may tell more
     people apart, so a job that asks for k-anonymity and for marginals is refused.
 
-    Time is that of Mondrian, and linear in the records times the rounds of pooling batches.
+    Where batches hold people who are alike (`alike`), how secrets depend on quasi-identifiers is kept best. The
+    promise is the same: the mixture argument does not ask how batches were formed.
 
-    Differs from the paper in: batches are dealt as Anatomize does where enough different values satisfy the goal, and
-    else pooled from records dealt in turn by the order of their values.
+    Time is that of Hilb, or with ``alike: false`` linear in the records times the rounds of pooling batches.
+
+    Differs from the paper in: batches are groups of Hilb. With ``alike: false`` they are dealt as Anatomize does where
+    enough different values satisfy the goal, and else pooled from records dealt in turn by the order of their values.
 
     References
     ----------
@@ -68,6 +71,9 @@ class Angel(Bucketization):
         doc="Fewest records that share a box; what is asked about people, or the size of a batch, if not given.",
         ge=1,
     )
+    alike: bool = param(
+        True, doc="Put people into a batch whose quasi-identifiers are alike, instead of any.", kw_only=True
+    )
     marginals: tuple[tuple[str, ...], ...] = param(
         (), doc="Quasi-identifiers of further tables with smaller boxes, such as [[age, sex], [zip]].", kw_only=True
     )
@@ -84,14 +90,15 @@ class Angel(Bucketization):
                 f"{self.name} cannot keep its buckets below the highest level of a column",
                 hint=say("Remove  max_level,  or choose another algorithm:  {}", algorithm("mondrian")),
             )
-        cell, size = formed_batches(tally, goal.about(secret), rng)
+        form_batches = alike_batches if self.alike else formed_batches
+        cell, size = form_batches(tally, goal.about(secret), rng)
         published = np.bincount(cell, minlength=tally.n_cells).astype(np.int64)
         shared = Goal([KAnonymity(min(self._fewest(goal.about(secret)), len(cell)))])
         asked = goal.about(people) if people else shared
         if people and self.bucket_size is not None:
             asked = goal.about([*people, *shared.criteria])
-        every = self._recoded(tally, published, range(len(tally.quasi_domains)), asked)
-        form = Batches(every, tuple(self._recoded(tally, published, places, shared) for places in marginals))
+        every = self._recoded(tally, published, range(len(tally.quasi_domains)), asked, rng)
+        form = Batches(every, tuple(self._recoded(tally, published, places, shared, rng) for places in marginals))
         return Deal(cell, size, form, {"buckets": every.boxes.n_groups})
 
     def _asked(self, goal: Goal) -> tuple[list[Criterion], list[Criterion]]:
@@ -132,7 +139,9 @@ class Angel(Bucketization):
             raise JobError("E110", f"'marginals': {what}", hint=f"marginals: [[{known[0]}]]")
         return [known.index(name) for name in names]
 
-    def _recoded(self, tally: Tally, published: Counts, places: Sequence[int], goal: Goal) -> Recoding:
+    def _recoded(
+        self, tally: Tally, published: Counts, places: Sequence[int], goal: Goal, rng: np.random.Generator
+    ) -> Recoding:
         """Boxes of what is published, in some of the quasi-identifiers, that satisfy a goal about people."""
         cells = np.flatnonzero(published)
         domains = tuple(tally.quasi_domains[j] for j in places)
@@ -143,7 +152,7 @@ class Angel(Bucketization):
         alone = Tally(quasi, np.zeros((len(first), 0), np.int32), count, domains, ())
         if not goal.satisfied(goal.together(alone)).all():
             raise goal.infeasible(tally)
-        groups = MedianFront(alone, goal).exhaust()
+        groups = boxes_of_alike(alone, goal, rng)
         box = np.full(tally.n_cells, -1, np.int32)
         box[cells] = groups.group[place]
         return Recoding(domains, box, groups.boxes(alone))

@@ -5,12 +5,21 @@ from __future__ import annotations
 import numpy as np
 
 from tarnkappe.algorithms.bucketization.anatomize import different_values
+from tarnkappe.algorithms.bucketization.likeness import groups_of_alike
 from tarnkappe.arrays import Codes, Counts
-from tarnkappe.deals import shuffle_runs
+from tarnkappe.deals import records_of, shuffle_runs
 from tarnkappe.errors import InfeasibleError
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Draft
 from tarnkappe.tally import Tally, distinct_rows
+
+
+def alike_batches(tally: Tally, goal: Goal, rng: np.random.Generator) -> tuple[Codes, Counts]:
+    """Batches of people whose quasi-identifiers are alike; any others where such cannot satisfy the goal."""
+    try:
+        return records_of(groups_of_alike(tally, goal, rng))
+    except InfeasibleError:
+        return formed_batches(tally, goal, rng)
 
 
 def formed_batches(tally: Tally, goal: Goal, rng: np.random.Generator) -> tuple[Codes, Counts]:
