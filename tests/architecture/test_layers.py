@@ -64,6 +64,7 @@ LAYERS = (
     "recoding",
     "columns",
     "left_out",
+    "alternatives",
     "release",
     "bundle",
     "summary",

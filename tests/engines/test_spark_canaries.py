@@ -16,7 +16,9 @@ __all__ = ["strangers_surroundings"]  # a fixture
 
 pytestmark = pytest.mark.usefixtures("spark", "strangers_surroundings")
 
-SHARED = [name for name, kind in KINDS.items() if "streaming" in kind.engines]
+#: Rows of masks and of regenerated records need a fixed order, so Spark refuses them.
+REFUSED = ("regenerated-condensation", "masks and groups")
+SHARED = [name for name, kind in KINDS.items() if "streaming" in kind.engines and name not in REFUSED]
 
 
 @pytest.mark.parametrize("kind", some(SHARED, every=5))
