@@ -59,6 +59,7 @@ def _unprotected(release: Release) -> Iterator[str]:
     kept = [c.name for c in release.columns if c.role == "keep"]
     if kept:
         yield f"Somebody who also knows {enumerated(kept)}, published unchanged, may find people by them."
+    yield "Another release about the same people can be combined with this one."
 
 
 def _cost(release: Release) -> Iterator[str]:
@@ -70,8 +71,11 @@ def _cost(release: Release) -> Iterator[str]:
     removed = [c.name for c in release.columns if c.role in ("identifier", "drop", "subject", "household", "weight")]
     if removed:
         yield f"Columns removed: {enumerated(removed)}."
+    form = release.job.algorithm.publishes
     if release.is_numbered:
-        yield release.job.algorithm.publishes.loses
+        yield form.loses
+    elif not any(c.said for c in release.columns):
+        yield f"In the columns that an attacker may know, values are {form.changes}."
     said = [c.said for c in release.columns if c.said is not None]
     cells = sum(s.cells for s in said)
     if cells:
