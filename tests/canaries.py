@@ -325,25 +325,34 @@ class Published:
 
     def orders(self) -> Iterator[float]:
         """How far the order of the rows is from a random one, in standard deviations, wherever waves are published."""
-        for table in self.tables():
-            waves = _column(table, "wave")
-            if self.kind.ordered and len(waves) > 60:
-                yield _from_random(waves)
+        told = json.loads((self.public / "manifest.json").read_text("utf-8"))
+        number = told.get("reading", {}).get("number")
+        for path in self.tables():
+            rows = _rows(path)
+            if self.kind.ordered and "wave" in rows.columns:
+                shown = rows.filter(pl.col("wave").is_in(WAVES))
+                if shown.height > 60:
+                    yield _from_random(shown, number if number in rows.columns else None)
 
 
-def _column(table: Path, name: str) -> list[str]:
-    files = sorted(p for p in table.rglob("*") if p.suffix in (".csv", ".parquet")) if table.is_dir() else [table]
+def _rows(table: Path) -> pl.DataFrame:
+    files = sorted(table.rglob("*")) if table.is_dir() else [table]
     read = {".csv": lambda p: pl.read_csv(p, infer_schema=False), ".parquet": pl.read_parquet}
-    frames = [read[p.suffix](p) for p in files if p.suffix in read]
-    return [x for f in frames if name in f.columns for x in f[name].to_list() if x in WAVES]
+    frames = [read[p.suffix](p).cast(pl.String) for p in files if p.suffix in read]
+    return pl.concat(frames) if frames else pl.DataFrame()
 
 
-def _from_random(waves: list[str]) -> float:
-    """The difference between the halves of a column, against that of a random order."""
-    late = np.array([w == WAVES[1] for w in waves])
-    half, share = len(late) // 2, late.mean()
-    deviation = math.sqrt(max(share * (1 - share), 1e-9) / len(late)) * 2
-    return abs(late[:half].mean() - late[half:].mean()) / deviation
+def _from_random(rows: pl.DataFrame, number: str | None) -> float:
+    """The difference between the halves of a table, against that of a random order.
+
+    Groups that have a number stand together, so they, not their rows, are what chance has put in order.
+    """
+    late = (rows["wave"] == WAVES[1]).to_numpy().astype(float)
+    unit = np.arange(len(late)) if number is None else rows[number].rank("dense").to_numpy() - 1
+    apart = np.bincount(unit, late - late.mean())  # what every unit adds to the half that it falls into
+    deviation = 2 * math.sqrt(float((apart**2).sum())) / len(late)
+    half = len(late) // 2
+    return abs(late[:half].mean() - late[half:].mean()) / max(deviation, 1e-9)
 
 
 def publish(kind: Kind, folder: Path, number: int, engine: str = "memory", format_: str = "csv") -> Published:

@@ -89,8 +89,6 @@ def release(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     return folder / "release"
 
 
-
-
 def test_the_search_sees_what_is_there(release: Path):
     """A search that finds nothing because it looks at nothing would prove nothing."""
     public, internal = everything_in(release / "public"), everything_in(release / "do-not-share")
