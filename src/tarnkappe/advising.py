@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import polars as pl
+
 from tarnkappe.algorithms.watch import Watch
 from tarnkappe.comparison.measuring import Measurer, risks_of
 from tarnkappe.criteria.base import Criterion
@@ -101,6 +103,16 @@ class Advice:
     def costs(self) -> tuple[tuple[str, float], ...]:
         """The share of its detail that each quasi-identifier loses, the largest first."""
         return tuple(sorted((self.now.lost if self.now else {}).items(), key=lambda pair: -pair[1]))
+
+    @property
+    def table(self) -> pl.DataFrame:
+        """What every change would buy, one row each, with what to write."""
+        rows = [(c.kind, c.what, c.gain, c.records, c.weakens, c.sentence, c.fix.in_job) for c in self.changes]
+        head = ("kind", "what", "gain", "records", "weakens", "meaning", "write")
+        return pl.DataFrame(rows, head, orient="row", infer_schema_length=None)
+
+    def _repr_html_(self) -> str:
+        return self.table._repr_html_()
 
     def as_dict(self) -> dict[str, Any]:
         """All of it as plain data, for ``--json``."""

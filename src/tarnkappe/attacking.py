@@ -56,6 +56,30 @@ class Attacked:
         lines = [f"{'✗' if found.beats_baseline else '✓'} {found}" for found in self.findings]
         return "\n".join([*lines, *(f"? {name}: {why}" for name, why in self.skipped)])
 
+    @property
+    def table(self) -> pl.DataFrame:
+        """What came of every attack, one row each."""
+        rows = [
+            (
+                f.attack,
+                f.column,
+                not f.beats_baseline,
+                f.rate,
+                f.low,
+                f.high,
+                f.baseline,
+                f.control,
+                f.trials,
+                f.sentence,
+            )
+            for f in self.findings
+        ]
+        head = ("attack", "column", "withstood", "rate", "low", "high", "baseline", "control", "trials", "meaning")
+        return pl.DataFrame(rows, head, orient="row", infer_schema_length=None)
+
+    def _repr_html_(self) -> str:
+        return self.table._repr_html_()
+
     def as_dict(self) -> dict[str, Any]:
         """All of it as plain data, for ``--json``."""
         return {

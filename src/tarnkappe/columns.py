@@ -13,6 +13,7 @@ from tarnkappe.metrics.lm import LossMetric
 from tarnkappe.metrics.sse import SquaredError
 from tarnkappe.parts import PartedPlan
 from tarnkappe.plan import AnyPlan, DealtPlan, Plan
+from tarnkappe.publish.boxes import BoxForm, told_exactly
 from tarnkappe.publish.centres import Centres
 from tarnkappe.schema import Schema
 
@@ -32,6 +33,23 @@ class Example:
 
 
 @dataclass(frozen=True)
+class Said:
+    """How much the cells of a published column say, as anybody can read from its labels."""
+
+    #: Cells that say the value itself, a range or a category it is in, and nothing.
+    exact: int
+    coarser: int
+    nothing: int
+    #: Half of the ranges of a column of numbers are at most so wide.
+    width: float | None = None
+
+    @property
+    def cells(self) -> int:
+        """All of them."""
+        return self.exact + self.coarser + self.nothing
+
+
+@dataclass(frozen=True)
 class ColumnSummary:
     """What was done to one column of the input."""
 
@@ -45,6 +63,7 @@ class ColumnSummary:
     examples: tuple[Example, ...] = ()
     #: Whether a mask changed its values.
     masked: bool = False
+    said: Said | None = None
 
     @property
     def kept(self) -> float | None:
@@ -91,6 +110,7 @@ def summarise_columns(plan: AnyPlan | PartedPlan, schema: Schema) -> tuple[Colum
                 _distinct_before(plan, j),
                 len(labels.texts) + int((labels.code < 0).any()),
                 _examples(plan, j) if isinstance(plan, Plan) else (),
+                said=_said(plan, j) if isinstance(plan, Plan) else None,
             )
         )
     return tuple(out)
@@ -108,6 +128,25 @@ def _distinct_before(plan: Plan | PartedPlan, j: int) -> int:
     if hidden is not None:
         return hidden.distinct
     return int((np.bincount(plan.tally.quasi[:, j], plan.tally.count) > 0).sum())
+
+
+def _said(plan: Plan, j: int) -> Said | None:
+    """How many records of a quasi-identifier say how much; None where groups say centres."""
+    if not isinstance(plan.form, BoxForm):
+        return None
+    boxes, domain, sizes = plan.boxes, plan.tally.quasi_domains[j], plan.sizes
+    exact, nothing = told_exactly(boxes, j, domain)
+    exact |= plan.labels[j].code < 0  # missing in the data, and so it stands there
+    coarser = ~exact & ~nothing
+    width = None
+    ranges = coarser & boxes.publishes_range(j, domain)
+    if domain.values is not None and ranges.any():
+        extent = domain.values[boxes.hi[ranges, j]] - domain.values[boxes.lo[ranges, j]]
+        order = np.argsort(extent, kind="stable")
+        before = np.cumsum(sizes[ranges][order])
+        width = float(extent[order][np.searchsorted(before, before[-1] / 2)])
+    cells = [int(sizes[part].sum()) for part in (exact, coarser, nothing)]
+    return Said(cells[0], cells[1], cells[2], width)
 
 
 def _examples(plan: Plan, j: int) -> tuple[Example, ...]:

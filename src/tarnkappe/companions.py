@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
+from tarnkappe.alternatives import Alternatives
 from tarnkappe.arrays import Codes
 from tarnkappe.codebook import as_table
 from tarnkappe.errors import JobError, RefusedError
@@ -115,12 +117,12 @@ def write_companions(
         writer.write(as_table(release.codebook))
     if release.has_public_report:
         stage.path(f"{PUBLIC}/{REPORT}").write_text(render_report(release), encoding="utf-8")
-    internal = render_report(release, audience="internal")
+    others = _write_solutions(stage, release, plan)
+    internal = render_report(replace(release, alternatives=others), audience="internal")
     stage.path(f"{PRIVATE}/{REPORT}", private=True).write_text(internal, encoding="utf-8")
     job = release.job.to_yaml(None if target is None else target / PRIVATE)
     stage.path(f"{PRIVATE}/{JOB}", private=True).write_text(job, encoding="utf-8")
     groups = groups_table(plan) if isinstance(plan, Plan) else None  # numbered groups stand in the release
-    _write_solutions(stage, release, plan)
     if release.job.output.recoding and isinstance(plan, Plan):
         with TableWriter(stage.path(f"{PRIVATE}/{RECODING}", private=True), "csv") as writer:
             numeric = {c.name for c in release.job.columns if c.kind == "numeric"}
@@ -137,13 +139,17 @@ def write_companions(
                 writer.write(table)
 
 
-def _write_solutions(stage: Staging | RemoteStaging, release: Release, plan: AnyPlan | PartedPlan) -> None:
-    """Write the nodes of the lattice with their figures, if the job asks for them."""
+def _write_solutions(stage: Staging | RemoteStaging, release: Release, plan: AnyPlan | PartedPlan) -> Alternatives | None:
+    """Write the nodes of the lattice with their figures, if the job asks for them; and tell the best of them."""
     which = release.job.output.solutions
-    if which is not None:
-        with TableWriter(stage.path(f"{PRIVATE}/{SOLUTIONS}", private=True), "parquet") as writer:
-            for frame in solution_frames(plan.tally, plan.goal, which):  # type: ignore[arg-type]
-                writer.write(frame)
+    if which is None:
+        return None
+    best = Alternatives()
+    with TableWriter(stage.path(f"{PRIVATE}/{SOLUTIONS}", private=True), "parquet") as writer:
+        for frame in solution_frames(plan.tally, plan.goal, which):  # type: ignore[arg-type]
+            writer.write(frame)
+            best = best.with_more(frame)
+    return best
 
 
 def write_json(path: Path, data: dict[str, Any]) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tarnkappe._version import __version__
+from tarnkappe.alternatives import Alternatives
 from tarnkappe.attacks import Finding
 from tarnkappe.codebook import Entry, codebook
 from tarnkappe.columns import ColumnSummary, summarise_columns, with_masks
@@ -88,6 +89,8 @@ class Release:
     codebook: tuple[Entry, ...] = ()
     #: What was found in the released table beside its criteria, in words; only what was checked.
     proved: tuple[str, ...] = ()
+    #: What else could have been published, if the job asks for all solutions; for the publisher only.
+    alternatives: Alternatives | None = None
     #: What came of the attacks that the job names; for the publisher, because it may tell about the input.
     attacks: tuple[Finding, ...] = ()
     #: The tables by name, in memory; the first has none.
@@ -177,6 +180,7 @@ class Release:
             sizes_before=(),
             exposing=(),
             attacks=(),
+            alternatives=None,
             private_manifest={},
         )
 

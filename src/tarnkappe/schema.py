@@ -27,7 +27,7 @@ ROLE_MEANINGS: dict[str, str] = {
     "identifier": "Names a person directly (name, insurance number). Always removed.",
     "quasi": "Known to others and identifying in combination (age, postcode, sex). Coarsened until groups form.",
     "sensitive": "What nobody may learn about a person (diagnosis, income). Published unchanged inside safe groups.",
-    "keep": "Published unchanged because it cannot be linked to a person. Say why with `because`.",
+    "keep": "Published unchanged, because outsiders are not expected to know it of a person. Say why with `because`.",
     "drop": "Not needed by the users of the release. Removed.",
     "subject": "The key of a person who may have several records. Removed; criteria that name it count people by it.",
     "household": "The key of a household. Removed; criteria that name it count households by it.",

@@ -74,6 +74,16 @@ class Verification:
         found = f"{plural(self.n_records, 'record')} in {plural(len(self.sizes), 'group')}"
         return f"<Verification: {found}, {kept} of {len(self.verdicts)} criteria hold>"
 
+    @property
+    def table(self) -> pl.DataFrame:
+        """What was found about every criterion, one row each."""
+        rows = [(v.criterion, v.column, v.asked, v.reached, v.ok, v.violating_groups) for v in self.verdicts]
+        head = ("criterion", "column", "asked", "reached", "ok", "violating groups")
+        return pl.DataFrame(rows, head, orient="row", infer_schema_length=None)
+
+    def _repr_html_(self) -> str:
+        return self.table._repr_html_()
+
 
 @dataclass(frozen=True, eq=False)
 class Evidence:

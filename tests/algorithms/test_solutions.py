@@ -105,4 +105,8 @@ def test_they_are_written_for_the_publisher_if_asked_for(tmp_path: Path, which: 
     assert not (tmp_path / "out" / "public" / "solutions.parquet").exists()
     internal, public = (tmp_path / "out" / part / "report.html" for part in ("do-not-share", "public"))
     assert "do-not-share/solutions.parquet" in internal.read_text()
+    good = written.filter("ok")
+    assert f"{good.height} combinations of levels would satisfy the job" in internal.read_text()
+    assert f"<td>{good['lm'].min():.4f}</td>" in internal.read_text().replace(' class="num"', "")
+    assert "Those that keep most detail" not in public.read_text()
     assert "solutions.parquet" not in public.read_text()

@@ -66,6 +66,7 @@ LAYERS = (
     "recoding",
     "columns",
     "left_out",
+    "alternatives",
     "release",
     "bundle",
     "summary",

@@ -72,7 +72,7 @@ def test_a_changed_manifest_another_key_and_no_signature_are_found(cli, release:
     absent = cli("verify", "out", "--signed-by", "steward.pub")
     assert absent.exit_code == 5
     assert "✗ manifest.json is not signed" in absent.stdout
-    assert "✗ the file keeps the promise, but not the signature" in absent.stdout
+    assert "✗ the file keeps the promise, but the signature is not that of this key, or is missing" in absent.stdout
     cli("sign", "out", "--key", keys)
     cli("sign", "--new-key", "other")
     assert cli("verify", "out", "--signed-by", "other.pub").exit_code == 5

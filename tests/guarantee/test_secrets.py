@@ -8,12 +8,12 @@ import stat
 from pathlib import Path
 
 import polars as pl
-import pyarrow.parquet as pq
 import pytest
 from checker import read_release
 from whole_jobs import usual_algorithms
 
 import tarnkappe as tk
+from canaries import everything_in
 from tarnkappe.algorithms import Algorithm
 from tarnkappe.certificate import add_checker
 from tarnkappe.job.model import Job
@@ -87,27 +87,6 @@ def release(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     table().write_csv(folder / "people.csv")
     tk.run_job(job(algorithm, output, 0.05), folder / "people.csv", folder / "release", seed=SEED)
     return folder / "release"
-
-
-def everything_in(folder: Path) -> str:
-    """All that can be read in a folder: names, bytes as text, and what a Parquet file stores compressed."""
-    parts = []
-    for path in sorted(folder.rglob("*")):
-        parts.append(path.name)
-        if path.is_file():
-            parts.append(path.read_bytes().decode("utf-8", errors="replace"))
-        if path.suffix == ".parquet":
-            file = pq.ParquetFile(path)
-            parts += [str(file.metadata), str(file.schema), str(file.schema_arrow), str(file.schema_arrow.metadata)]
-            groups = range(file.metadata.num_row_groups)
-            parts += [
-                str(file.metadata.row_group(g).column(c)) for g in groups for c in range(file.metadata.num_columns)
-            ]
-            # Dictionaries are read as they are stored: a value in them need not occur in any row.
-            for column in pq.read_table(path, read_dictionary=file.schema_arrow.names).columns:
-                parts.append(str(column.to_pylist()))
-                parts += [str(chunk.dictionary.to_pylist()) for chunk in column.chunks if hasattr(chunk, "dictionary")]
-    return "\n".join(parts)
 
 
 def test_the_search_sees_what_is_there(release: Path):

@@ -164,3 +164,18 @@ def test_what_cannot_be_measured(tmp_path):
         tk.query_error(made, rng=rng, selectivity=0)
     with pytest.raises(RefusedError, match="original is not at hand"):
         tk.query_error(made.save(tmp_path / "out"), rng=rng)
+
+
+def test_plans_with_other_taxonomies_can_be_asked_the_same():
+    """Neighbours on a scale, though one of the plans knows ages as categories."""
+    plans = [
+        tk.decide(
+            tk.Job(quasi={**QUASI, "age": age}, sensitive=["illness"], criteria=[tk.KAnonymity(4)]), people()
+        ).plan
+        for age in (tk.numeric(), tk.intervals(5, 10))
+    ]
+    scale = plans[0].tally
+    asked = [measure(p, Workload(queries=50), np.random.default_rng(1), asked_of=scale).actual for p in plans]
+    assert asked[0].tolist() == asked[1].tolist()
+    alone = measure(plans[1], Workload(queries=50), np.random.default_rng(1)).actual
+    assert alone.tolist() != asked[1].tolist()

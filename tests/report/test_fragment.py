@@ -68,3 +68,22 @@ def test_a_fragment_stays_compact():
     shown = render_fragment(make_release(columns=columns))
     assert len(shown) < 30_000
     assert "170 more columns not shown here." in shown
+
+
+def test_notebooks_show_tables_of_everything_else():
+    """Checks, attacks and advice, too; each has a row for what it is about."""
+    import polars as pl
+
+    import tarnkappe as tk
+
+    people = pl.DataFrame({"age": [20, 21, 30, 31] * 5, "illness": ["flu", "gout", "cold", "flu"] * 5})
+    job = tk.Job(quasi={"age": tk.numeric()}, sensitive=["illness"], criteria=[tk.KAnonymity(5)])
+    release = job.anonymize(people, seed=1)
+    checked = tk.verify(release.table, [tk.KAnonymity(5), tk.LDiversity("illness", 9)], ["age"], ["illness"])
+    assert checked.table["ok"].to_list() == [True, False]
+    attacked = tk.attack(["homogeneity", "attribute-linkage"], release, known=people)
+    assert attacked.table["attack"].to_list() == ["homogeneity", "attribute-linkage"]
+    advice = tk.advise(job, people)
+    assert advice.table.height == len(advice.changes) > 0
+    for shown in (checked, attacked, advice):
+        assert "<table" in shown._repr_html_()

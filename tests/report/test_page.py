@@ -92,8 +92,8 @@ def test_the_style_knows_darkness_paper_and_small_screens(page):
 def test_the_verdict_comes_first_with_its_evidence(release):
     reader = Reader(render_report(release))
     sections = [i for i in reader.ids if i.isalpha()]
-    after = ["codebook", "protection", "assumptions", "check"]
-    assert sections == ["verdict", "alerts", "done", "risk", "groups", "detail", *after]
+    after = ["codebook", "assumptions", "check"]
+    assert sections == ["verdict", "alerts", "done", "protection", "risk", "groups", "detail", *after]
     words = reader.words
     assert "every record shares its age, education, sex and zip with at least 4 others." in words
     for evidence in (SHA256, "census.csv", "Tarnkappe 0.1.0", "2026-11-15 18:20 UTC", "✓ satisfied", "0.287"):

@@ -216,7 +216,6 @@ def test_two_equal_tables_cannot_be_told_apart(numbers):
     before, after = numbers
     quasi = {"a": tk.numeric(), "b": tk.numeric()}
     assert propensity(open_pair(before, before, quasi)).pmse == pytest.approx(0.0, abs=1e-12)
-    apart = before.with_columns(pl.col("c") + 100)
     told = propensity(open_pair(before, after, quasi))
     assert told.converged
     assert 0 <= told.pmse <= 0.25
@@ -226,7 +225,25 @@ def test_two_equal_tables_cannot_be_told_apart(numbers):
         quasi,
     )
     assert propensity(shifted).pmse < 0.25
-    assert apart.height
+
+
+def test_pmse_by_a_plain_logistic_regression(numbers):
+    """The score is that of a fit by plain gradient ascent, with twice as many records in the release as suits it."""
+    before, _ = numbers
+    after = pl.concat([before.with_columns(c=pl.col("c") + 0.4), before.head(100)])
+    told = propensity(open_pair(before, after, {"a": tk.numeric(), "b": tk.numeric()}))
+    mean, spread = (before.select("a", "b", "c").to_numpy().mean(0), before.select("a", "b", "c").to_numpy().std(0))
+    scaled = [(f.select("a", "b", "c").to_numpy() - mean) / spread for f in (before, after)]
+    x = np.column_stack([np.ones(before.height + after.height), np.vstack(scaled)])
+    y = np.repeat([0.0, 1.0], [before.height, after.height])
+    beta = np.zeros(4)
+    for _ in range(20_000):
+        beta += 0.002 * x.T @ (y - 1 / (1 + np.exp(-x @ beta)))
+    c, n = y.mean(), len(y)
+    pmse = ((1 / (1 + np.exp(-x @ beta)) - c) ** 2).mean()
+    assert told.pmse == pytest.approx(pmse, rel=1e-4)
+    assert told.ratio == pytest.approx(pmse / (3 * (1 - c) ** 2 * c / n), rel=1e-4)
+    assert told.ratio > 5
 
 
 def test_training_on_the_release():

@@ -133,7 +133,8 @@ def verify_bundle(
 
 def kept_and_signed(signed: bool) -> str:
     """The verdict about a release that keeps its promise."""
-    return "✓ the file keeps the promise" if signed else "✗ the file keeps the promise, but not the signature"
+    wrong = "✗ the file keeps the promise, but the signature is not that of this key, or is missing"
+    return "✓ the file keeps the promise" if signed else wrong
 
 
 def _audit_rows(found: BundleAudit, signed: bool) -> list[tuple[str, str]]:

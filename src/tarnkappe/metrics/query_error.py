@@ -84,10 +84,17 @@ class QueryError:
         return float(self.relative.mean())
 
 
-def measure(plan: AnyPlan, workload: Workload, rng: np.random.Generator, column: str | None = None) -> QueryError:
+def measure(
+    plan: AnyPlan,
+    workload: Workload,
+    rng: np.random.Generator,
+    column: str | None = None,
+    asked_of: Tally | None = None,
+) -> QueryError:
     """The query error of a plan of any form; nothing is written for it.
 
-    `column` is the sensitive column of the queries: the first that a criterion looks at, if not given.
+    `column` is the sensitive column of the queries: the first that a criterion looks at, if not given. `asked_of` are
+    the same cells under other taxonomies: plans that were made with different ones then get the same queries.
     """
     tally = plan.tally
     cells = _Cells(tally)
@@ -95,7 +102,7 @@ def measure(plan: AnyPlan, workload: Workload, rng: np.random.Generator, column:
     secret = _secret(plan, column)
     actual, estimated = np.empty(workload.queries), np.empty(workload.queries)
     for i in range(workload.queries):
-        query = random_query(tally, secret, workload, rng)
+        query = random_query(asked_of or tally, secret, workload, rng)
         actual[i] = cells.counted(query)
         estimated[i] = answering.estimate(query)
     return QueryError(workload, actual, estimated, tally.n_records)

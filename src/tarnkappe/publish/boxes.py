@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from tarnkappe.arrays import Codes
+from tarnkappe.arrays import Codes, Flags
 from tarnkappe.boxes import Boxes
 from tarnkappe.publish.form import Labelled, Meaning
 from tarnkappe.publish.labels import Labels, publish_boxes
@@ -161,6 +161,15 @@ def _is_alike(j: int, boxes: Boxes) -> bool:
     """Whether no two labels of a column share a value, so that every value is published in the same way everywhere."""
     ends = np.unique(np.column_stack([boxes.lo[:, j], boxes.hi[:, j]]), axis=0)
     return bool(np.all(ends[1:, 0] > np.maximum.accumulate(ends[:, 1])[:-1]))
+
+
+def told_exactly(boxes: Boxes, j: int, domain: Domain) -> tuple[Flags, Flags]:
+    """Which groups tell the value itself in quasi-identifier `j`, and which tell nothing; all others tell a part."""
+    tree, node = domain.taxonomy, boxes.node[:, j]
+    spread = boxes.publishes_range(j, domain)
+    nothing = ~spread & (node == 0)
+    leaf = (tree.lo[node] == tree.hi[node]) & (node == tree.leaf_nodes[tree.lo[node]])
+    return ~spread & ~nothing & leaf & (not domain.floor), nothing
 
 
 def _meaning(label: str, group: int, boxes: Boxes, j: int, domain: Domain, column: Column, spread: bool) -> str:

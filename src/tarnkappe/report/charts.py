@@ -17,6 +17,7 @@ from tarnkappe.report.numbers import compact, count, counted, percent
 
 _MOST_BINS = 20
 _MOST_BARS = 40
+_MOST_WIDTHS = 4
 #: From this ratio of largest to smallest group on, equal steps would hide the small groups.
 _WIDE = 20
 #: Where bins may begin within a decade, from fine to coarse.
@@ -208,6 +209,30 @@ def kept_bars(columns: Iterable[ColumnSummary]) -> Html:
     )
 
 
+def said_bars(columns: Iterable[ColumnSummary]) -> Html | None:
+    """How much the cells of every column still say, with a table behind it; None if nothing was coarsened."""
+    said = [(c.name, c.said) for c in columns if c.said is not None and c.said.cells]
+    if not said:
+        return None
+    said.sort(key=lambda pair: (pair[1].exact, pair[1].coarser))
+    shares = [(name, s.exact / s.cells, s.coarser / s.cells, s.nothing / s.cells) for name, s in said]
+    head = ("Column", "The value itself", "A range or category", "Nothing", "Half of the ranges at most")
+    widths = ["" if s.width is None else f"{s.width:g} wide" for _, s in said]
+    rows = ((value(n), *map(percent, parts), w) for (n, *parts), w in zip(shares, widths, strict=True))
+    caption = "What cells still say, by column"
+    ranges = [f"of {name} are at most {s.width:g} wide" for name, s in said if s.width is not None]
+    note = "Dark and in figures: the value itself. Light: a range or a category it is in. Empty: nothing." + (
+        f" Half of the ranges {', '.join(ranges[:_MOST_WIDTHS])}." if ranges else ""
+    )
+    bars = [(name, exact, coarser) for name, exact, coarser, _ in shares]
+    return figure_with_table(
+        _bars_svg([(name, exact) for name, exact, _ in bars[:_MOST_BARS]], caption, "said", [c for _, _, c in bars]),
+        caption,
+        note,
+        table(caption, head, rows, numeric={1, 2, 3, 4}),
+    )
+
+
 def share_bars(
     caption: str, note: str, head: tuple[str, str], shares: Sequence[tuple[str, float]], *, name: str
 ) -> Html:
@@ -218,15 +243,21 @@ def share_bars(
     )
 
 
-def _bars_svg(shares: Sequence[tuple[str, float]], caption: str, name: str) -> Html:
+def _bars_svg(
+    shares: Sequence[tuple[str, float]], caption: str, name: str, further: Sequence[float] | None = None
+) -> Html:
+    """Bars with their names above them; `further` shares go on where the bars end, in a lighter tone."""
     pitch = 40
-    names, values, tracks, bars = [], [], [], []
+    names, values, tracks, bars, lighter = [], [], [], [], []
     for i, (what, share) in enumerate(shares):
         y = i * pitch
         names.append(el("text", shorten(what, 36), y=y + 14))
         values.append(el("text", percent(share), x="100%", y=y + 14))
         tracks.append(el("rect", width="100%", height=8, y=y + 21))
-        bars.append(el("rect", width=f"{100 * min(max(share, 0.0), 1.0):.2f}%", height=8, y=y + 21))
+        long = 100 * min(max(share, 0.0), 1.0)
+        bars.append(el("rect", width=f"{long:.2f}%", height=8, y=y + 21))
+        if further is not None:
+            lighter.append(el("rect", x=f"{long:.2f}%", width=f"{100 * further[i]:.2f}%", height=8, y=y + 21))
     (first, one), (last, other) = shares[0], shares[-1]
     described = f"From {first} ({percent(one)}) to {last} ({percent(other)})."
     return el(
@@ -237,6 +268,7 @@ def _bars_svg(shares: Sequence[tuple[str, float]], caption: str, name: str) -> H
         el("g", *values, style=_TEXT, text_anchor="end", class_="tabular"),
         el("g", *tracks, style=_TRACK),
         el("g", *bars, style=_BAR),
+        el("g", *lighter, style=_BAR, opacity="0.45") if lighter else None,
         role="img",
         aria_labelledby=f"{name}-title {name}-desc",
         class_="chart",

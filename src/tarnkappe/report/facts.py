@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
 from tarnkappe.bundle import Bundle
+from tarnkappe.criteria import Criterion
 from tarnkappe.params import parameters
 from tarnkappe.plain_json import to_json
 from tarnkappe.release import Release
@@ -99,12 +101,28 @@ def role_meaning(role: str, release: Release) -> str:
     )
 
 
+def in_numbers(words: str, criterion: Criterion) -> str:
+    """What a card says, with the numbers of a criterion in place of its letters.
+
+    >>> from tarnkappe import KAnonymity
+    >>> in_numbers("k-anonymity: not fewer than k records", KAnonymity(5))
+    'k-anonymity: not fewer than 5 records'
+    """
+    for p in parameters(type(criterion)):
+        number = getattr(criterion, p.name)
+        if len(p.name) == 1 and isinstance(number, (int, float)):
+            words = re.sub(rf"(?<![\w(-]){p.name}(?![\w-]| -)", _plain(number), words, flags=re.IGNORECASE)
+    return words
+
+
 def enumerated(names: list[str], most: int = _MOST_NAMES) -> str:
     """Names in a sentence.
 
     >>> enumerated(["age"]), enumerated(["age", "sex", "zip"]), enumerated(["a", "b", "c", "d"], 2)
     ('age', 'age, sex and zip', 'a, b and 2 other columns')
     """
+    if len(names) == most + 1:
+        most += 1  # one more name is no longer than its being one more
     shown = [shorten(name, _LONGEST_NAME) for name in names[:most]]
     if len(names) > most:
         shown.append(counted(len(names) - most, "other column"))

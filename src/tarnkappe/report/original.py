@@ -27,7 +27,7 @@ def original_data(release: Release) -> Html:
         *left_out(release),
         *attacks(release),
         *_search(release),
-        *alternatives(),
+        *alternatives(release),
         *sign_off(),
         el("h3", "Private manifest"),
         el("p", "It is needed to reproduce the release exactly. The seed must not be published."),
@@ -68,11 +68,30 @@ def attacks(release: Release) -> list[Html]:
     return [el("h3", "Attacks that were tried"), el("p", words), table("Attacks", head, rows, numeric={2, 3, 4, 5})]
 
 
-def alternatives() -> list[Html]:
-    """How to find out what else could have been chosen."""
+def alternatives(release: Release) -> list[Html]:
+    """What else could have been chosen, as far as it was looked at, and how to find out more."""
     words = "What each column, level and criterion costs, and what relaxing it buys; other algorithms and parameters:"
     commands = "tarnkappe advise job.yaml\ntarnkappe compare --help"
-    return [el("h3", "Alternatives"), el("p", words), el("pre", el("code", commands), tabindex="0")]
+    found = release.alternatives
+    told: list[Html] = []
+    if found is not None and found.best:
+        rows = (
+            (
+                value(", ".join(f"{name} {level}" for name, level in levels.items())),
+                count(suppressed),
+                count(groups),
+                count(smallest),
+                f"{loss:.4f}",
+            )
+            for levels, suppressed, groups, smallest, loss in found.best
+        )
+        head = ("Level of each column", "Records left out", "Groups", "Smallest group", "Loss (LM)")
+        one = counted(found.n, "combination")
+        told = [
+            el("p", f"If all values of a column had the same level, {one} of levels would satisfy the job."),
+            table("Those that keep most detail", head, rows, numeric={1, 2, 3, 4}),
+        ]
+    return [el("h3", "Alternatives"), *told, el("p", words), el("pre", el("code", commands), tabindex="0")]
 
 
 def left_out(release: Release) -> list[Html]:

@@ -25,10 +25,10 @@ _CONTENTS = (
     ("verdict", "Verdict"),
     ("alerts", "Alerts"),
     ("done", "What was done"),
+    ("protection", "What this protects from"),
     ("groups", "Group sizes"),
     ("detail", "Detail kept"),
     ("codebook", "Codebook"),
-    ("protection", "What this protects from"),
     ("assumptions", "Assumptions"),
     ("check", "Check it yourself"),
 )
@@ -46,7 +46,7 @@ def render_report(release: Release, audience: str = "public") -> str:
     if release.is_numbered:
         contents.insert(1, ("tables", "Tables"))
     elif release.group_sizes:
-        contents.insert(3, ("risk", "Risk of being found"))
+        contents.insert(4, ("risk", "Risk of being found"))
     elif release.is_copy:
         contents.remove(("groups", "Group sizes"))
     return document(
@@ -57,11 +57,11 @@ def render_report(release: Release, audience: str = "public") -> str:
             tables(release),
             sections.alerts(release, advice=internal),
             sections.what_was_done(release, internal=internal),
+            sections.protection(release),
             risk(release),
             sections.group_sizes(release),
             sections.detail(release),
             codebook_section(release),
-            sections.protection(release),
             sections.assumptions(release),
             sections.reproduce(release, verify_command(release)),
             original_data(release) if internal else None,

@@ -9,11 +9,12 @@ from tarnkappe.columns import ColumnSummary
 from tarnkappe.criteria import Verdict, all_criteria
 from tarnkappe.publish.form import Form
 from tarnkappe.release import SUPPRESSION_CONVENTION, Release, Score
-from tarnkappe.report.charts import kept_bars, size_histogram
+from tarnkappe.report.charts import kept_bars, said_bars, size_histogram
 from tarnkappe.report.facts import (
     Told,
     fact,
     headline,
+    is_verified,
     known,
     manifest_text,
     role_meaning,
@@ -23,6 +24,7 @@ from tarnkappe.report.facts import (
 from tarnkappe.report.markup import Html, el, join, shorten, table, value
 from tarnkappe.report.numbers import count, counted, figure, percent
 from tarnkappe.report.parts import assumed, big_figures, criterion_card, evidence, facts_list, proof, section
+from tarnkappe.report.plain import in_plain_words
 
 #: Roles whose columns are not in the release.
 REMOVED = ("identifier", "drop", "subject", "household", "weight")
@@ -112,6 +114,7 @@ def verdict(release: Release) -> Html:
         "verdict",
         "Verdict",
         shown,
+        in_plain_words(release) if is_verified(release) else None,
         big_figures(tiles),
         criteria_table(release),
         facts_list(evidence(release, release.algorithm)),
@@ -246,12 +249,16 @@ def _kept(release: Release) -> list[Html]:
     if release.is_numbered:
         return [el("p", release.job.algorithm.publishes.loses)]
     if release.detail_kept is None:
-        told = "How much detail each column kept depends on the original values; the publisher knows it."
-        return [el("p", "Protection takes detail away. ", told)]
+        told = "How far labels are from the original values only the publisher knows; how much they say, everybody."
+        return [el("p", "Protection takes detail away. ", told), *filter(None, [said_bars(release.columns)])]
     what = "of its variance" if release.measured_by_variance else "of its detail"
     words = "Protection takes detail away. An average cell of the quasi-identifiers has kept "
     rest = f" {what}; a record that was left out has kept nothing."
-    return [el("p", words, el("strong", percent(release.detail_kept)), rest), kept_bars(release.columns)]
+    shown = [kept_bars(release.columns), said_bars(release.columns)]
+    return [
+        el("p", words, el("strong", percent(release.detail_kept)), rest),
+        *(one for one in shown if one is not None),
+    ]
 
 
 def direction(score: Score) -> str:

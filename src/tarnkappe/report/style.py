@@ -77,6 +77,8 @@ td ul{margin:0;padding:0;list-style:none}
 td>.small,th>.small{display:block;font-weight:400}
 .arrow{color:var(--muted);padding:0 .25em}
 dl.facts{display:grid;grid-template-columns:minmax(8rem,auto) 1fr;gap:.25rem 1.5rem;margin:0 0 1.5rem}
+.plain-words{margin-top:1.5rem}.plain-words ul{margin:0;padding:0;list-style:none}.plain-words li+li{margin-top:.25rem}
+.plain-words dl.facts{gap:.75rem 1.5rem}.plain-words dt{padding-top:0}
 dl.facts dt{color:var(--muted)}
 dl.facts dd{margin:0;min-width:0}
 code,pre{font-family:var(--mono);font-size:.84375em;font-variant-ligatures:none}

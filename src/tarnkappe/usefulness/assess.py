@@ -196,5 +196,7 @@ def _notes(pair: Pair) -> tuple[str, ...]:
         )
     strange = [name for name, codes in pair.others.items() if (codes < 0).any()]
     if strange:
-        notes.append(f"Values of {', '.join(strange)} in the release are not in the original; they do not count.")
+        known = [name for name in strange if name in pair.numbers]
+        rest = f", except as numbers in means, regressions and pMSE ({', '.join(known)})" if known else ""
+        notes.append(f"Values of {', '.join(strange)} in the release are not in the original; they do not count{rest}.")
     return tuple(notes)

@@ -169,7 +169,8 @@ def numbers_of(pair: Pair, name: str) -> tuple[Floats, Floats] | None:
         labels = pair.labels[pair.quasi.index(name)]
         return before, labels.positions[labels.code][pair.group]
     shown = pair.others[name]
-    return before, np.where(shown >= 0, place[np.maximum(shown, 0)], np.nan)
+    strange = pair.numbers.get(name, np.full(len(shown), np.nan))  # numbers that a mask or a model has made
+    return before, np.where(shown >= 0, place[np.maximum(shown, 0)], strange)
 
 
 def _moments(pair: Pair, name: str) -> tuple[float | None, float | None]:

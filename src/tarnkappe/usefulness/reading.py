@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from tarnkappe.arrays import Codes, Counts
+from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.boxes import Boxes
 from tarnkappe.engines.cells import tally_of_cells
 from tarnkappe.engines.encode import encode_again, read_kind
@@ -48,6 +48,8 @@ class Pair:
     names: tuple[str, str]
     #: The smallest group that the job allows.
     least: int = 1
+    #: The numbers of a column beside the quasi-identifiers, row by row, also those that the original does not have.
+    numbers: Mapping[str, Floats] = field(default_factory=dict)
 
     @property
     def quasi(self) -> tuple[str, ...]:
@@ -147,11 +149,13 @@ def _read(tally: Tally, columns: Sequence[Column], others: Sequence[Column], bef
         found, code = _in_order(cells.values[j].cast(pl.String), cells.codes[:, j])
         texts.append(found)
         codes.append(code)
-    shown = {}
+    shown, numbers = {}, {}
     for j, column in enumerate(others, len(names)):
         values = read_kind(cells.values[j], column, after, distinct=True)
         domain = tally.sensitive_domains[j - len(names)]
         shown[column.name] = encode_again(values, column, domain)[cells.codes[:, j]].astype(np.int32)
+        if domain.values is not None:
+            numbers[column.name] = values.cast(pl.Float64, strict=False).to_numpy()[cells.codes[:, j]]
     order = np.lexsort([*reversed(list(shown.values())), *reversed(codes)])  # however the table was counted
     group, one = distinct_rows([code[order] for code in codes], [len(found) for found in texts])
     labels = [
@@ -167,6 +171,7 @@ def _read(tally: Tally, columns: Sequence[Column], others: Sequence[Column], bef
         {name: found[order] for name, found in shown.items()},
         len(one),
         (before.name, after.name),
+        numbers={name: found[order] for name, found in numbers.items()},
     )
 
 

@@ -287,9 +287,9 @@ def _dealt(tally: Tally, goal: Goal, groups: Draft, raising: _Raising) -> Deal |
     nodes = raising.path[values.codes][:, ::-1].ravel()
     raised = np.repeat(nodes, steps[:, ::-1].ravel()).astype(np.int32)
     kept = np.repeat(ok, stats.size)
-    assert groups.fixed is not None, "all values of a column are recoded alike"
-    boxes = groups.fixed
-    people = Recoding(tally.quasi_domains, groups.group, boxes, FixedBoxes(boxes))
+    published = groups.without(~ok)  # the labels of a group that is left out are nowhere told, the codebook included
+    assert published.fixed is not None, "all values of a column are recoded alike"
+    people = Recoding(tally.quasi_domains, published.group, published.fixed, FixedBoxes(published.fixed))
     told: dict[str, Note] = {
         "coarse sensitive values": int((raised[kept] != raising.path[secret[cell[kept]], 0]).sum()),
         "loss of the sensitive column": float(lost[ok].sum() / int(stats.size[ok].sum())),

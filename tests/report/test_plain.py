@@ -1,0 +1,108 @@
+"""The four questions that everybody asks, and figures about labels that anybody can count in the public files."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import tarnkappe as tk
+from tarnkappe.report import render_report
+from tarnkappe.report.facts import in_numbers
+
+TOWNS = {"north": ["Kiel", "Husum"], "south": ["Ulm", "Passau", "Lindau"]}
+
+
+def people(n: int = 400) -> pl.DataFrame:
+    rng = np.random.default_rng(8)
+    return pl.DataFrame(
+        {
+            "name": [f"p{i}" for i in range(n)],
+            "age": rng.integers(20, 80, n),
+            "town": rng.choice(["Kiel", "Husum", "Ulm", "Passau", "Lindau"], n),
+            "sex": rng.choice(["f", "m", None], n, p=[0.5, 0.45, 0.05]),
+            "wave": rng.choice(["a", "b"], n),
+            "illness": rng.choice(["flu", "gout", "mumps", "cold"], n),
+        }
+    )
+
+
+def job(algorithm: str, limit: float = 0.0) -> tk.Job:
+    return tk.Job(
+        quasi={"age": tk.numeric(), "town": tk.tree(TOWNS), "sex": tk.suppress()},
+        identifiers=["name"],
+        keep={"wave": "two waves of a survey, known to all"},
+        sensitive=["illness"],
+        criteria=[tk.KAnonymity(6), tk.FrequencyLDiversity("illness", 2)],
+        algorithm=algorithm,
+        max_suppressed=limit,
+        missing_rule="own-value",
+    )
+
+
+def kind(meaning: str) -> str:
+    return {
+        "The value itself.": "exact",
+        "Missing in the data.": "exact",
+        "Any value: nothing is said.": "nothing",
+    }.get(meaning, "coarser")
+
+
+@pytest.mark.parametrize(("algorithm", "limit"), [("mondrian", 0.0), ("flash", 0.1), ("local-suppression", 0.1)])
+def test_what_cells_still_say_can_be_counted_in_the_public_files(algorithm: str, limit: float, tmp_path: Path):
+    people().write_csv(tmp_path / "people.csv")
+    release = tk.run_job(job(algorithm, limit), tmp_path / "people.csv", tmp_path / "out", seed=1)
+    public = tmp_path / "out" / "public"
+    table = pl.read_csv(public / "people.csv", infer_schema=False).fill_null("")
+    book = pl.read_csv(public / "codebook.csv", infer_schema=False).fill_null("")
+    for column in release.columns:
+        if column.role != "quasi":
+            assert column.said is None
+            continue
+        told = dict(book.filter(pl.col("column") == column.name).select("label", "meaning").iter_rows())
+        counted = Counter(kind(told[label]) for label in table[column.name].to_list())
+        said = column.said
+        assert said is not None
+        assert (said.exact, said.coarser, said.nothing) == tuple(counted[k] for k in ("exact", "coarser", "nothing"))
+        if column.name == "age" and algorithm == "mondrian":
+            ends = [re.fullmatch(r"\[(\d+) (\d+)\]", label) for label in table["age"].to_list()]
+            widths = sorted(int(m[2]) - int(m[1]) for m in ends if m)
+            assert said.width == widths[(len(widths) - 1) // 2]
+
+
+def test_the_page_answers_what_everybody_asks(tmp_path: Path):
+    release = job("mondrian").anonymize(people(), seed=1)
+    page = render_report(release)
+    words = re.sub("<[^>]+>", " ", page).replace("\u00a0", " ")
+    for answer in (
+        "Who is who: no record can be told from at least 5 others.",
+        "Protected from being right more than once in 2 guesses about a person's sensitive value (illness).",
+        "Somebody who knows age, town and sex of a person",
+        "Somebody who also knows wave, published unchanged, may find people by them.",
+        "No record was left out.",
+        "Columns removed: name.",
+        "still say the value itself",
+    ):
+        assert answer in words.replace("&#x27;", "'")
+    assert "hide a secret that all" not in words.split("What was done")[0], "another criterion does"
+
+
+def test_letters_become_numbers_and_names_of_criteria_stay():
+    assert in_numbers("k-anonymity asks for k records", tk.KAnonymity(7)) == "k-anonymity asks for 7 records"
+    recursive = tk.RecursiveCLDiversity("s", c=2, l=3)
+    assert in_numbers("rule out l - 2 values", recursive) == "rule out l - 2 values"
+
+
+def test_a_page_about_buckets_says_what_they_lose():
+    frame = people().drop_nulls()
+    quasi = {"age": tk.numeric(), "town": tk.suppress()}
+    asked = tk.Job(
+        quasi=quasi, sensitive=["illness"], drop="rest", criteria=[tk.LDiversity("illness", 2)], algorithm="anatomize"
+    )
+    words = re.sub("<[^>]+>", " ", render_report(asked.anonymize(frame, seed=1)))
+    assert "Protected from learning the sensitive value from group membership alone: at least 2 values" in words
+    assert asked.algorithm.publishes.loses in words
