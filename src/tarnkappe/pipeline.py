@@ -304,7 +304,7 @@ def _decide(job: Job, data: Any, seed: int | None, clock: Phases) -> Run:
     checked, engine = _count(job, data, clock, seed)
     digest = in_background(lambda: checked.source.sha256)
     clock.begin("decide")
-    algorithm, why, plan = decide_cells(job, checked.tally, seed, Watch(clock.step, job.time_limit))
+    algorithm, why, plan = decide_cells(job, checked.tally, seed, Watch(clock.step, job.time_limit, clock.hurried))
     return Run(checked, engine, algorithm, why, plan, seed, clock, job.data.missing, digest)
 
 

@@ -104,6 +104,8 @@ class CountedBack(Source):
     def counted(self, columns: Sequence[str], step: Step | None = None) -> Counted:
         """The distinct rows of some columns: those of all columns, pooled."""
         at = [self.columns.index(name) for name in columns]
+        if len(set(at)) == len(self.columns):  # nothing to pool; whoever asks may change what it gets
+            return Counted(tuple(self._found.values[j] for j in at), self._found.codes[:, at], self._found.count.copy())
         names = [f"c{i}" for i in range(len(at))]
         rows = pl.DataFrame(self._found.codes[:, at], schema=names, orient="row")
         pooled = rows.with_columns(n=pl.Series(self._found.count)).group_by(names).agg(pl.col("n").sum()).sort(names)
