@@ -108,8 +108,10 @@ def test_the_rows_of_a_counted_table_are_all_of_its_rows(database):
     look = look_at(Address.of(database.address("people")))
     source = CountedBack(look, "people", ("",))
     assert source.n_rows == 300
-    assert source.read(list(table.columns)).sort(table.columns).equals(
-        table.with_columns(pl.col("age").cast(source.types(["age"])["age"])).sort(table.columns)
+    assert (
+        source.read(list(table.columns))
+        .sort(table.columns)
+        .equals(table.with_columns(pl.col("age").cast(source.types(["age"])["age"])).sort(table.columns))
     )
     cells = source.cells(["sex"])
     assert dict(zip(cells.frame()["sex"].to_list(), cells.count.tolist(), strict=True)) == dict(
