@@ -149,8 +149,8 @@ def test_a_search_can_be_ended_with_the_best_so_far(data: Path, browser: Any):
 
 
 @pytest.mark.full
-def test_cuts_are_dragged_added_and_removed_over_the_histogram(visit: Visit):
-    page, job = visit.page, visit.app.folder / "census.yaml"
+def test_cuts_are_dragged_added_and_removed_over_the_histogram(tested: Visit):
+    visit, page, job = tested, tested.page, tested.app.folder / "census.yaml"
     visit.to_the_columns()
     page.goto(f"{visit.app.address}/#/taxonomies")
     page.locator("[data-key=column]").select_option("age")
@@ -174,6 +174,7 @@ def test_cuts_are_dragged_added_and_removed_over_the_histogram(visit: Visit):
     page.locator("[role=slider]").last.focus()
     page.keyboard.press("Delete")
     expect(page.locator("[role=slider]")).to_have_count(3, timeout=90_000)
+    looked_at(visit, "cuts")
     page.locator("[data-key=list-at]").fill("18 30 67")
     page.keyboard.press("Tab")
     expect(page.locator("main table").first).to_contain_text("30-66", timeout=90_000)
