@@ -1,6 +1,7 @@
 """A census in PostgreSQL, counted there and released into another table, beside COPY of the same columns out and in.
 
     python bench/database.py --rows 10000000
+    python bench/database.py --rows 10000000 --columns age,sex,race --sensitive workclass     # few combinations
 
 Starts a server of its own in a temporary folder (see tests/places/postgresql_server.py) with its usual settings, and
 stops it again. Prints one JSON object: seconds of the release and of COPY, their ratio, and the peak memory of the
@@ -15,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import polars as pl
@@ -25,10 +27,8 @@ sys.path.insert(0, str(ROOT.parent / "tests/places"))
 
 from postgresql_server import NOT_INSTALLED, binaries, running
 
-#: The quasi-identifiers that bench/census_scale.py takes, too.
+#: The quasi-identifiers that bench/census_scale.py takes, too: with the sensitive column two million combinations.
 QUASI = ("age", "sex", "native-country")
-
-COLUMNS = [*QUASI, SENSITIVE]
 
 #: The usual settings of a server, but for the memory that it shares.
 SETTINGS = ("shared_buffers=128MB", "max_wal_size=8GB")
@@ -47,11 +47,11 @@ seed: 1
 """
 
 
-def fill(uri: str, rows: int) -> pl.DataFrame:
-    """Put the census into a table, some rows at a time."""
+def fill(uri: str, rows: int, columns: Sequence[str]) -> pl.DataFrame:
+    """Put some columns of the census into a table, some rows at a time."""
     import adbc_driver_postgresql.dbapi as adbc
 
-    frame = pl.scan_parquet(census_file(rows)).select(COLUMNS)
+    frame = pl.scan_parquet(census_file(rows)).select(columns)
     with adbc.connect(uri) as connection, connection.cursor() as cursor:
         for i, batch in enumerate(frame.collect_batches(chunk_size=1 << 19)):
             plain = batch.cast({pl.Categorical: pl.String}).to_arrow(compat_level=pl.CompatLevel.oldest())
@@ -68,10 +68,12 @@ def psql(uri: str, *statements: str) -> float:
     return time.perf_counter() - began
 
 
-def column_lines(head: pl.DataFrame) -> str:
+def column_lines(head: pl.DataFrame, sensitive: str) -> str:
     """How the columns of the census are declared."""
-    lines = [f'  "{SENSITIVE}": sensitive']
-    for name in QUASI:
+    lines = [f'  "{sensitive}": sensitive']
+    for name in head.columns:
+        if name == sensitive:
+            continue
         how = "type: numeric" if head.schema[name].is_numeric() else "taxonomy: suppress"
         lines.append(f'  "{name}": {{role: quasi, {how}}}')
     return "\n".join(lines)
@@ -81,11 +83,14 @@ def main() -> None:
     """Measure."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=10_000_000)
-    rows = parser.parse_args().rows
+    parser.add_argument("--columns", default=",".join(QUASI), help="quasi-identifiers")
+    parser.add_argument("--sensitive", default=SENSITIVE)
+    given = parser.parse_args()
+    rows, columns = given.rows, [*given.columns.split(","), given.sensitive]
     if binaries() is None:
         sys.exit(NOT_INSTALLED)
     with running(SETTINGS) as uri, tempfile.TemporaryDirectory() as folder:
-        head = fill(uri, rows)
+        head = fill(uri, rows, columns)
         psql(uri, "VACUUM ANALYZE people", "CREATE TABLE copied (LIKE people)")
         file = Path(folder, "copy.bin")
         out = psql(uri, f"\\copy people TO '{file}' (FORMAT binary)")
@@ -93,11 +98,13 @@ def main() -> None:
         file.unlink()
         psql(uri, "DROP TABLE copied", "CHECKPOINT")
         job = Path(folder, "job.yaml")
-        job.write_text(JOB.format(uri=uri, columns=column_lines(head), sensitive=SENSITIVE), "utf-8")
+        lines = column_lines(head, given.sensitive)
+        job.write_text(JOB.format(uri=uri, columns=lines, sensitive=given.sensitive), "utf-8")
         done = command(sys.executable, "-m", "tarnkappe", "run", str(job), "--overwrite", "--quiet", repeat=1)
         manifest = json.loads(Path(folder, "release/do-not-share/manifest.json").read_text("utf-8"))
         result = {
             "rows": rows,
+            "columns": columns,
             "copy_out": round(out, 2),
             "copy_in": round(back, 2),
             "release": round(done["seconds"], 2),

@@ -33,6 +33,7 @@ BESIDE_THE_ROOMS = [
     "apply_recoding",
     "attack",
     "compare",
+    "cuts",
     "dates",
     "decide",
     "frequency",

@@ -38,6 +38,7 @@ _HOMES = {
     "apply_recoding": "history.applying",
     "attack": "attacking",
     "compare": "comparison.comparing",
+    "cuts": "taxonomy",
     "dates": "taxonomy",
     "decide": "pipeline",
     "frequency": "taxonomy",

@@ -160,6 +160,7 @@ from tarnkappe.risks import risk as risk
 from tarnkappe.schema import Column as Column
 from tarnkappe.synthetic import synthesize as synthesize
 from tarnkappe.taxonomy import Taxonomy as Taxonomy
+from tarnkappe.taxonomy import cuts as cuts
 from tarnkappe.taxonomy import dates as dates
 from tarnkappe.taxonomy import frequency as frequency
 from tarnkappe.taxonomy import from_file as from_file

@@ -61,7 +61,7 @@ ADVICE: dict[str, str] = {
     "E452": "Spend less per release, hand out an earlier release once more, or decide that more may be told.",
     "E453": "Take the file from your backup; lines are only ever added to it, and what was told stays told.",
     "E460": "pip install 'tarnkappe[postgresql]'  or  'tarnkappe[duckdb]'; SQLite needs nothing.",
-    "E461": "Write  ${VARIABLE}  in its place, or use PGPASSWORD, a password file or a service file.",
+    "E461": "Write  ${VARIABLE}  in its place, or use PGPASSWORD or a service file; object stores have their own.",
     "E462": "postgresql://USER@HOST/DATABASE#TABLE,  duckdb:///FILE#TABLE  or  sqlite:///FILE#TABLE.",
     "E463": "Check host, port, name and password, or the path of the file.",
     "E464": "Check the name, the schema and your right to read the table.",

@@ -169,5 +169,9 @@ def open_audited(path: Path, dialect: CsvDialect, missing: tuple[str, ...], addr
                 where=str(path.with_name(MANIFEST)),
                 hint="Give its address:  tarnkappe verify 'postgresql://USER@HOST/DATABASE#TABLE' --quasi age --k 5",
             )
-        address = replace(Address.of(kept), table=path.name).text
+        from tarnkappe.io.databases.source import DatabaseSource, digest_told
+
+        source = DatabaseSource(replace(Address.of(kept), table=path.name), missing)
+        source.digested = digest_told(manifest)
+        return source
     return open_source(path if address is None else address, dialect, missing)

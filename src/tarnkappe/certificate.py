@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from tarnkappe.audit import audit
+from tarnkappe.audited import open_audited
 from tarnkappe.bundles import audit_bundle
 from tarnkappe.errors import DataError, JobError, RefusedError
-from tarnkappe.io import open_source
 from tarnkappe.io.folders import MANIFEST, PUBLIC, ReleaseFolder, dialect_told, lies_beside, read_manifest
 from tarnkappe.small_files import read_small
 
@@ -102,8 +102,15 @@ def fingerprint(key: str | Path) -> str:
 
 def add_checker(folder: str | Path) -> Path:
     """Put the checker that needs no Tarnkappe beside the tables of a release; returns where it lies."""
-    source = files("tarnkappe").joinpath(CHECKER).read_bytes()
-    return _placed(_manifest(Path(folder)).with_name(CHECKER), source)
+    manifest = _manifest(Path(folder))
+    if "database" in (read_manifest(manifest) or {}):
+        raise JobError(
+            "E108",
+            "the table of this release is in a database, and the checker that needs no Tarnkappe reads files only",
+            where=str(folder),
+            hint=f"tarnkappe verify {shlex.quote(str(folder))}",
+        )
+    return _placed(manifest.with_name(CHECKER), files("tarnkappe").joinpath(CHECKER).read_bytes())
 
 
 def _placed(path: Path, content: bytes) -> Path:
@@ -139,7 +146,7 @@ def _describes(manifest: Path, file: str | None) -> bool:
         if not all(map(lies_beside, named)) or (file is not None and file not in named):
             return False
         for name, digest in named.items():
-            with open_source(manifest.with_name(name), *dialect_told(told)) as source:
+            with open_audited(manifest.with_name(name), *dialect_told(told)) as source:
                 if source.sha256 != digest:
                     return False
     except (DataError, KeyError, TypeError):

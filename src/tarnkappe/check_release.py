@@ -214,6 +214,8 @@ class Release:
     def __init__(self, path: Path) -> None:
         self.folder = path.parent
         self.manifest = json.loads(path.read_text(encoding="utf-8"))
+        if "database" in self.manifest:
+            raise CannotCheckError("its table is in a database; Tarnkappe checks it there:  tarnkappe verify FOLDER")
         main = {"name": "", "file": self.manifest["file"], "sha256": self.manifest["sha256"]}
         listed = self.manifest.get("tables") or [main]
         self.tables = {str(t["name"]): t for t in listed}

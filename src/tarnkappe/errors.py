@@ -271,7 +271,7 @@ CODES: dict[str, str] = {
     "W608": "A method of an imported configuration is not known; another algorithm takes its place.",
     "W609": "A column that points at people is published, for a reason that the job states.",
     "W615": "Values of a sensitive column differ only in how they are written, and count as different.",
-    "W616": "The search was stopped by the time limit; the release is valid, but another run may give another one.",
+    "W616": "The search was stopped, by its time limit or by hand; the release is valid, but another run may differ.",
     "W620": "The CSV file has texts that a spreadsheet would run as formulas when somebody opens it.",
     "W621": "Quasi-identifiers are published as they are: who a record is about is not hidden.",
     "W622": "The algorithm found nothing but all records in one group, which tells nobody apart.",

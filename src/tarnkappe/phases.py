@@ -26,6 +26,11 @@ class Phases:
         """What is told how far a phase has come, if the caller wants to know."""
         return getattr(self.progress, "step", None)
 
+    @property
+    def hurried(self) -> Callable[[], bool] | None:
+        """Whether the caller wants the best so far instead of the end of a search, if it can say so."""
+        return getattr(self.progress, "hurried", None)
+
     def begin(self, phase: str | None) -> None:
         """A phase begins, and the one before it is over; None ends the last one."""
         now = time.perf_counter()

@@ -311,5 +311,5 @@ def _decide(job: Job, data: Any, seed: int | None, clock: Phases, *, in_parts: b
             engine.parts.release()
             raise
     else:
-        algorithm, why, plan = decide_cells(job, checked.tally, seed, Watch(clock.step, job.time_limit))
+        algorithm, why, plan = decide_cells(job, checked.tally, seed, Watch(clock.step, job.time_limit, clock.hurried))
     return Run(checked, engine, algorithm, why, plan, seed, clock, job.data.missing, digest)

@@ -31,6 +31,7 @@ from tarnkappe.io.databases.staging import DatabaseStaging
 from tarnkappe.io.folders import CODEBOOK, MANIFEST, PRIVATE, PUBLIC, told_dialect
 from tarnkappe.job import Job
 from tarnkappe.job.model import replace_job
+from tarnkappe.plan import Plan
 from tarnkappe.publish.sheets import MAIN
 from tarnkappe.release import Release, describe
 from tarnkappe.runs import Run, Table, WriteTo
@@ -116,6 +117,8 @@ def publish_to(
 
     described, evidence = rewrite(write_to)
     dialect = dialect.released()
+    if isinstance(stage, DatabaseStaging):  # numbered groups come in runs, and a witness stands beside the rows
+        stage.ordered = not isinstance(run.plan, Plan) or evidence.witness is not None
     shown = f"{str(target).rstrip('/')}/{PUBLIC}/{name}"
     if isinstance(stage, DatabaseStaging):
         shown = f"table {name} in {stage.address.shown}"

@@ -61,11 +61,13 @@ def untrue_cells(
     found = pl.DataFrame({**rows, _RECORDS: records}).join(groups, on=quasi, how="left")
     if found[_GROUP].null_count():
         return ["some records have labels that no group publishes together"]
+    written = _counted(found, [_GROUP, *secret])
+    del found, rows, codes  # there may be millions of them
     grouping = plan.grouping
     kept = np.flatnonzero((grouping.group != SUPPRESSED) & (grouping.quota > 0))
     of_piece = {name: plan.tally.sensitive[grouping.cell[kept], s] for name, s in zip(secret, places, strict=True)}
     planned = pl.DataFrame({_GROUP: grouping.group[kept], **of_piece, _RECORDS: grouping.quota[kept]})
-    if _counted(found, [_GROUP, *secret]).equals(_counted(planned, [_GROUP, *secret])):
+    if written.equals(_counted(planned, [_GROUP, *secret])):
         return []
     return ["sensitive values do not stand with the labels of those who have them"]
 
@@ -98,7 +100,7 @@ def untrue_figures(plan: Plan, schema: Schema, source: Source) -> list[str]:
 
 
 def _counted(rows: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
-    types = [pl.col(name).cast(pl.Int64) for name in (*names, _RECORDS)]
+    types = [*(pl.col(name).cast(pl.Int32) for name in names), pl.col(_RECORDS).cast(pl.Int64)]
     return rows.lazy().select(types).group_by(names).agg(pl.col(_RECORDS).sum()).sort(names).collect()
 
 

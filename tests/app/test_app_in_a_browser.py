@@ -13,6 +13,9 @@ import polars as pl
 import pytest
 from started_app import Started, Visit, start, visited
 
+from tarnkappe.datasets import census
+from tarnkappe.job.text import read_job_text
+
 expect = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install -e '.[dev]'").expect
 axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs axe: pip install -e '.[dev]'")
 
@@ -108,6 +111,87 @@ def test_a_run_can_be_left_come_back_to_and_cancelled(data: Path, browser: Any):
             assert sorted(p.name for p in data.iterdir()) == ["census.csv", "census.yaml"]
     finally:
         app.end()
+
+
+#: A search that would take a minute.
+SLOW = """
+data: {path: census.csv}
+columns:
+  age: {role: quasi, type: numeric}
+  sex: {role: quasi, taxonomy: suppress}
+  education: {role: quasi, taxonomy: suppress}
+  occupation: {role: quasi, taxonomy: suppress}
+  hours-per-week: {role: quasi, type: numeric}
+rest: drop
+criteria: [k-anonymity: {k: 5}]
+algorithm: k-optimize
+"""
+
+
+@pytest.mark.full
+def test_a_search_can_be_ended_with_the_best_so_far(data: Path, browser: Any):
+    census(20_000, seed=1).write_csv(data / "census.csv")
+    (data / "slow.yaml").write_text(SLOW)
+    app = start(data)
+    try:
+        for visit in visited(app, browser):
+            visit.page.locator("[data-key='recent-slow.yaml']").click()
+            visit.click("I have checked these roles")
+            visit.page.locator("[data-key=to-run]").click()
+            visit.click("Anonymise")
+            visit.page.locator("[data-key=keep-best]").click()
+            visit.page.get_by_role("button", name="Write release").wait_for()
+            expect(visit.page.locator("main")).to_contain_text("stopped by hand")
+            visit.click("Write release")
+            visit.see("The release is written and verified")
+    finally:
+        app.end()
+
+
+@pytest.mark.full
+def test_cuts_are_dragged_added_and_removed_over_the_histogram(tested: Visit):
+    visit, page, job = tested, tested.page, tested.app.folder / "census.yaml"
+    visit.to_the_columns()
+    page.goto(f"{visit.app.address}/#/taxonomies")
+    page.locator("[data-key=column]").select_option("age")
+    page.locator("[data-key=kind]").select_option("cuts")
+    expect(page.locator("[role=slider]")).to_have_count(3, timeout=90_000)
+    before = int(page.locator("[role=slider]").first.get_attribute("aria-valuenow"))
+    grip = page.locator("[role=slider] .grip").first.bounding_box()
+    page.mouse.move(grip["x"] + 6, grip["y"] + 6)
+    page.mouse.down()
+    page.mouse.move(grip["x"] - 60, grip["y"] + 30, steps=5)
+    page.mouse.up()
+    expect(page.locator("[role=slider]").first).not_to_have_attribute("aria-valuenow", str(before), timeout=90_000)
+    dragged = int(page.locator("[role=slider]").first.get_attribute("aria-valuenow"))
+    assert dragged < before
+    box = page.locator("main svg").bounding_box()
+    page.mouse.dblclick(box["x"] + box["width"] * 0.9, box["y"] + box["height"] * 0.5)
+    expect(page.locator("[role=slider]")).to_have_count(4, timeout=90_000)
+    page.locator("[role=slider]").first.focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("[role=slider]").first).to_have_attribute("aria-valuenow", str(dragged + 1), timeout=90_000)
+    page.locator("[role=slider]").last.focus()
+    page.keyboard.press("Delete")
+    expect(page.locator("[role=slider]")).to_have_count(3, timeout=90_000)
+    looked_at(visit, "cuts")
+    page.locator("[data-key=list-at]").fill("18 30 67")
+    page.keyboard.press("Tab")
+    expect(page.locator("main table").first).to_contain_text("30-66", timeout=90_000)
+    assert read_job_text(job.read_text(), "job")["columns"]["age"]["taxonomy"] == {"kind": "cuts", "at": [18, 30, 67]}
+
+
+@pytest.mark.full
+def test_a_job_begun_earlier_is_a_click_away_and_warnings_speak_german(visit: Visit):
+    visit.to_the_columns()
+    visit.page.locator("[data-key=language]").select_option("de")
+    visit.page.goto(f"{visit.app.address}/#/home")
+    visit.page.get_by_text("Letzte Aufträge").wait_for()
+    visit.page.locator("[data-key='recent-census.yaml']").click()
+    visit.page.get_by_role("button", name="Ich habe die Rollen geprüft").click()
+    visit.page.locator("[data-key=criterion-1-l]").fill("900")
+    visit.page.locator("[data-key=criterion-1-l]").press("Tab")
+    visit.page.get_by_text("Keine Freigabe hält dieses Versprechen.").first.wait_for()
 
 
 @pytest.mark.full

@@ -12,6 +12,7 @@ import tarnkappe as tk
 from tarnkappe.errors import DataError, TarnkappeError
 from tarnkappe.io import open_source
 from tarnkappe.io.databases import Address
+from tarnkappe.io.databases.address import refuse_password
 from tarnkappe.job.files import job_from_text, job_to_yaml
 from tarnkappe.job.places import DataSettings, OutputSettings
 
@@ -50,6 +51,12 @@ def test_a_password_is_refused_wherever_it_stands_and_repeated_nowhere(text):
         assert "cret" not in str(refused.value)
         assert "PGPASSWORD" in str(refused.value)
         assert refused.value.__cause__ is None
+
+
+def test_the_fix_names_the_variables_of_the_store():
+    with pytest.raises(DataError, match="AWS_SECRET_ACCESS_KEY") as refused:
+        refuse_password("s3://key:s3cret@lake/people.csv")
+    assert "PGPASSWORD" not in str(refused.value)
 
 
 def test_a_variable_may_stand_for_the_password_and_is_only_known_to_the_client(monkeypatch):

@@ -118,3 +118,19 @@ def test_a_query_sees_no_file_beside_the_database(cli, database_of, tmp_path):
     for query in (f"select * from '{tmp_path}/secret.csv'", f"select * from read_csv('{tmp_path}/secret.csv')"):
         assert "E465" in cli("inspect", f"{base}#?{quote(query)}", code=3)
     assert "120 rows" in cli("inspect", f"{base}#?{quote('select * from people')}")
+
+
+def test_a_signature_covers_the_table_in_the_database(cli, database, tmp_path):
+    pytest.importorskip("cryptography")
+    database.put("people", people())
+    schema = "" if database.schema is None else f"schema: {database.schema}, "
+    (tmp_path / "job.yaml").write_text(JOB.format(uri=database.uri, schema=schema))
+    cli("run", "job.yaml")
+    cli("sign", "--new-key", "office")
+    cli("sign", "papers", "--key", "office.key")
+    assert "was signed by" in cli("verify", "papers", "--signed-by", "office.pub")
+    assert "E108" in cli("verify", "papers", "--standalone", code=2)
+    again = (tmp_path / "job.yaml").read_text().replace("k: 5", "k: 40")
+    (tmp_path / "other.yaml").write_text(again)
+    cli("run", "other.yaml", "-o", "elsewhere", "--overwrite")  # the table is another one, the papers are the old ones
+    assert "✗ manifest.json" in cli("verify", "papers", "--signed-by", "office.pub", code=5)

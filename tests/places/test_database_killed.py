@@ -152,15 +152,12 @@ def dying(self):
     appear(self)
     os.kill(os.getpid(), 9)
 address, folder, *seeds = sys.argv[1:]
-job = tk.Job(
-    quasi={"age": tk.numeric()},
-    criteria=[tk.KAnonymity(2)],
-    data=address,
-    output=OutputSettings(folder, database=address + "_released"),
-)
-run_job(job, seed=1)
+def job(k):
+    output = OutputSettings(folder, database=address + "_released")
+    return tk.Job(quasi={"age": tk.numeric()}, criteria=[tk.KAnonymity(k)], data=address, output=output)
+run_job(job(2), seed=1)
 DatabaseStaging._before_appearing = dying
-run_job(job, seed=2, overwrite=True)
+run_job(job(3), seed=2, overwrite=True)
 """
 
 

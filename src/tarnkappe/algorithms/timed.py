@@ -36,7 +36,8 @@ def decide_in_time(algorithm: Algorithm, tally: Tally, goal: Goal, rng: np.rando
         grouping, by = _quickly(algorithm, tally, goal, rng), Mondrian.name
     if not watch.stopped:
         return grouping
-    told = f"by the time limit; these are groups of {by}, and how good they are depends on the machine"
+    ended = "by hand" if watch.hurried else "by the time limit"
+    told = f"{ended}; these are groups of {by}, and how good they are depends on the machine"
     return replace(grouping, notes={**grouping.notes, STOPPED: told})
 
 

@@ -22,9 +22,16 @@ class Watch:
     (True, True)
     """
 
-    def __init__(self, step: Callable[[int, int], None] | None = None, seconds: float | None = None) -> None:
+    def __init__(
+        self,
+        step: Callable[[int, int], None] | None = None,
+        seconds: float | None = None,
+        hurried: Callable[[], bool] | None = None,
+    ) -> None:
+        """`hurried` says whether somebody wants the best so far, whatever time is left."""
         self._step = step
         self._end = None if seconds is None else time.monotonic() + seconds
+        self._hurried = hurried
         self.stopped = False
 
     def tell(self, done: int, total: int) -> None:
@@ -35,9 +42,14 @@ class Watch:
     @property
     def over(self) -> bool:
         """Whether the search must end now with what it has."""
-        if self._end is not None and time.monotonic() >= self._end:
+        if (self._end is not None and time.monotonic() >= self._end) or self.hurried:
             self.stopped = True
         return self.stopped
+
+    @property
+    def hurried(self) -> bool:
+        """Whether somebody wants the best so far."""
+        return self._hurried is not None and self._hurried()
 
     def pause(self) -> None:
         """A piece of work is done; ends the search by `TimeOver` if the time is over and nobody was told yet."""

@@ -155,6 +155,7 @@ _EDITING: dict[str, Handler] = {
 
 _RUNNING: dict[str, Handler] = {
     "run": _changing(lambda s, g: s.running.start(None if g.get("seed") in (None, "") else int(g["seed"]))),
+    "keep": _changing(lambda s, g: s.running.keep_best()),
     "cancel": _changing(lambda s, g: s.running.cancel()),
     "publish": _changing(lambda s, g: s.running.publish(overwrite=bool(g.get("overwrite")))),
 }

@@ -24,6 +24,7 @@ class Asking:
         self._commands: set[Command] = set()
         self.questions: dict[str, Question] = {
             "files": self._files,
+            "recent": self._recent,
             "look": self._look,
             "column": self._column,
             "covers": self._covers,
@@ -44,6 +45,9 @@ class Asking:
 
     async def _files(self, given: dict[str, Any]) -> Any:
         return await asyncio.to_thread(self.session.picker.listed, str(given.get("in", "")))
+
+    async def _recent(self, given: dict[str, Any]) -> Any:
+        return await asyncio.to_thread(self.session.picker.recent)
 
     async def _look(self, given: dict[str, Any]) -> Any:
         return await self.session.look(str(given["path"]), dict(given.get("dialect") or {}))

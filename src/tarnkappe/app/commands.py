@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import signal
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -63,6 +64,13 @@ class Command:
         except TimeoutError:
             with contextlib.suppress(ProcessLookupError):
                 process.kill()
+
+    def hurry(self) -> None:
+        """Ask a run to end its search with the best so far, and go on; only one that has told of a phase listens."""
+        process = self._process
+        if process is not None and process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                process.send_signal(signal.SIGUSR1)
 
     async def _follow(self, lines: asyncio.StreamReader) -> None:
         """Hear what is said about progress; anything else is read and forgotten, it may be about data."""

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tarnkappe.errors import DataError
+from tarnkappe.errors import DataError, TarnkappeError
 from tarnkappe.io.folders import MANIFEST, PUBLIC
 from tarnkappe.io.source import is_table
+from tarnkappe.job.text import read_job_file
 
 #: A folder may hold more files than anybody looks through.
 _MOST_LISTED = 500
 
 _JOBS = (".yaml", ".yml")
+
+#: So many jobs are listed as recent ones.
+_RECENT = 6
 
 
 @dataclass(frozen=True)
@@ -67,6 +72,24 @@ class Picker:
             "entries": entries[:_MOST_LISTED],
             "left_out": max(0, len(entries) - _MOST_LISTED),
         }
+
+    def recent(self) -> list[dict[str, Any]]:
+        """The job files in the folder and in those right below it, the one that was changed last first."""
+        found = []
+        for path in itertools.islice(
+            itertools.chain(self.root.glob("*.y*ml"), self.root.glob("*/*.y*ml")), _MOST_LISTED
+        ):
+            try:
+                inside = self.inside(self.name_of(path))
+                changed = inside.stat().st_mtime
+                data = read_job_file(inside) if inside.is_file() and path.suffix.lower() in _JOBS else {}
+            except (TarnkappeError, OSError):  # links that lead out, and what is no job
+                continue
+            if "columns" in data:
+                title = data.get("title")
+                told = {"path": self.name_of(path), "title": str(title) if title else "", "changed": changed}
+                found.append((changed, told))
+        return [told for _, told in sorted(found, key=lambda one: -one[0])][:_RECENT]
 
 
 def _kind(path: Path) -> str:

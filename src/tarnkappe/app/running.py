@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
+import signal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -57,6 +58,7 @@ class Running:
         return {
             "state": self.status,
             "progress": self.progress,
+            "can_keep": self._can_keep(),
             "error": self.error,
             "result": self.result,
             "stale": known and self.of_text != self.session.text,
@@ -96,6 +98,16 @@ class Running:
             await self._command.cancel()
         if self._task is not None:
             await self._task
+
+    def keep_best(self) -> None:
+        """End the search with the best groups so far; they are written and verified like any others."""
+        if self._command is None or not self._can_keep():
+            raise DataError("E483", "nothing is being searched now", hint="Wait for the run, or cancel it.")
+        self._command.hurry()
+
+    def _can_keep(self) -> bool:
+        """Whether a search goes on that listens; on Windows none does."""
+        return hasattr(signal, "SIGUSR1") and self.status == "running" and self.progress.get("phase") == "decide"
 
     async def recall(self) -> None:
         """Find a release that was made earlier and not published yet."""

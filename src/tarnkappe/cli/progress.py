@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import signal
+import threading
 import time
 from contextlib import ExitStack
 from types import TracebackType
@@ -59,8 +61,12 @@ class Working:
         self._told = 0.0
         self._counting: tuple[float, int] | None = None
         self._prepared = False
+        self._hurried = False
 
     def __enter__(self) -> Self:
+        if hasattr(signal, "SIGUSR1") and threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGUSR1, self._hurry)
+            self._stack.callback(signal.signal, signal.SIGUSR1, signal.SIG_IGN)  # who asks too late ends nothing
         if self.quiet:
             return self
         self._stack.enter_context(_compilations(self))
@@ -71,6 +77,13 @@ class Working:
             self._bar = self._stack.enter_context(Progress(*columns, console=self.console, transient=True))
             self._task = self._bar.add_task("", total=len(self.phases))
         return self
+
+    def hurried(self) -> bool:
+        """Whether somebody has asked by SIGUSR1 to end the search with the best so far."""
+        return self._hurried
+
+    def _hurry(self, *_: object) -> None:
+        self._hurried = True
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

@@ -92,18 +92,10 @@ class RowCounter:
         """Count."""
         self.source, self._step = source, step
         names = tuple(dict.fromkeys(columns))
-        counted = source.counted(names, step) if swift else None
-        if counted is not None:
-            self._coding = Coding(source, names, dict(zip(names, counted.values, strict=True)))
-            codes, count = counted.codes, counted.count
-            self._packed = self._coding.pack(codes)
-        else:
-            self._coding = Coding(source, names)
-            while True:
-                self._packed, count = self._count()
-                if not self._coding.outgrown():  # else there are more values than the sample made believe: once more
-                    break
-            codes = self._coding.unpack(self._packed)
+        try:
+            codes, count = self._counted(names, swift)
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
+            raise source.unreadable() from None  # their own words may quote values
         if int(count.sum()) != source.n_rows:
             raise source.unreadable()
         values = []
@@ -125,6 +117,23 @@ class RowCounter:
             codes, count, self._row = _merged(codes, count)
         #: The distinct rows.
         self.cells = Cells(names, tuple(values), codes, count)
+
+    def _counted(self, names: tuple[str, ...], swift: bool) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """The codes of the distinct rows, and how often each occurs."""
+        source = self.source
+        counted = source.counted(names, self._step) if swift else None
+        if counted is not None:
+            self._coding = Coding(source, names, dict(zip(names, counted.values, strict=True)))
+            codes, count = counted.codes, counted.count
+            self._packed = self._coding.pack(codes)
+        else:
+            self._coding = Coding(source, names)
+            while True:
+                self._packed, count = self._count()
+                if not self._coding.outgrown():  # else there are more values than the sample made believe: once more
+                    break
+            codes = self._coding.unpack(self._packed)
+        return codes, count
 
     def _count(self) -> tuple[pl.DataFrame, NDArray[np.int64]]:
         """The distinct packed rows and how often each occurs.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import zipfile
+import zlib
 from datetime import datetime
 from pathlib import Path
 from shlex import quote
@@ -17,6 +19,13 @@ from tarnkappe.io.formats import require_extra
 _ROWS, _TEXT, _COLUMNS = 1_048_575, 32_767, 16_384
 
 
+#: A part of a workbook may unpack to so many bytes, or to so many times its size; and it grows no more than that.
+_UNPACKED, _GROWS, _DEFLATED = 256 << 20, 200, 1032
+
+#: What unpacking a damaged or locked workbook raises.
+_DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
+
+
 class ExcelSource(LoadedSource):
     """A sheet of a workbook; its first row names the columns."""
 
@@ -28,10 +37,32 @@ class ExcelSource(LoadedSource):
         super().__init__(path, _sheet(path, sheet), missing)
 
 
+def _refuse_bomb(path: Path) -> None:
+    """Refuse a workbook whose parts unpack to far more than any sheet does, before anything is unpacked into memory.
+
+    What a part says about its own size is checked where it could be a lie: deflated data grow a thousandfold at most.
+    """
+    with zipfile.ZipFile(path) as book:
+        for part in book.infolist():
+            if part.file_size > max(_UNPACKED, _GROWS * part.compress_size):
+                raise DataError(
+                    "E408",
+                    f"'{path.name}' would unpack to {part.file_size / 1e9:.1f} GB, which no sheet of its size does",
+                    where=str(path),
+                    hint="Open it in a spreadsheet and save it again, or as CSV.",
+                )
+            if _DEFLATED * part.compress_size > _UNPACKED:
+                with book.open(part) as unpacked:
+                    while unpacked.read(1 << 20):
+                        pass
+
+
 def _sheet(path: Path, sheet: str | None) -> pl.DataFrame:
     import fastexcel
 
     try:
+        if zipfile.is_zipfile(path):
+            _refuse_bomb(path)
         names = fastexcel.read_excel(path).sheet_names
         chosen = sheet if sheet is not None else names[0] if len(names) == 1 else None
         if chosen in names:
@@ -40,7 +71,7 @@ def _sheet(path: Path, sheet: str | None) -> pl.DataFrame:
         raise DataError(
             "E402", f"'{path.name}' is empty", where=str(path), hint="Give a sheet with a header and rows."
         ) from None
-    except (fastexcel.FastExcelError, pl.exceptions.PolarsError):
+    except (fastexcel.FastExcelError, pl.exceptions.PolarsError, *_DAMAGED):
         raise DataError(
             "E408",
             f"'{path.name}' is not an Excel file, or is damaged or locked by a password",

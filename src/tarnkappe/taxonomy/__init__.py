@@ -15,6 +15,7 @@ from tarnkappe.taxonomy.builders import File, Frequency, Suppress, Tree, builder
 from tarnkappe.taxonomy.calendar import Dates
 from tarnkappe.taxonomy.computed import Intervals, Prefix
 from tarnkappe.taxonomy.coverage import check_coverage
+from tarnkappe.taxonomy.cuts import Cuts
 from tarnkappe.taxonomy.files import read_taxonomies_xml, read_taxonomy, write_taxonomy
 from tarnkappe.taxonomy.orders import Order, Set
 from tarnkappe.taxonomy.quantiles import Quantiles
@@ -27,6 +28,7 @@ __all__ = [
     "TaxonomyBuilder",
     "builder_from",
     "check_coverage",
+    "cuts",
     "dates",
     "draw",
     "frequency",
@@ -60,6 +62,15 @@ def intervals(
     ('*', '20-29', '20-24', '21', '30-39', '30-34', '33')
     """
     return Intervals(widths=widths, start=start, bottom=bottom, top=top, whole=whole)
+
+
+def cuts(*at: float, whole: bool | None = None) -> Cuts:
+    """Numbers in intervals between cuts of your own choice; further levels keep every second of them.
+
+    >>> cuts(18, 67).build([17, 40, 93], "age").labels
+    ('*', '<67', '<18', '17', '18-66', '40', '≥67', '93')
+    """
+    return Cuts(at=at, whole=whole)
 
 
 def quantiles(*parts: int) -> Quantiles:

@@ -93,7 +93,7 @@ class Intervals(TaxonomyBuilder):
         texts, scaled, places = exact_numbers(values, column, counts, settings)
         if self.whole:
             unit = 10**places
-            _require_whole(texts, [number % unit > 0 for number in scaled[len(settings) :]], column, counts)
+            require_whole(texts, [number % unit > 0 for number in scaled[len(settings) :]], column, counts)
         widths = scaled[: len(self.widths)]
         start, bottom, top = scaled[len(widths) : len(settings)]
         cut = Scale(
@@ -149,7 +149,7 @@ def exact_numbers(
     return texts, *scaled_integers([*settings, *(number for number in parsed if number is not None)])
 
 
-def _require_whole(texts: Sequence[str], broken: Sequence[bool], column: str, counts: Counts | None) -> None:
+def require_whole(texts: Sequence[str], broken: Sequence[bool], column: str, counts: Counts | None) -> None:
     """Refuse numbers with decimals where whole ones were promised."""
     if any(broken):
         raise not_covered(

@@ -2,11 +2,19 @@
 import { svg } from "./dom.js";
 import { t, number, percent } from "./words.js";
 
-export function histogram(data, every, start, cuts, moved) {
+export function histogram(data, { every = 0, start = 0, cuts = [], moved, added }) {
   const width = 640, height = 150, floor = 122;
   const most = Math.max(...data.bars, 1);
   const x = (value) => 10 + ((value - data.from) / (data.to - data.from || 1)) * (width - 20);
   const step = (width - 20) / data.bars.length;
+  // Numbers over a wide range are cut at whole ones, those over a narrow range as finely as a pointer can.
+  const unit = data.to - data.from > 20 ? 1 : 10 ** Math.floor(Math.log10((data.to - data.from || 1) / 100));
+  const rounded = (value) => Number((Math.round(value / unit) * unit).toPrecision(12));
+  const place = (event) => {
+    const box = picture.getBoundingClientRect();
+    const share = ((event.clientX - box.left) / box.width * width - 10) / (width - 20);
+    return rounded(data.from + Math.min(Math.max(share, 0), 1) * (data.to - data.from));
+  };
   const picture = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": t("histogram") });
   data.bars.forEach((count, i) => {
     const tall = (count / most) * (floor - 10);
@@ -33,11 +41,6 @@ export function histogram(data, every, start, cuts, moved) {
       );
     };
     at(cut);
-    const place = (event) => {
-      const box = picture.getBoundingClientRect();
-      const share = ((event.clientX - box.left) / box.width * width - 10) / (width - 20);
-      return Math.round(data.from + Math.min(Math.max(share, 0), 1) * (data.to - data.from));
-    };
     group.addEventListener("pointerdown", (event) => {
       group.setPointerCapture(event.pointerId);
       const move = (e) => at(place(e));
@@ -49,11 +52,12 @@ export function histogram(data, every, start, cuts, moved) {
     });
     group.addEventListener("keydown", (event) => {
       const by = { ArrowLeft: -1, ArrowRight: 1, PageDown: -10, PageUp: 10 }[event.key];
-      if (by) { event.preventDefault(); moved(i, cut + by); }
+      if (by) { event.preventDefault(); moved(i, rounded(cut + by * unit)); }
       if (event.key === "Delete") { event.preventDefault(); moved(i, null); }
     });
     picture.append(group);
   });
+  if (added) picture.addEventListener("dblclick", (event) => added(place(event)));
   return picture;
 }
 

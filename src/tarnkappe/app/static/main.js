@@ -1,7 +1,7 @@
 // The frame of the page: steps on the left, work in the middle, figures and the job file on the right.
 import { h, draw } from "./dom.js";
 import { ask, state as askState, Refused } from "./api.js";
-import { t, speak, preferred, number, percent, language } from "./words.js";
+import { t, said, speak, preferred, number, percent, language } from "./words.js";
 import { home, dataPage } from "./page-data.js";
 import { columnsPage } from "./page-columns.js";
 import { taxonomiesPage } from "./page-taxonomies.js";
@@ -46,9 +46,15 @@ const app = {
   redraw: () => show(),
 };
 
+// A message in the language of the page; what the command said, with its figures, stands below where it differs.
+export function saying(told) {
+  const words = said(told), english = told.message || "";
+  return [h("p", {}, h("strong", {}, `${told.code || ""} `), words), words !== english && english ? h("p", { class: "small", lang: "en" }, english) : null];
+}
+
 export function problem(told) {
   return [
-    h("p", {}, h("strong", {}, `${told.code || ""} `), told.message || ""),
+    ...saying(told),
     ...(told.details || []).map((line) => h("p", { class: "small" }, line)),
     told.hint && !told.hint.startsWith("one of") ? h("p", { class: "small" }, `${t("fix")} `, h("code", {}, told.hint)) : null,
   ];
@@ -126,7 +132,7 @@ function panel() {
     f?.error && f.error.code !== "E101" ? h("div", { class: "notice bad small" }, problem(f.error)) : null,
     warnings.length ? h("details", { open: Boolean(app.view.warnings), ontoggle: (e) => { app.view.warnings = e.target.open; } },
       h("summary", {}, t("warnings", { n: warnings.length })),
-      warnings.map((w) => h("div", { class: "notice small" }, h("p", {}, h("strong", {}, `${w.code} `), w.message), w.hint ? h("p", {}, w.hint) : null))) : null,
+      warnings.map((w) => h("div", { class: "notice small" }, saying(w), w.hint ? h("p", {}, w.hint) : null))) : null,
     h("h2", {}, s.job.name, h("small", { class: "soft" }, ` ${t("saved")}`)),
     shown);
 }

@@ -1,6 +1,7 @@
 // Home, choosing a file, and looking at it before anything is done with it.
 import { h } from "./dom.js";
-import { t, number } from "./words.js";
+import { t, number, when } from "./words.js";
+import { problem } from "./main.js";
 
 export function home(app) {
   const s = app.state;
@@ -13,8 +14,21 @@ export function home(app) {
       card("open", () => { app.view.picked = null; app.view.listing = null; app.go("data"); }),
       s?.job ? card("continue", () => app.go("columns")) : null,
       card("verify", () => app.go("verify"))),
+    recent(app),
     h("div", { class: "notice good" }, h("p", {}, t("home.safe", { folder: s?.folder || "" }))),
   ];
+}
+
+// The jobs of this folder, the one that was changed last first; a click goes on with it.
+function recent(app) {
+  const box = h("div", {});
+  app.ask("recent").then((found) => {
+    if (!found.length) return;
+    box.replaceChildren(h("h2", {}, t("home.recent")), h("ul", { class: "list" }, found.map((job) => h("li", {}, h("button", { "data-key": `recent-${job.path}`,
+      onclick: async () => { if (await app.act("open", { path: job.path })) app.go(app.state.run.state === "done" ? "result" : "columns"); } },
+    h("span", { class: "kind" }, t("kind.job")), job.title || job.path, h("span", { class: "size" }, job.title ? `${job.path} · ` : "", when(job.changed)))))));
+  }).catch((error) => app.flash(error));
+  return box;
 }
 
 // A list of files below the folder of the app; `picked` gets the chosen one.
@@ -74,10 +88,7 @@ export function dataPage(app) {
       box.replaceChildren(...looked(app, found, look));
       box.querySelector(".main")?.focus();
     } catch (error) {
-      box.replaceChildren(h("div", { class: "notice bad", role: "alert" },
-        h("p", {}, h("strong", {}, `${error.told?.code || ""} `), error.message),
-        ...(error.told?.details || []).map((d) => h("p", { class: "small" }, d)),
-        error.told?.hint ? h("p", {}, error.told.hint) : null));
+      box.replaceChildren(h("div", { class: "notice bad", role: "alert" }, ...problem(error.told || { message: error.message }).filter(Boolean)));
     }
   };
   look();

@@ -2,7 +2,7 @@
 import { h } from "./dom.js";
 import { t, number, percent } from "./words.js";
 import { lattice, scatter } from "./charts.js";
-import { problem, warningsOf } from "./main.js";
+import { problem, saying, warningsOf } from "./main.js";
 import { fixes } from "./page-protection.js";
 
 export function runPage(app) {
@@ -18,7 +18,8 @@ export function runPage(app) {
       h("p", {}, h("strong", {}, t(`phase.${p.phase || "start"}`)), p.total ? ` · ${percent(p.done / p.total)}` : "", p.seconds_left ? ` · ${t("run.left", { n: Math.ceil(p.seconds_left) })}` : ""),
       h("div", { class: "bar progress", role: "progressbar", "aria-label": t("run.title"), "aria-valuenow": Math.round(share * 100), "aria-valuemin": 0, "aria-valuemax": 100 }, h("div", { "width%": share * 100 })),
       h("p", { class: "small soft" }, t("run.leave")),
-      h("button", { "data-key": "cancel", "data-first": true, onclick: () => app.act("cancel") }, t("run.cancel"))) : null,
+      h("div", { class: "row" }, h("button", { "data-key": "cancel", "data-first": true, onclick: () => app.act("cancel") }, t("run.cancel")),
+        run.can_keep ? h("button", { "data-key": "keep-best", title: t("run.keep.about"), onclick: () => app.act("keep") }, t("run.keep")) : null)) : null,
     !busy ? h("div", { class: "row" }, h("button", { class: "main", "data-key": "anonymise", "data-first": true, disabled: blocked, onclick: () => app.act("run", { seed: app.view.seed || null }) }, t("run.start")),
       blocked ? h("span", { class: "notice" }, t("run.blocked"), " ", h("a", { href: "#/columns" }, t("page.columns"))) : null) : null,
     run.state === "cancelled" ? h("div", { class: "notice", role: "status" }, h("p", {}, t("run.cancelled"))) : null,
@@ -50,7 +51,7 @@ export function resultPage(app) {
       } }, t("release.write"))),
     run.stale ? h("div", { class: "notice" }, h("p", {}, t("run.stale"), " ", h("a", { href: "#/run" }, t("page.run")))) : null,
     h("p", { class: "small soft" }, t("result.figures", { records: number(r.records), groups: number(r.groups), lost: number(r.suppressed) }), " ", h("a", { href: "#/release" }, t("result.checklist"))),
-    (r.notices || []).map((n) => h("div", { class: "notice small" }, h("p", {}, h("strong", {}, `${n.code || ""} `), n.message || String(n)))),
+    (r.notices || []).map((n) => h("div", { class: "notice small" }, saying(n))),
     h("div", { class: "tabs", role: "tablist" }, TABS.map((name) => h("button", { role: "tab", "data-key": `tab-${name}`, "aria-selected": String(tab === name), onclick: () => { app.view.tab = name; app.redraw(); } }, t(`tab.${name}`)))),
     body,
   ].flat();

@@ -10,6 +10,7 @@ import { treeEditor } from "./tree.js";
 const KINDS = {
   range: () => undefined,
   intervals: () => ({ kind: "intervals", widths: [5, 10, 20] }),
+  cuts: (found) => ({ kind: "cuts", at: evenly(found?.histogram) }),
   quantiles: () => ({ kind: "quantiles", parts: [16, 8, 4, 2] }),
   set: () => ({ kind: "set" }),
   tree: (found) => ({ kind: "tree", tree: below(found?.tree) ?? (found?.values || []).map((v) => v.value) }),
@@ -20,6 +21,14 @@ const KINDS = {
   suppress: () => "suppress",
   file: () => null,
 };
+
+// Cuts to begin with: round numbers that divide the histogram into four; they are there to be moved.
+function evenly(data) {
+  if (!data) return [0];
+  const step = (data.to - data.from) / 4, unit = 10 ** Math.floor(Math.log10(step || 1));
+  const at = [1, 2, 3].map((i) => Math.round((data.from + i * step) / unit) * unit);
+  return [...new Set(at.map((x) => Number(x.toPrecision(12))))].sort((a, b) => a - b);
+}
 
 // The root needs no name of its own.
 const below = (tree) => (tree && typeof tree === "object" && "*" in tree ? tree["*"] : tree) ?? null;
@@ -68,7 +77,7 @@ async function choose(app, name, kind, known) {
   let found = known;
   if (kind === "file") { app.view.importing = name; app.redraw(); return; }
   app.view.importing = null;
-  if (kind === "tree" && !found) {  // a tree begins with the values, so they must be known
+  if ((kind === "tree" || kind === "cuts") && !found) {  // these begin with the values, so they must be known
     try { found = await app.ask("column", { name }); } catch (error) { app.flash(error); return; }
   }
   const declared = KINDS[kind](found);
@@ -110,14 +119,7 @@ function details(app, name, found) {
   const list = (key, label) => h("label", {}, `${label} `, h("input", { type: "text", "data-key": `list-${key}`, value: (declared?.[key] || []).join(", "), onchange: (e) => set({ ...declared, [key]: numbers(e.target.value) }) }));
   const out = [h("div", {}, meter(found.n_values, found.n_values))];
   if (found.histogram) {
-    const cuts = kind === "intervals" ? ["bottom", "top"].filter((key) => declared?.[key] !== undefined) : [];
-    const width = kind === "intervals" ? Math.max(...(declared?.widths || [0])) : 0;
-    out.push(h("div", { class: "card" }, histogram(found.histogram, width, declared?.start || 0, cuts.map((key) => declared[key]), (i, value) => {
-      const next = { ...declared };
-      if (value === null) delete next[cuts[i]]; else next[cuts[i]] = value;
-      set(next);
-    }), kind === "intervals" ? h("div", { class: "row" }, list("widths", t("taxonomies.widths")),
-      ["bottom", "top"].map((key) => declared?.[key] === undefined ? h("button", { "data-key": `add-${key}`, onclick: () => set({ ...declared, [key]: Math.round(found.histogram.from + (found.histogram.to - found.histogram.from) * (key === "top" ? 0.9 : 0.1)) }) }, t(`taxonomies.${key}`)) : null)) : null));
+    out.push(kind === "cuts" ? freeCuts(app, found.histogram, declared, set) : fixedCuts(found.histogram, kind, declared, set, list));
   }
   if (kind === "quantiles") out.push(h("div", { class: "row" }, list("parts", t("taxonomies.parts"))));
   if (kind === "prefix") out.push(h("div", { class: "row" }, list("keep", t("taxonomies.keep"))));
@@ -128,4 +130,44 @@ function details(app, name, found) {
       h("tbody", {}, found.levels.map((l) => h("tr", {}, h("td", {}, l.level), h("td", {}, number(l.groups)), h("td", { class: "small" }, l.examples.join(" · "), l.groups > l.examples.length ? " …" : ""))))));
   if (!found.histogram && kind !== "tree") out.push(h("h2", {}, t("taxonomies.values")), h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": t("taxonomies.values") }, h("table", {}, h("tbody", {}, found.values.slice(0, 60).map((v) => h("tr", {}, h("th", { scope: "row" }, v.value), h("td", { class: "number" }, number(v.count))))))));
   return out.filter(Boolean);
+}
+
+// Intervals of equal width, with a limit below and above that can be moved.
+function fixedCuts(data, kind, declared, set, list) {
+  const keys = kind === "intervals" ? ["bottom", "top"].filter((key) => declared?.[key] !== undefined) : [];
+  const width = kind === "intervals" ? Math.max(...(declared?.widths || [0])) : 0;
+  const moved = (i, value) => {
+    const next = { ...declared };
+    if (value === null) delete next[keys[i]]; else next[keys[i]] = value;
+    set(next);
+  };
+  const add = (key) => set({ ...declared, [key]: Math.round(data.from + (data.to - data.from) * (key === "top" ? 0.9 : 0.1)) });
+  return h("div", { class: "card" }, histogram(data, { every: width, start: declared?.start || 0, cuts: keys.map((key) => declared[key]), moved }),
+    kind === "intervals" ? h("div", { class: "row" }, list("widths", t("taxonomies.widths")),
+      ["bottom", "top"].map((key) => declared?.[key] === undefined ? h("button", { "data-key": `add-${key}`, onclick: () => add(key) }, t(`taxonomies.${key}`)) : null)) : null);
+}
+
+// Cuts anywhere: dragged, added by a double click or the button, removed with Delete.
+function freeCuts(app, data, declared, set) {
+  const at = declared.at;
+  const put = (next) => set({ ...declared, at: [...new Set(next)].sort((a, b) => a - b) });
+  const moved = (i, value) => {
+    const rest = at.filter((_, j) => j !== i);
+    if (value !== null) put([...rest, value]);
+    else if (rest.length) put(rest);
+  };
+  // The new cut halves the widest interval.
+  const widest = () => {
+    const ends = [data.from, ...at.filter((x) => x > data.from && x < data.to), data.to];
+    const i = ends.slice(1).reduce((best, x, j) => (x - ends[j] > ends[best + 1] - ends[best] ? j : best), 0);
+    const middle = (ends[i] + ends[i + 1]) / 2;
+    return ends[i + 1] - ends[i] > 2 ? Math.round(middle) : Number(middle.toPrecision(6));
+  };
+  const typed = h("input", { type: "text", "data-key": "list-at", value: at.join(", "), onchange: (e) => {
+    const found = e.target.value.split(/[ ,;]+/).filter(Boolean).map(Number).filter((x) => !Number.isNaN(x));
+    if (found.length) put(found);
+  } });
+  return h("div", { class: "card" }, h("p", { class: "small soft" }, t("cuts.keys")),
+    histogram(data, { cuts: at, moved, added: (value) => put([...at, value]) }),
+    h("div", { class: "row" }, h("label", {}, `${t("cuts.at")} `, typed), h("button", { "data-key": "add-cut", onclick: () => put([...at, widest()]) }, t("cuts.add"))));
 }

@@ -29,3 +29,13 @@ export function percent(share) {
   if (share === null || share === undefined) return "–";
   return new Intl.NumberFormat(language, { style: "percent", maximumFractionDigits: 1 }).format(share);
 }
+
+export function when(seconds) {
+  return new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short" }).format(new Date(seconds * 1000));
+}
+
+// What a code says in the language of the page, if it is one of the frequent ones; else the English words of the command.
+export function said(told) {
+  const text = told.code ? known[`code.${told.code}`] : undefined;
+  return text ?? told.message ?? "";
+}

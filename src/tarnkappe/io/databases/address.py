@@ -191,8 +191,26 @@ def refuse_password(text: str) -> None:
     raise DataError(
         "E461",
         "the address holds a password, which would stand in job files and logs",
-        hint="Take it out of the address and set it outside:  export PGPASSWORD=…   or write  :${DB_PASSWORD}@",
+        hint=f"Take it out of the address and set it outside:  {_outside(text)}",
     )
+
+
+def _outside(text: str) -> str:
+    """Where a password for such an address belongs."""
+    scheme = text.partition(":/")[0].lower().rpartition("=")[2]
+    for schemes, how in _OUTSIDE:
+        if scheme in schemes:
+            return how
+    return "export PGPASSWORD=…   or write  :${DB_PASSWORD}@"
+
+
+#: Object stores have variables of their own.
+_OUTSIDE = (
+    (("s3", "s3a"), "export AWS_ACCESS_KEY_ID=… AWS_SECRET_ACCESS_KEY=…"),
+    (("az", "azure", "abfs", "abfss", "adl"), "export AZURE_STORAGE_ACCOUNT_NAME=… AZURE_STORAGE_ACCOUNT_KEY=…"),
+    (("gs", "gcs"), "export GOOGLE_APPLICATION_CREDENTIALS=key.json"),
+    (("http", "https", "hf", "hdfs", "file"), "a place that needs none, or download the file first"),
+)
 
 
 def _not_understood(message: str) -> DataError:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import importlib.util
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
+from polars.io.plugins import register_io_source
 
 from tarnkappe.errors import DataError, TarnkappeError
 from tarnkappe.io.databases import sql
@@ -169,6 +170,26 @@ def renamed(frame: pl.DataFrame, types: Mapping[str, pl.DataType]) -> pl.DataFra
             values = values.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
         out.append((values if values.dtype == wanted else values.cast(wanted)).alias(name))
     return pl.DataFrame(out)
+
+
+def lazily(
+    types: Mapping[str, pl.DataType], batches: Callable[[Sequence[str]], Iterator[pl.DataFrame]], n_rows: int
+) -> pl.LazyFrame:
+    """Rows that are fetched when Polars wants them; `batches` gets the columns that it wants."""
+    schema = pl.Schema(dict(types))
+
+    def arriving(
+        with_columns: list[str] | None, predicate: pl.Expr | None, wanted: int | None, batch_size: int | None
+    ) -> Iterator[pl.DataFrame]:
+        left = n_rows if wanted is None else wanted
+        for batch in batches(list(types) if with_columns is None else with_columns):
+            if left <= 0:
+                return
+            some = batch.head(left)
+            left -= some.height
+            yield some if predicate is None else some.filter(predicate)
+
+    return register_io_source(arriving, schema=schema)
 
 
 def look_at(address: Address) -> Look:

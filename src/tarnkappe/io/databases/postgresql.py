@@ -41,6 +41,14 @@ _LONGEST_NAME = 63
 #: How long to wait for others to let go of a table that is to be replaced.
 _PATIENCE = "60s"
 
+#: What the server may keep in memory while it groups; its usual 4 MB make it sort everything on disk.
+_TO_COUNT = "128MB"
+
+_MORE_MEMORY = (
+    f"SELECT set_config('work_mem', {sql.literal(_TO_COUNT)}, true) "
+    f"WHERE pg_size_bytes(current_setting('work_mem')) < pg_size_bytes({sql.literal(_TO_COUNT)})"
+)
+
 _READ_ONLY = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
 
@@ -102,6 +110,7 @@ class _Snapshot(Look):
             _told(connection, _READ_ONLY)
             if self._snapshot is not None:
                 _told(connection, f"SET TRANSACTION SNAPSHOT {sql.literal(self._snapshot)}")
+            _told(connection, _MORE_MEMORY)
             _told(connection, "SET LOCAL synchronize_seqscans = off")  # rows come in the order in which they lie
         except adbc_driver_manager.Error as error:
             _close(connection)
@@ -119,6 +128,7 @@ class _Transaction(Change):
         self._turn = Lock()
         self._tell("BEGIN")
         self._tell(f"SET LOCAL lock_timeout = {sql.literal(_PATIENCE)}")
+        self._tell(_MORE_MEMORY)
         self._schema = address.schema or self._tell("SELECT current_schema()::text")
         if self._schema is None:
             raise self.refused("no schema was named, and none is searched", "schema: public")

@@ -5,17 +5,20 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from typing import Any
 
-import numpy as np
 import polars as pl
-from polars.io.plugins import register_io_source
 
 from tarnkappe.errors import TarnkappeError
-from tarnkappe.io.base import Source, check_columns, is_text
-from tarnkappe.io.cells import Counted, Step
+from tarnkappe.io.base import Source, check_columns
+from tarnkappe.io.cells import Cells, Counted, Step, count_rows
 from tarnkappe.io.databases import sql
 from tarnkappe.io.databases.address import Address
-from tarnkappe.io.databases.base import Look, look_at
+from tarnkappe.io.databases.base import Look, lazily, look_at
+from tarnkappe.io.databases.counts import counting, digest_of_counts
+
+#: What the digest of a released table is of, as manifests say it.
+OF_ROWS, OF_COUNTS = "rows in their order", "distinct rows and their counts"
 
 
 class DatabaseSource(Source):
@@ -31,6 +34,8 @@ class DatabaseSource(Source):
         #: An error of ours that Polars met while it read, and would hide behind one of its own.
         self._met: TarnkappeError | None = None
         self._digest: str | None = None
+        #: What its digest is of, if this is the table of a release.
+        self.digested: str | None = None
         super().__init__(address.name, list(self._fields), self._look.n_rows(), missing)
 
     @property
@@ -43,12 +48,15 @@ class DatabaseSource(Source):
     def sha256(self) -> str:
         """The digest of the rows.
 
-        If distinct rows were counted, it is that of these and how often they occur, which do not depend on an order
-        and have arrived anyway. Else it is that of all columns as CSV, in the order of the rows.
+        Of a release it is the one that its manifest speaks of. Of data whose distinct rows were counted it is that of
+        these and how often they occur, which do not depend on an order and have arrived anyway. Else it is that of all
+        columns as CSV, in the order of the rows.
         """
-        if self._digest is not None:
-            return self._digest
         names = [name for name in self.columns if name not in self.odd]
+        if self.digested == OF_COUNTS:
+            return digest_of_counts(names, self._counted_there(names))
+        if self.digested is None and self._digest is not None:
+            return self._digest
         return digest_of(self.rows(names))
 
     def rows(self, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
@@ -66,14 +74,19 @@ class DatabaseSource(Source):
         names = self._known(columns)
         if not names:
             return None
-        found = _numbered(self, names, self._look.batches(self.counting(names), self._types_counted(names)))
-        self._digest = _digest_of_cells(names, found)
+        found = self._counted_there(names)
+        self._digest = digest_of_counts(names, found)
         if step is not None:
             step(self.n_rows, self.n_rows)
         return found
 
-    def _types_counted(self, names: Sequence[str]) -> dict[str, pl.DataType]:
-        return {**{f"c{i}": self._fields[name].dtype for i, name in enumerate(names)}, "n": pl.Int64()}
+    def cells(self, columns: Sequence[str], step: Step | None = None) -> Cells:
+        """The distinct rows of some columns: the database finds groups, whoever formed them."""
+        return count_rows(self, columns, step, swift=True)
+
+    def _counted_there(self, names: Sequence[str]) -> Counted:
+        fields = [self._fields[name] for name in names]
+        return counting([f.expression for f in fields], [f.dtype for f in fields], self._look).numbered(self)
 
     def unreadable(self) -> TarnkappeError:  # type: ignore[override]
         """What the database said, if it said something."""
@@ -88,67 +101,20 @@ class DatabaseSource(Source):
         return {name: field.dtype for name, field in self._fields.items()}
 
     def _scan(self, columns: list[str]) -> pl.LazyFrame:
-        schema = pl.Schema({name: self._fields[name].dtype for name in columns})
-
-        def arriving(
-            with_columns: list[str] | None, predicate: pl.Expr | None, n_rows: int | None, batch_size: int | None
-        ) -> Iterator[pl.DataFrame]:
-            left = self.n_rows if n_rows is None else n_rows
+        def arriving(names: Sequence[str]) -> Iterator[pl.DataFrame]:
             try:
-                for batch in self.rows(columns if with_columns is None else with_columns):
-                    if left <= 0:
-                        return
-                    some = batch.head(left)
-                    left -= some.height
-                    yield some if predicate is None else some.filter(predicate)
+                yield from self.rows(names)
             except TarnkappeError as error:
                 self._met = error
                 raise
 
-        return register_io_source(arriving, schema=schema)
+        return lazily({name: self._fields[name].dtype for name in columns}, arriving, self.n_rows)
 
 
-def _numbered(source: Source, names: Sequence[str], arriving: Iterator[pl.DataFrame]) -> Counted:
-    """Distinct rows as codes, in an order that does not depend on that in which they arrived.
-
-    Texts are categories as soon as they are there: whole, those of many rows would take more than all that follows.
-    """
-    types = source.types(names)
-    texts = {f"c{i}": pl.Categories.random() for i, name in enumerate(names) if is_text(types[name])}
-    as_categories = {name: pl.Categorical(categories) for name, categories in texts.items()}
-    alive = [pl.Series(dtype=dtype) for dtype in as_categories.values()]  # else Polars forgets them between batches
-    *columns, count = pl.concat(
-        [batch.with_columns(pl.col(c).cast(t) for c, t in as_categories.items()) for batch in arriving]
-    )
-    values, codes = [], []
-    for column in columns:
-        if column.name in texts:
-            distinct = texts[column.name].to_series()
-            place = distinct.rank("ordinal").cast(pl.Int32)
-            code = place.gather(column.to_physical()).fill_null(0)
-        else:
-            known = source.cleaned(column)
-            distinct = known.drop_nulls().unique().sort()
-            place = pl.Series(np.arange(1, len(distinct) + 1, dtype=np.int32))
-            code = known.replace_strict(distinct, place, default=0, return_dtype=pl.Int32)
-        codes.append(code.alias(column.name))
-        values.append(distinct.sort())
-    del alive
-    found = [f"c{i}" for i in range(len(names))]
-    rows = pl.DataFrame([*codes, count])
-    if any(types[name].is_float() for name in names):  # 0 and -0, missing and no number, are the same only to us
-        rows = rows.group_by(found).agg(pl.col("n").sum())
-    rows = rows.sort(found)
-    return Counted(tuple(values), np.array(rows.select(found).to_numpy()), np.array(rows["n"].to_numpy()))
-
-
-def _digest_of_cells(names: Sequence[str], found: Counted) -> str:
-    digest = hashlib.sha256("\0".join(names).encode())
-    for values in found.values:
-        digest.update(values.to_frame("v").write_csv().encode())
-    digest.update(np.ascontiguousarray(found.codes, np.int32).tobytes())
-    digest.update(np.ascontiguousarray(found.count, np.int64).tobytes())
-    return digest.hexdigest()
+def digest_told(manifest: Mapping[str, Any]) -> str:
+    """What the digest of a released table is of, as its manifest says."""
+    told = manifest.get("database")
+    return OF_COUNTS if isinstance(told, dict) and told.get("digest") == OF_COUNTS else OF_ROWS
 
 
 def digest_of(batches: Iterator[pl.DataFrame]) -> str:

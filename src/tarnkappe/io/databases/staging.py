@@ -17,12 +17,16 @@ from tarnkappe.fixes import OVERWRITE, say
 from tarnkappe.io.base import Source
 from tarnkappe.io.databases.address import Address
 from tarnkappe.io.databases.base import MARK, Change, Look, change
-from tarnkappe.io.databases.source import DatabaseSource, as_csv
+from tarnkappe.io.databases.counts import CountedBack
+from tarnkappe.io.databases.source import OF_COUNTS, OF_ROWS, DatabaseSource, as_csv, digest_told
 from tarnkappe.io.dialect import CsvDialect
 from tarnkappe.io.folders import ReleaseFolder, read_manifest
 from tarnkappe.io.leftovers import abandoned, temporary_tag
 from tarnkappe.io.sink import Format
 from tarnkappe.io.staging import Staging
+
+#: So many rows are looked at, and each must occur so often among them that the database had better count them.
+_SOME, _OFTEN = 1 << 16, 2
 
 
 class DatabaseStaging(Staging):
@@ -43,11 +47,17 @@ class DatabaseStaging(Staging):
         #: The tables of the release: what each is called now, and its digest once it was read back.
         self._hidden: dict[str, str] = {}
         self._digests: dict[str, str] = {}
+        self._digested: dict[str, str] = {}
+        self._writers: dict[str, StagedTable] = {}
+        #: Whether something stands beside the rows in their order, so that they must be read back in it.
+        self.ordered = True
 
     @property
     def told(self) -> dict[str, Any]:
         """What a public manifest tells about where its table is; which host it is on concerns nobody."""
+        digests = {self._digested.get(final, OF_ROWS) for final in self._hidden}
         place = {"kind": self.address.kind, "schema": self.address.schema, "table": self.address.table}
+        place["digest"] = digests.pop() if len(digests) == 1 else OF_ROWS
         return {"database": {key: value for key, value in place.items() if value is not None}}
 
     def __enter__(self) -> Self:
@@ -79,12 +89,18 @@ class DatabaseStaging(Staging):
 
     def writer(self, path: str | Path, format_: Format, dialect: CsvDialect | None, missing: str) -> StagedTable:
         """Takes the rows of a table; how a file would be written does not matter here."""
-        return StagedTable(self._transaction, self._hidden[str(path)])
+        self._writers[str(path)] = StagedTable(self._transaction, self._hidden[str(path)])
+        return self._writers[str(path)]
 
     def open(self, path: str | Path, dialect: CsvDialect | None = None, missing: tuple[str, ...] = ("",)) -> Source:
-        """Read a table back out of the database, once and whole."""
+        """Read a table back out of the database: its rows once, or if many are alike, as the database counts them."""
         look = self._transaction.look(self._hidden[str(path)])
-        source = ReadBack(look, str(path), missing, self.folder)
+        source: Source
+        if self.ordered or not self._writers[str(path)].alike:
+            source = ReadBack(look, str(path), missing, self.folder)
+        else:
+            source = CountedBack(look, str(path), missing)
+            self._digested[str(path)] = OF_COUNTS
         self._digests[str(path)] = source.sha256
         return source
 
@@ -106,13 +122,14 @@ class DatabaseStaging(Staging):
         """First end what was killed after its tables had appeared: its papers are whole, and lack only their name."""
         for hidden in abandoned(parent, self._prefix("tmp")):
             told = read_manifest(ReleaseFolder(hidden).manifest)
-            if told is not None and told.get("sha256") == self._digest_there():
+            if told is not None and told.get("sha256") == self._digest_there(told):
                 self._take_name(hidden)
         super()._tidy(parent)
 
-    def _digest_there(self) -> str | None:
+    def _digest_there(self, told: dict[str, Any]) -> str | None:
         try:
             with DatabaseSource(self.address, ()) as source:
+                source.digested = digest_told(told)
                 return source.sha256
         except TarnkappeError:  # there is no table yet, or it cannot be read: whoever writes it will say so
             return None
@@ -143,12 +160,16 @@ class StagedTable:
         self.dialect = CsvDialect()
         self._transaction, self._name = transaction, name
         self._schema: dict[str, pl.DataType] | None = None
+        #: Whether many rows are alike, as far as can be seen from the first ones.
+        self.alike = False
 
     def write(self, batch: pl.DataFrame) -> None:
         """Append records."""
         if self._schema is None:
             self._schema = dict(batch.schema)
             self._transaction.create(self._name, self._schema)
+            some = batch.head(_SOME)
+            self.alike = some.n_unique() * _OFTEN <= some.height
         self._transaction.append(self._name, batch)
 
     def __enter__(self) -> Self:

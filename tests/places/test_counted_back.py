@@ -1,0 +1,120 @@
+"""A written table that the database groups itself, inside the transaction, instead of sending its rows back."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import tarnkappe as tk
+from tarnkappe.audit import audit
+from tarnkappe.errors import VerificationError
+from tarnkappe.io.databases import staging as staging_module
+from tarnkappe.io.databases.counts import CountedBack
+from tarnkappe.io.databases.source import OF_COUNTS, OF_ROWS
+from tarnkappe.job.places import OutputSettings
+from tarnkappe.pipeline import run_job
+
+
+def people(n: int = 300) -> pl.DataFrame:
+    rng = np.random.default_rng(3)
+    return pl.DataFrame(
+        {
+            "age": rng.integers(20, 60, n),
+            "sex": rng.choice(["f", "m"], n),
+            "illness": rng.choice(["flu", "cold"], n),
+            "visit": np.arange(n),
+        }
+    )
+
+
+def job_to(database, folder: Path, **more) -> tk.Job:
+    return tk.Job(
+        quasi={"age": tk.numeric(), "sex": tk.suppress()},
+        sensitive=["illness"],
+        criteria=[tk.KAnonymity(20)],
+        seed=5,
+        data=database.address("people"),
+        output=OutputSettings(str(folder), database=database.address("released")),
+        **{"drop": ["visit"], **more},
+    )
+
+
+def digest_of(folder: Path) -> str:
+    return str(json.loads((folder / "public/manifest.json").read_text())["database"]["digest"])
+
+
+def test_rows_that_are_alike_are_counted_and_their_order_does_not_matter(database, tmp_path, monkeypatch):
+    monkeypatch.setattr(staging_module, "ReadBack", None)  # the rows are not read back
+    database.put("people", people())
+    run_job(job_to(database, tmp_path / "papers"))
+    assert digest_of(tmp_path / "papers") == OF_COUNTS
+    assert audit(tmp_path / "papers").ok
+    name, rows = "released", database.rows("released")
+    database.ask(f"DELETE FROM {name} WHERE age = {_text(rows[0][0])} AND sex = {_text(rows[0][1])}")
+    moved = [row for row in rows if row[:2] == rows[0][:2]]
+    assert not audit(tmp_path / "papers").same_as_manifest
+    for row in moved:  # the same rows, at the end
+        database.ask(f"INSERT INTO {name} VALUES ({', '.join(map(_text, row))})")
+    assert audit(tmp_path / "papers").ok
+
+
+def _text(value: object) -> str:
+    return "'" + str(value) + "'"
+
+
+def test_rows_that_all_differ_are_read_back(database, tmp_path, monkeypatch):
+    monkeypatch.setattr(staging_module, "CountedBack", None)
+    database.put("people", people())
+    because = {"visit": "numbers of a made-up list"}
+    run_job(job_to(database, tmp_path / "papers", drop=[], keep=["visit"], because=because))
+    assert digest_of(tmp_path / "papers") == OF_ROWS
+    assert audit(tmp_path / "papers").ok
+
+
+@pytest.mark.parametrize("change", ["one secret for another", "a label", "a row less"])
+def test_what_the_database_counts_is_held_to_the_plan(database, tmp_path, monkeypatch, change):
+    """Sabotage: what is written is not what was planned, so nothing appears."""
+    database.put("people", people())
+    write = staging_module.StagedTable.write
+    first = pl.int_range(pl.len()) == 0
+
+    def spoilt(self, batch):
+        texts = batch.with_columns(pl.all().cast(pl.String))
+        if change == "a row less":
+            write(self, texts.head(texts.height - 1))
+        elif change == "a label":
+            write(self, texts.with_columns(age=pl.when(first).then(pl.lit("[1 2]")).otherwise("age")))
+        else:
+            other = pl.when(pl.col("illness") == "flu").then(pl.lit("cold")).otherwise(pl.lit("flu"))
+            write(self, texts.with_columns(illness=pl.when(first).then(other).otherwise("illness")))
+
+    monkeypatch.setattr(staging_module.StagedTable, "write", spoilt)
+    with pytest.raises(VerificationError, match="E501"):
+        run_job(job_to(database, tmp_path / "papers"))
+    assert database.tables() == {"people"}
+    assert not (tmp_path / "papers").exists()
+
+
+def test_the_rows_of_a_counted_table_are_all_of_its_rows(database):
+    from tarnkappe.io.databases import Address
+    from tarnkappe.io.databases.base import look_at
+
+    table = people().with_columns(pl.when(pl.col("age") > 50).then(None).otherwise("age").alias("age")).drop("visit")
+    database.put("people", table)
+    look = look_at(Address.of(database.address("people")))
+    source = CountedBack(look, "people", ("",))
+    assert source.n_rows == 300
+    assert (
+        source.read(list(table.columns))
+        .sort(table.columns)
+        .equals(table.with_columns(pl.col("age").cast(source.types(["age"])["age"])).sort(table.columns))
+    )
+    cells = source.cells(["sex"])
+    assert dict(zip(cells.frame()["sex"].to_list(), cells.count.tolist(), strict=True)) == dict(
+        table.group_by("sex").len().iter_rows()
+    )
+    look.close()
