@@ -20,9 +20,9 @@ from tarnkappe.io.databases.base import MARK, Change, Look, change
 from tarnkappe.io.databases.source import DatabaseSource, as_csv
 from tarnkappe.io.dialect import CsvDialect
 from tarnkappe.io.folders import ReleaseFolder, read_manifest
-from tarnkappe.io.leftovers import abandoned, temporary_tag
+from tarnkappe.io.leftovers import temporary_tag
 from tarnkappe.io.sink import Format
-from tarnkappe.io.staging import Staging
+from tarnkappe.io.staging import Staging, hidden_folders
 
 
 class DatabaseStaging(Staging):
@@ -104,7 +104,7 @@ class DatabaseStaging(Staging):
 
     def _tidy(self, parent: Path) -> None:
         """First end what was killed after its tables had appeared: its papers are whole, and lack only their name."""
-        for hidden in abandoned(parent, self._prefix("tmp")):
+        for hidden in hidden_folders(self.target):
             told = read_manifest(ReleaseFolder(hidden).manifest)
             if told is not None and told.get("sha256") == self._digest_there():
                 self._take_name(hidden)
