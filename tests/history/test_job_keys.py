@@ -123,17 +123,23 @@ def test_pooled_until_all_releases_together_keep_the_goal(tmp_path, capsys):
 def test_pooling_with_xy_privacy_over_the_join(tmp_path, capsys):
     """What Wang and Fung meant: no value of one column goes with few values of the other in the join of releases."""
     data = people(200)
-    first = COLUMNS.replace("  ill: {role: sensitive}", "  ill: {role: drop}").replace("k: 4", "k: 20")
-    assert run(capsys, write_job(tmp_path, "r1", data, columns=first))[0] == 0
-    xy = WIDER.replace(
-        "  - k-anonymity: {k: 4}",
-        "  - k-anonymity: {k: 4}\n  - xy-linkability: {y: ill, value: a, h: 0.6}",
+    first = WIDER.replace("  ill: {role: sensitive}", "  ill: {role: drop}").replace("k: 4", "k: 12")
+    assert run(capsys, write_job(tmp_path, "r1", data, OTHER, first))[0] == 0
+    # One column, so that boxes of pooled groups do not overlap and everybody's group can be read from the file.
+    xy = (
+        WIDER.replace("[11, 33]", "[9, 27]")
+        .replace("sex: {role: quasi, taxonomy: {kind: suppress}}", "sex: {role: drop}")
+        .replace(
+            "  - k-anonymity: {k: 4}",
+            "  - k-anonymity: {k: 4}\n  - xy-linkability: {y: ill, value: a, h: 0.6}",
+        )
     )
     second = write_job(tmp_path, "r2", data, OTHER + HISTORY.format(", earlier: [r1], together: pool"), xy)
     code, said = run(capsys, second)
     assert code == 0, said
     joint: dict[tuple[int, int], list[str]] = {}
-    one, two = (table(tmp_path / r).select("age", "sex").unique().rows() for r in ("r1", "r2"))
+    one = table(tmp_path / "r1").select("age", "sex").unique().rows()
+    two = table(tmp_path / "r2").select("age", pl.lit("*")).unique().rows()
     for row in data.iter_rows(named=True):
         at = _group_of(one, row["age"], row["sex"]), _group_of(two, row["age"], row["sex"])
         joint.setdefault(at, []).append(row["ill"])
