@@ -60,6 +60,7 @@ ADVICE: dict[str, str] = {
     "E451": "Take coarser columns, a smaller  k,  or fewer columns: most combinations are somebody's own.",
     "E452": "Spend less per release, hand out an earlier release once more, or decide that more may be told.",
     "E453": "Take the file from your backup; lines are only ever added to it, and what was told stays told.",
+    "E454": "Give both the same people in the same order, the same classes and the same goal, and begin again.",
     "E460": "pip install 'tarnkappe[postgresql]'  or  'tarnkappe[duckdb]'; SQLite needs nothing.",
     "E461": "Write  ${VARIABLE}  in its place, or use PGPASSWORD, a password file or a service file.",
     "E462": "postgresql://USER@HOST/DATABASE#TABLE,  duckdb:///FILE#TABLE  or  sqlite:///FILE#TABLE.",

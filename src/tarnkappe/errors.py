@@ -216,6 +216,7 @@ CODES: dict[str, str] = {
     "E451": "Nearly everybody who could be drawn is the same as very few of the people in the data.",
     "E452": "The budget of a data set does not allow one more release about the same people.",
     "E453": "The file that remembers what releases spent was changed, or cannot be read.",
+    "E454": "Two parties that specialise together do not understand each other.",
     "E460": "What reads and writes a database is not installed; the hint is the line that installs it.",
     "E461": "The address of a database holds a password. Those belong into the environment or a service file.",
     "E462": "The address of a database is not understood, or names no table, or a table and a query.",
