@@ -56,7 +56,11 @@ def specialise_with_other(
     line.say(said)
     if line.heard() != said:
         raise _misunderstood("it is about other people, another goal or other classes")
-    asked = {"min_size": goal.min_size, "budget": goal.budget(int(count.sum())), "granularity": granularity}
+    asked: dict[str, Any] = {
+        "min_size": goal.min_size,
+        "budget": goal.budget(int(count.sum())),
+        "granularity": granularity,
+    }
     party = Party(holding.codes, holding.domains, count, classes, **asked)
     while True:
         mine = party.best()
