@@ -77,7 +77,8 @@ def _already_there(memory: Memory, job: Job, run: Run, earlier: str | Path) -> p
     there = ledger.groups_of(line)
     back = there.join(ledger.withdrawn(), on=PERSON, how="semi").height
     if back:
-        raise withdrew(back, str(earlier), memory.settings.ledger)
+        then = "a batch takes no row away, so publish everybody else anew."
+        raise withdrew(back, str(earlier), memory.settings.ledger, then)
     again = residents_of(memory.settings, ledger, job, run).frame.join(there, on=PERSON, how="semi")[PERSON].n_unique()
     if again:
         raise DataError(

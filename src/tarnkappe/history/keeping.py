@@ -152,13 +152,13 @@ def foreign(folder: str | Path, why: str, hint: str = "Name the folder of a rele
     return DataError("E448", f"the earlier release {why}", where=str(folder), hint=hint)
 
 
-def withdrew(n: int, where: str, ledger: str) -> DataError:
+def withdrew(n: int, where: str, ledger: str, then: str = "remove these people from the data.") -> DataError:
     """People who may not be published again are in the data."""
     return DataError(
         "E447",
         f"{plural(n, 'person', 'people')} in the data withdrew, and may not be published again",
         where=where,
-        hint=f"tarnkappe history {ledger}   lists withdrawals; remove these people from the data.",
+        hint=f"tarnkappe history {ledger}   lists withdrawals; {then}",
     )
 
 
