@@ -57,7 +57,7 @@ _HOMES = {
     "query_error": "query.error",
     "republish_people": "history.series",
     "risk": "risks",
-    "run_job": "pipeline",
+    "run_job": "history.running",
     "solutions": "pipeline",
     "suppress": "taxonomy",
     "synthesize": "synthetic",

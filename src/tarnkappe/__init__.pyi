@@ -129,6 +129,7 @@ from tarnkappe.histograms import noisy_counts as noisy_counts
 from tarnkappe.history.appending import append_batch as append_batch
 from tarnkappe.history.applying import apply_recoding as apply_recoding
 from tarnkappe.history.editions import nested_editions as nested_editions
+from tarnkappe.history.running import run_job as run_job
 from tarnkappe.history.sequential import publish_after_others as publish_after_others
 from tarnkappe.history.series import republish_people as republish_people
 from tarnkappe.job import DataSettings as DataSettings
@@ -151,7 +152,6 @@ from tarnkappe.masks.rounding import Rounding as Rounding
 from tarnkappe.masks.shuffling import Shuffling as Shuffling
 from tarnkappe.masks.top_bottom_coding import TopBottomCoding as TopBottomCoding
 from tarnkappe.pipeline import decide as decide
-from tarnkappe.pipeline import run_job as run_job
 from tarnkappe.pipeline import solutions as solutions
 from tarnkappe.query.error import query_error as query_error
 from tarnkappe.reasons import why as why

@@ -235,7 +235,7 @@ def _read(job: Job, data: Any) -> list[str | Path]:
     """The files that a job reads."""
     files = [c.taxonomy.path for c in job.columns if isinstance(c.taxonomy, File)]
     files += [one.earlier for one in job.attacks if isinstance(one, SequelAttack) and one.earlier is not None]
-    files += [] if job.history is None else [job.history.ledger]
+    files += [] if job.history is None else [job.history.ledger, *job.history.earlier]
     tables = [data, None if job.population is None else job.population.given]
     return [*files, *(file for table in tables if (file := file_of(table)) is not None)]
 

@@ -125,7 +125,7 @@ def test_batches_one_after_another(tmp_path_factory, seed: int):
         assert whole["len"].min() >= 3
         assert whole["ill"].min() >= 2
     book = Ledger.read(place / "ledger")
-    assert [line.people <= n for line, n in zip(book.lines, (60, 30, 30), strict=True)] == [True] * 3
+    assert [line.people <= n for line, n in zip(book.lines, (60, 90, 120), strict=True)] == [True] * 3
 
 
 @pytest.mark.parametrize("harm", ["nothing", "changed", "columns", "criteria"])

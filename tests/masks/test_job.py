@@ -214,6 +214,8 @@ def test_shares_and_percents_say_so_in_their_names(name: str):
         tk.RecordSwapping("x", share=0.5),
         tk.TopBottomCoding("y", top_percent=1, by="mean"),
         tk.DateShift(["y"], person="z", max_days=3),
+        tk.RankSwapping(["x"], window_percent=10),
+        tk.RankSwapping(["y", "x"], window_percent=10, tails="bounded"),
     ],
 )
 def test_data_that_a_mask_can_make_nothing_of(mask: Mask, tmp_path: Path):
@@ -222,6 +224,15 @@ def test_data_that_a_mask_can_make_nothing_of(mask: Mask, tmp_path: Path):
         tk.mask(frame, mask, folder=tmp_path / "out")
     assert error.value.code == "E421"
     assert error.value.hint
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("numbers", [[], [7], [7, None], [None, None]])
+def test_nobody_is_exchanged_with_himself(numbers: list[int | None], tmp_path: Path):
+    frame = pl.DataFrame({"x": pl.Series(numbers, dtype=pl.Int64)})
+    with pytest.raises(TarnkappeError) as error:
+        tk.mask(frame, tk.RankSwapping(["x"], window_percent=50), folder=tmp_path / "out")
+    assert error.value.code in ("E421", "E404", "E405") or not numbers
     assert not (tmp_path / "out").exists()
 
 

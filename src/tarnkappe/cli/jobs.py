@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 #: What job files may be about beside records: the key that only such files have, and the module here that takes them.
-_OTHERS = ("histogram", "items", "series", "synthetic", "tables")
+_OTHERS = ("append_to", "editions", "histogram", "items", "series", "synthetic", "tables")
 
 
 def command_for(verb: str, path: Path) -> Callable[..., None] | None:

@@ -57,7 +57,8 @@ def run(
     from tarnkappe.cli.bundles import HowToRun
     from tarnkappe.cli.jobs import command_for, fixes_for, job_for
     from tarnkappe.cli.progress import Working
-    from tarnkappe.pipeline import anonymize, run_job
+    from tarnkappe.history.running import run_job
+    from tarnkappe.pipeline import anonymize
     from tarnkappe.summary import release_rows, wrote_rows
 
     chosen = {"engine": engine, "master": master, "memory": memory}

@@ -242,7 +242,7 @@ def _meaning(label: str, numbers: bool) -> str:
 def _caution(asked: Histogram) -> str:
     below = "Counts that the noise had made negative stand as 0, so sums are too high." if asked.clip else ""
     return (
-        f"Every count is wrong: noise was added that is at most {asked.half_width} in 19 of 20 cells. Tables do not "
+        f"Any count may be off: noise was added that is at most {asked.half_width} in 19 of 20 cells. Tables do not "
         f"add up to each other, and counts may be negative. {below}"
     ).strip()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,36 +10,47 @@ import polars as pl
 
 from tarnkappe.errors import DataError
 from tarnkappe.history.applying import publish_labelled
-from tarnkappe.history.keeping import remembering
+from tarnkappe.history.keeping import Memory, foreign, line_of, remembering, residents_of, withdrew
+from tarnkappe.history.places import PERSON
 from tarnkappe.io import open_source
 from tarnkappe.io.folders import ReleaseFolder, dialect_told, read_manifest
+from tarnkappe.io.formats import release_format
+from tarnkappe.io.sink import Format
 from tarnkappe.job import Job
+from tarnkappe.job.model import replace_job
+from tarnkappe.phases import Progress
 from tarnkappe.pipeline import decide
 from tarnkappe.release import Release
+from tarnkappe.runs import Run
+from tarnkappe.wording import plural
 
 
 def append_batch(
     job: Job,
     data: Any,
     earlier: str | Path,
-    folder: str | Path,
+    folder: str | Path | None,
     *,
     seed: int | None = None,
     overwrite: bool = False,
+    progress: Progress | None = None,
 ) -> Release:
     """Publish an earlier release with a batch of new people; rows that were published stay as they were.
+
+    Without a folder the release is made in memory.
 
     The groups of the batch keep the goal by themselves, so whoever takes the earlier release away from the new one is
     left with groups that keep it. Then both are written as one table, which is read back and checked as a whole.
     People of the batch for whom no group is found are left out, within the limit of the job, and may come again with
-    the next batch. With a history, the people of the batch are noted.
+    the next batch. With a history, everybody who is in the new release is noted, and none of them may have withdrawn.
 
     References
     ----------
     .. [FWFP08] Fung, Wang, Fu, Pei. "Anonymity for continuous data publishing." EDBT 2008.
     """
-    before = _published(earlier, job)
-    batch = decide(job, data, seed=seed).publish()
+    before, format_ = _published(earlier, job)
+    alone = replace_job(job, history=None)  # all that is known about earlier releases comes in below
+    batch = decide(alone, data, seed=seed, progress=progress).publish()
     assert batch.draft is not None, "it is in memory"
     made = batch.draft.tables[next(iter(batch.draft.tables))]
     if len(batch.draft.tables) > 1 or made.columns != before.columns:
@@ -47,18 +59,43 @@ def append_batch(
     texts = [pl.col(name).cast(pl.String) for name in names]
     same = [pl.col(n).cast(before.schema[n]) for n in before.columns if n not in names]
     both = pl.concat([before.with_columns(texts), made.with_columns(*texts, *same)])
-    release = publish_labelled(job, both, folder, seed=seed, overwrite=overwrite)
     with remembering(job, folder) as memory:
-        memory.told(job, batch.draft.run)(batch)
-    return release
+        there = _already_there(memory, job, batch.draft.run, earlier)
+        told = memory.told(job, batch.draft.run, there=there)
+        written = replace_job(job, output=replace(job.output, format=job.output.format or format_))
+        return publish_labelled(written, both, folder, seed=seed, overwrite=overwrite, told=told)
+
+
+def _already_there(memory: Memory, job: Job, run: Run, earlier: str | Path) -> pl.DataFrame | None:
+    """The people of the earlier release, who are in the new one too, with their places."""
+    if memory.settings is None or memory.ledger is None:
+        return None
+    ledger = memory.ledger
+    line = line_of(ledger, earlier)
+    if line is None:
+        raise _foreign(earlier, "is not in the ledger of the job")
+    there = ledger.groups_of(line)
+    back = there.join(ledger.withdrawn(), on=PERSON, how="semi").height
+    if back:
+        then = "a batch takes no row away, so publish everybody else anew."
+        raise withdrew(back, str(earlier), memory.settings.ledger, then)
+    again = residents_of(memory.settings, ledger, job, run).frame.join(there, on=PERSON, how="semi")[PERSON].n_unique()
+    if again:
+        raise DataError(
+            "E446",
+            f"{plural(again, 'person', 'people')} of the batch are in the earlier release already",
+            where=str(earlier),
+            hint="A batch holds people who are new. Remove the others from it, or publish everybody anew.",
+        )
+    return there
 
 
 def _further(job: Job, present: list[str]) -> list[str]:
     return [c.name for c in job.columns if c.name not in present]
 
 
-def _published(earlier: str | Path, job: Job) -> pl.DataFrame:
-    """The table of an earlier release, as it was written."""
+def _published(earlier: str | Path, job: Job) -> tuple[pl.DataFrame, Format]:
+    """The table of an earlier release as it was written, and its format."""
     folder = ReleaseFolder(Path(earlier))
     told, table = read_manifest(folder.manifest), folder.table
     if told is None or table is None or len(told.get("tables", [])) != 1:
@@ -70,13 +107,8 @@ def _published(earlier: str | Path, job: Job) -> pl.DataFrame:
     with open_source(table, dialect, missing) as source:
         if source.sha256 != told.get("sha256"):
             raise _foreign(earlier, "was changed since it was published")
-        return source.read(source.columns)
+        return source.read(source.columns), release_format(table)
 
 
 def _foreign(earlier: str | Path, why: str) -> DataError:
-    return DataError(
-        "E448",
-        f"the earlier release {why}",
-        where=str(earlier),
-        hint="Give the folder of the release that this job made.",
-    )
+    return foreign(earlier, why, "Give the folder of the release that this job made.")

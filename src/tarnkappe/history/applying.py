@@ -119,7 +119,7 @@ def apply_recoding(
 def publish_labelled(
     job: Job,
     table: pl.DataFrame,
-    folder: str | Path,
+    folder: str | Path | None,
     *,
     history: HistorySettings | None = None,
     seed: int | None = None,

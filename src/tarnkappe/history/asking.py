@@ -55,5 +55,5 @@ def withdraw(path: str | Path, person: str) -> tuple[Holding, ...]:
         found = releases_with(ledger, person)
         hashed = ledger.person(person)
         if hashed not in ledger.withdrawn()[PERSON]:
-            ledger.appended("withdrawal", person=f"{hashed:016x}")
+            ledger.withdrawal(hashed)
         return found

@@ -10,6 +10,7 @@ from tarnkappe.criteria import Criterion
 from tarnkappe.goal import Goal
 from tarnkappe.history.pooling import pooled
 from tarnkappe.job import Job
+from tarnkappe.phases import Progress
 from tarnkappe.pipeline import decide
 from tarnkappe.release import Release
 
@@ -17,14 +18,15 @@ from tarnkappe.release import Release
 def nested_editions(
     job: Job,
     data: Any,
-    folder: str | Path,
+    folder: str | Path | None,
     coarser: Mapping[str, Iterable[Criterion]],
     *,
     finest: str = "finest",
     seed: int | None = None,
     overwrite: bool = False,
+    progress: Progress | None = None,
 ) -> dict[str, Release]:
-    """Publish a job, and coarser editions of it, each in a folder of its own below `folder`.
+    """Publish a job, and coarser editions of it, each in a folder of its own below `folder`, or in memory.
 
     `coarser` names further editions with their criteria, from the finest to the coarsest. The groups of each edition
     are whole groups of the one before it, pooled. So whoever puts editions side by side learns what the finest of
@@ -39,10 +41,13 @@ def nested_editions(
     >>> sorted(made), made["public"].verdicts[0].reached >= 10
     (['on-site', 'public'], True)
     """
-    step = decide(job, data, seed=seed)
+    step = decide(job, data, seed=seed, progress=progress)
     editions = [(finest, step)]
     for name, criteria in coarser.items():
         step = pooled(step, Goal([*criteria], job.goal.max_suppressed))
         editions.append((name, step))
-    place = Path(folder)
-    return {name: made.publish(place / name, overwrite=overwrite) for name, made in reversed(editions)}
+    place = None if folder is None else Path(folder)
+    return {
+        name: made.publish(None if place is None else place / name, overwrite=overwrite)
+        for name, made in reversed(editions)
+    }

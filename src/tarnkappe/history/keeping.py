@@ -1,4 +1,4 @@
-"""Notes about a release: compared with earlier ones before it appears, entered into the ledger once it did."""
+"""Notes about a release: compared with earlier ones and announced before it appears, entered once it did."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from pathlib import Path
 import polars as pl
 
 from tarnkappe.errors import DataError, JobError, Notice
-from tarnkappe.fixes import Fix, setting
+from tarnkappe.fixes import Fix, say, setting
 from tarnkappe.history.joint import Joint, joint_answer
-from tarnkappe.history.ledger import Ledger
-from tarnkappe.history.places import PERSON, Residents
+from tarnkappe.history.ledger import Ledger, Line
+from tarnkappe.history.places import PERSON, PLACE, Residents
+from tarnkappe.io.folders import ReleaseFolder, read_manifest
 from tarnkappe.job import Job
 from tarnkappe.job.history import HistorySettings
 from tarnkappe.plan import Plan
@@ -21,11 +22,9 @@ from tarnkappe.release import Release
 from tarnkappe.runs import Run
 from tarnkappe.wording import plural
 
-#: How a release below the goal is let through.
-_LET = Fix(
-    '--set "history.because=WHY THIS IS ACCEPTABLE"',
-    "HistorySettings(ledger, subject, because='WHY THIS IS ACCEPTABLE')",
-)
+#: How a release below the goal is let through, and how groups are pooled until all releases together keep it.
+_BECAUSE = Fix('--set "history.because=WHY THIS IS ACCEPTABLE"', "because='WHY THIS IS ACCEPTABLE'")
+_POOL = Fix("--set history.together=pool", "HistorySettings(ledger, subject, together='pool')")
 
 
 @dataclass(eq=False)
@@ -34,13 +33,20 @@ class Memory:
 
     settings: HistorySettings | None
     ledger: Ledger | None
+    #: The folder that the release is to appear in; none if it is made in memory.
     target: str
-    _noted: Callable[[], None] | None = None
 
     def told(
-        self, job: Job, run: Run, further: Callable[[Release], Release] | None = None
+        self,
+        job: Job,
+        run: Run,
+        further: Callable[[Release], Release] | None = None,
+        there: pl.DataFrame | None = None,
     ) -> Callable[[Release], Release]:
-        """What the papers of a release say about it, once it was compared with those before; `further` comes after."""
+        """What the papers of a release say about it, once it was compared with those before; `further` comes after.
+
+        `there` are people who are in the release too, with their places: those of an earlier one that it continues.
+        """
 
         def told(release: Release) -> Release:
             return release if further is None else further(release)
@@ -50,15 +56,21 @@ class Memory:
         settings, ledger = self.settings, self.ledger
 
         def compared(release: Release) -> Release:
-            return told(self._compared(settings, ledger, job, run, release))
+            return told(self._compared(settings, ledger, job, run, release, there))
 
         return compared
 
-    def _compared(self, settings: HistorySettings, ledger: Ledger, job: Job, run: Run, release: Release) -> Release:
+    def _compared(
+        self,
+        settings: HistorySettings,
+        ledger: Ledger,
+        job: Job,
+        run: Run,
+        release: Release,
+        there: pl.DataFrame | None,
+    ) -> Release:
         now = residents_of(settings, ledger, job, run)
-        plan = run.plan_here
-        grouping = plan.grouping if isinstance(plan, Plan) else plan.deal.grouping(plan.tally)
-        places = now.placed(grouping)
+        places = placed(now, run)
         back = places.join(ledger.withdrawn(), on=PERSON, how="semi").height
         if back:
             raise withdrew(back, run.checked.source.name, settings.ledger)
@@ -70,35 +82,31 @@ class Memory:
         if joint is not None:
             notices, because = _answered(settings, joint)
         people = places.join(now.secrets(ledger), on=PERSON, how="left")
-        facts = release.public_manifest
-
-        def noted() -> None:
-            ledger.appended(
-                "release",
-                groups=people,
+        if there is not None:
+            moved = pl.col(PLACE) + there[PLACE].max()
+            people = pl.concat([there, people.with_columns(moved.cast(there.schema[PLACE]))], how="diagonal")
+        if self.target:
+            self.ledger = ledger.announce(
+                people,
                 folder=self.target,
                 source=source,
-                table=str(facts.get("sha256", "")),
-                people=places.height,
+                table=str(release.public_manifest.get("sha256", "")),
+                people=people.height,
                 asked=run.plan.goal.asked,
                 least=run.plan.goal.min_size,
                 because=because,
             )
-
-        self._noted = noted
+        if ledger.late is not None:
+            late = f"release {ledger.late} was announced by a run that was killed, and counts as published"
+            notices = (*notices, Notice("W655", late, internal=True))
         return replace(release, notices=(*release.notices, *notices)) if notices else release
-
-    def note(self) -> None:
-        """Enter the release, which has appeared."""
-        if self._noted is not None:
-            self._noted()
 
 
 @contextlib.contextmanager
 def remembering(job: Job, target: str | Path | None) -> Iterator[Memory]:
     """Keep the ledger of a job open while its release is made; the release is entered when all went well.
 
-    Without a target nothing appears, so nothing is entered.
+    Without a target nothing appears, so nothing is announced.
     """
     if job.history is None:
         yield Memory(None, None, "")
@@ -106,18 +114,51 @@ def remembering(job: Job, target: str | Path | None) -> Iterator[Memory]:
     with Ledger.opened(job.history.ledger, target) as ledger:
         shown = "" if target is None else str(target) if "://" in str(target) else str(Path(target).absolute())
         memory = Memory(job.history, ledger, shown)
-        yield memory
-        if target is not None:
-            memory.note()
+        for folder in job.history.earlier:
+            if line_of(ledger, folder) is None:
+                raise foreign(folder, "is not in the ledger", "tarnkappe run  enters it, from its folder to keep.")
+        with settled(lambda: memory.ledger or ledger, elsewhere=job.output.database is not None):
+            yield memory
 
 
-def withdrew(n: int, where: str, ledger: str) -> DataError:
+@contextlib.contextmanager
+def settled(ledger: Callable[[], Ledger], *, elsewhere: bool = False) -> Iterator[None]:
+    """Enter what is announced within, or drop it if something went wrong before it appeared.
+
+    Of a table that appears `elsewhere`, nobody here knows when it did: once it was announced, it is entered.
+    """
+    try:
+        yield
+    except BaseException:
+        now = ledger()
+        if elsewhere or now.is_out:
+            now.appeared()
+        else:
+            now.never_appeared()
+        raise
+    ledger().appeared()
+
+
+def line_of(ledger: Ledger, folder: str | Path) -> Line | None:
+    """The line about the release in a folder, wherever that lay when it was entered; None if there is none."""
+    told = read_manifest(ReleaseFolder(Path(folder).expanduser()).manifest)
+    if told is None:
+        raise foreign(folder, "is no folder of a release")
+    return next((line for line in reversed(ledger.releases) if line.table == told.get("sha256")), None)
+
+
+def foreign(folder: str | Path, why: str, hint: str = "Name the folder of a release of these people.") -> DataError:
+    """An earlier release that does not belong to what is to be published."""
+    return DataError("E448", f"the earlier release {why}", where=str(folder), hint=hint)
+
+
+def withdrew(n: int, where: str, ledger: str, then: str = "remove these people from the data.") -> DataError:
     """People who may not be published again are in the data."""
     return DataError(
         "E447",
         f"{plural(n, 'person', 'people')} in the data withdrew, and may not be published again",
         where=where,
-        hint=f"tarnkappe history {ledger}   lists withdrawals; remove these people from the data.",
+        hint=f"tarnkappe history {ledger}   lists withdrawals; {then}",
     )
 
 
@@ -146,7 +187,9 @@ def _answered(settings: HistorySettings, joint: Joint) -> tuple[tuple[Notice, ..
             f"{said}, the joint answer is {joint.told}, which is below the goal",
             where=settings.ledger,
             details=joint.details(),
-            hint=_LET,
+            hint=_BECAUSE
+            if settings.together == "pool"
+            else say("{}   pools groups until they do; or say why it is all the same right:  {}", _POOL, _BECAUSE),
         )
     told = [Notice("W651", f"{said}, the joint answer is {joint.told}", internal=True)]
     if not joint.ok:
@@ -157,6 +200,12 @@ def _answered(settings: HistorySettings, joint: Joint) -> tuple[tuple[Notice, ..
         silent = ", ".join(joint.silent)
         told.append(Notice("W653", f"nothing is said about several releases together by {silent}", internal=True))
     return tuple(told), "" if joint.ok else settings.because or ""
+
+
+def placed(now: Residents, run: Run) -> pl.DataFrame:
+    """The place of everybody in the groups of a run."""
+    plan = run.plan_here
+    return now.placed(plan.grouping if isinstance(plan, Plan) else plan.deal.grouping(plan.tally))
 
 
 def residents_of(settings: HistorySettings, ledger: Ledger, job: Job, run: Run) -> Residents:
@@ -173,7 +222,7 @@ def residents_of(settings: HistorySettings, ledger: Ledger, job: Job, run: Run) 
     if checked.masked is not None:  # people are known by what they are called, not by what a mask calls them
         source = checked.masked.view.with_original(settings.subject)
     residents = Residents.of(source, checked.schema, settings.subject, ledger, aside, checked.population)
-    tally = run.plan.tally
+    tally = run.plan_here.tally
     if residents.tally.n_cells != tally.n_cells or not (residents.tally.count == tally.count).all():
         raise checked.source.unreadable()
     return residents

@@ -3,6 +3,9 @@
 It lies in a private place that the steward names, as four things side by side: the ledger itself (one line of JSON for
 each release or withdrawal), its key, its head, and a folder with who was in which group of each release. People, inputs
 and secrets stand in it under keyed hashes only.
+
+A release is *announced* in a fifth file before it appears, and entered once it did. Whatever kills the run between the
+two, the next one finds the announcement and enters the release, unless it is sure that it never appeared.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ import json
 import os
 import secrets
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
@@ -24,7 +27,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tarnkappe.errors import DataError, JobError
-from tarnkappe.io.staging import require_apart
+from tarnkappe.io.folders import ReleaseFolder, read_manifest
+from tarnkappe.io.staging import hidden_folders, require_apart
 
 #: What stands before the first line.
 _BEGINNING = "0" * 64
@@ -79,6 +83,10 @@ class Ledger:
     path: Path
     key: bytes = field(repr=False)
     lines: tuple[Line, ...] = ()
+    #: A release that was announced and is not entered yet.
+    announced: Line | None = None
+    #: The number of the release that was announced by a run that was killed, and entered when the ledger was opened.
+    late: int | None = None
 
     @classmethod
     @contextlib.contextmanager
@@ -102,7 +110,7 @@ class Ledger:
             ) from None
         try:
             _lock(handle, place)
-            yield cls.read(place, create=True)
+            yield cls.read(place, create=True)._settled()
         finally:
             os.close(handle)
 
@@ -138,7 +146,8 @@ class Ledger:
             lines.append(line)
         if head not in {_BEGINNING, *(line.seal for line in lines)}:
             raise _broken(place, "its last lines are missing")
-        return cls(place, key, tuple(lines))
+        ledger = cls(place, key, tuple(lines))
+        return replace(ledger, announced=ledger._announcement())
 
     @property
     def head(self) -> str:
@@ -147,8 +156,9 @@ class Ledger:
 
     @property
     def releases(self) -> tuple[Line, ...]:
-        """The releases, in the order in which they appeared."""
-        return tuple(line for line in self.lines if line.kind == "release")
+        """The releases, in the order in which they appeared; one that is announced may have."""
+        further = () if self.announced is None else (self.announced,)
+        return tuple(line for line in (*self.lines, *further) if line.kind == "release")
 
     def hash(self, purpose: str, text: str) -> str:
         """The keyed hash of a text; two purposes share none."""
@@ -189,48 +199,131 @@ class Ledger:
             )
         return pl.read_parquet(content)
 
-    def appended(
+    def withdrawal(self, person: int) -> Ledger:
+        """Enter that a person withdrew."""
+        try:
+            return self._entered(self._line("withdrawal", person=f"{person:016x}"))
+        except OSError as error:
+            raise self._unwritten(error, "The withdrawal is not noted") from None
+
+    def announce(
+        self,
+        groups: pl.DataFrame,
+        *,
+        folder: str,
+        source: str,
+        table: str,
+        people: int,
+        asked: str,
+        least: int,
+        because: str = "",
+    ) -> Ledger:
+        """Write down a release that is about to appear, after the file about its people."""
+        number = len(self.lines) + 1
+        try:
+            file = self._file(number)
+            file.parent.mkdir(mode=0o700, exist_ok=True)
+            _write(file, _parquet(groups))
+            digest = hashlib.sha256(file.read_bytes()).hexdigest()
+            line = self._line("release", folder, source, table, people, digest, asked, least, because=because)
+            _write(_beside(self.path, "announced"), _json(line).encode("ascii"))
+        except OSError as error:
+            raise self._unwritten(error, "Nothing was published") from None
+        return replace(self, announced=line)
+
+    def appeared(self) -> Ledger:
+        """Enter the release that was announced."""
+        if self.announced is None:
+            return self
+        try:
+            entered = self._entered(self.announced)
+            _beside(self.path, "announced").unlink()
+        except OSError as error:
+            after = "The release has appeared, and the next run with this ledger enters it"
+            raise self._unwritten(error, after) from None
+        return entered
+
+    def never_appeared(self) -> Ledger:
+        """Forget what was announced."""
+        if self.announced is not None:
+            _beside(self.path, "announced").unlink(missing_ok=True)
+            self._file(self.announced.number).unlink(missing_ok=True)
+        return replace(self, announced=None)
+
+    @property
+    def is_out(self) -> bool:
+        """Whether the release that was announced is in its folder."""
+        if self.announced is None:
+            return False
+        told = read_manifest(ReleaseFolder(Path(self.announced.folder)).manifest)
+        return told is not None and told.get("sha256") == self.announced.table
+
+    def _settled(self) -> Ledger:
+        """The ledger after what a killed run announced was entered.
+
+        It is dropped only if it cannot have appeared: the folder that was to take its name is still hidden, and there
+        is no table in a database, which appears before the folder does.
+        """
+        line = self.announced
+        if line is None:
+            return self
+        hidden = [read_manifest(ReleaseFolder(path).manifest) for path in hidden_folders(Path(line.folder))]
+        if not self.is_out and hidden and not any("database" in (told or {}) for told in hidden):
+            return self.never_appeared()
+        return replace(self.appeared(), late=line.number)
+
+    def _announcement(self) -> Line | None:
+        """What was announced and is not entered."""
+        place = _beside(self.path, "announced")
+        if not place.exists():
+            return None
+        try:
+            line = Line(**json.loads(place.read_text(encoding="ascii")))
+        except (OSError, ValueError, TypeError):
+            raise _broken(place, "what it announces cannot be read") from None
+        if self.lines and line.seal == self.lines[-1].seal:  # killed between the two files
+            return None
+        sealed = hmac.compare_digest(line.seal, _seal(self.key, line))
+        if not sealed or line.number != len(self.lines) + 1 or line.previous != self.head:
+            raise _broken(place, "what it announces was changed")
+        return line
+
+    def _line(
         self,
         kind: Kind,
-        *,
-        groups: pl.DataFrame | None = None,
         folder: str = "",
         source: str = "",
         table: str = "",
         people: int = 0,
+        file: str = "",
         asked: str = "",
         least: int = 0,
         person: str = "",
         because: str = "",
-    ) -> Ledger:
-        """Write one more line, after the file about its people."""
-        number = len(self.lines) + 1
-        digest = ""
-        try:
-            if groups is not None:
-                file = self._file(number)
-                file.parent.mkdir(mode=0o700, exist_ok=True)
-                _write(file, _parquet(groups))
-                digest = hashlib.sha256(file.read_bytes()).hexdigest()
-            made = datetime.now(UTC).isoformat(timespec="seconds")
-            told = (folder, source, table, people, digest, asked, least, person, because)
-            line = Line(number, kind, made, *told, self.head)
-            line = Line(**{**asdict(line), "seal": _seal(self.key, line)})
-            text = json.dumps(asdict(line), sort_keys=True, ensure_ascii=True) + "\n"
-            handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-            with os.fdopen(handle, "w", encoding="ascii") as out:
-                out.write(text)
-                out.flush()
-                os.fsync(out.fileno())
-            _write(_beside(self.path, "head"), f"{line.seal}\n".encode())
-        except OSError as error:
-            raise DataError(
-                "E444",
-                f"the ledger cannot be written: {error.strerror}. The release has appeared, and is not in the ledger",
-                where=str(self.path),
-                hint="Remove the release, make room or give rights, and run the job again.",
-            ) from None
-        return Ledger(self.path, self.key, (*self.lines, line))
+    ) -> Line:
+        """The next line, sealed."""
+        made = datetime.now(UTC).isoformat(timespec="seconds")
+        told = (folder, source, table, people, file, asked, least, person, because)
+        line = Line(len(self.lines) + 1, kind, made, *told, self.head)
+        return replace(line, seal=_seal(self.key, line))
+
+    def _entered(self, line: Line) -> Ledger:
+        """The ledger with one more line, which is on the disk."""
+        handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        with os.fdopen(handle, "w", encoding="ascii") as out:
+            out.write(_json(line))
+            out.flush()
+            os.fsync(out.fileno())
+        _write(_beside(self.path, "head"), f"{line.seal}\n".encode())
+        return replace(self, lines=(*self.lines, line), announced=None)
+
+    def _unwritten(self, error: OSError, after: str) -> DataError:
+        return DataError(
+            "E444",
+            f"the ledger cannot be written: {error.strerror}. {after}",
+            where=str(self.path),
+            hint="Make room or give rights, and run the job again.",
+        )
 
     def _file(self, number: int) -> Path:
         return _beside(self.path, "people") / f"{number:06}.parquet"
@@ -277,6 +370,10 @@ def _broken(path: Path, why: str) -> DataError:
     return DataError(
         "E442", f"the ledger was changed: {why}", where=str(path), hint="Take the ledger and its head from a backup."
     )
+
+
+def _json(line: Line) -> str:
+    return json.dumps(asdict(line), sort_keys=True, ensure_ascii=True) + "\n"
 
 
 def _parquet(frame: pl.DataFrame) -> bytes:

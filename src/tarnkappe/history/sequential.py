@@ -17,13 +17,20 @@ from tarnkappe.history.places import CELL, PERSON
 from tarnkappe.history.pooling import pooled
 from tarnkappe.job import Job
 from tarnkappe.job.history import HISTORY_FIX
+from tarnkappe.phases import Progress
 from tarnkappe.pipeline import decide
 from tarnkappe.plan import AnyPlan, Plan
 from tarnkappe.release import Release
 
 
 def publish_after_others(
-    job: Job, data: Any, folder: str | Path, *, seed: int | None = None, overwrite: bool = False
+    job: Job,
+    data: Any,
+    folder: str | Path,
+    *,
+    seed: int | None = None,
+    overwrite: bool = False,
+    progress: Progress | None = None,
 ) -> Release:
     """Publish other columns of people who are in earlier releases, so that the join of all of them keeps the goal.
 
@@ -38,7 +45,7 @@ def publish_after_others(
     """
     if job.history is None:
         raise JobError("E103", "the job names no ledger of earlier releases", hint=HISTORY_FIX)
-    decided = decide(job, data, seed=seed)
+    decided = decide(job, data, seed=seed, progress=progress)
     run = decided.run
     with Ledger.opened(job.history.ledger, folder) as ledger:
         now = residents_of(job.history, ledger, job, run)

@@ -18,6 +18,7 @@ from tarnkappe.guards import admitted
 from tarnkappe.history.arrivals import earlier, require_few, require_present, require_single
 from tarnkappe.history.drafting import SeriesDraft, SeriesRelease, grouping_of, hashed_secrets
 from tarnkappe.history.invariance import NEW, Signature, republish
+from tarnkappe.history.keeping import settled
 from tarnkappe.history.ledger import Ledger
 from tarnkappe.history.places import CELL, RECORDS, Residents, secret_name
 from tarnkappe.history.unique import (
@@ -52,19 +53,20 @@ def run_series(
     clock = Phases(progress)
     read = [data] if isinstance(data, (str, Path)) else []
     with Ledger.opened(job.series.ledger, target) as ledger:
-        with Staging(target, overwrite=overwrite, inputs=[*read, job.series.ledger, *inputs]) as stage:
+        announced = ledger
+        staging = Staging(target, overwrite=overwrite, inputs=[*read, job.series.ledger, *inputs])
+        with settled(lambda: announced), staging as stage:
             draft = _decide(job, data, ledger, seed, clock)
             release = publish_to(stage, draft, Path(target), clock)
-        ledger.appended(
-            "release",
-            groups=draft.state(),
-            folder=str(Path(target).absolute()),
-            source=ledger.hash("input", draft.source.sha256),
-            table=str(release.public_manifest["sha256"]),
-            people=draft.now.height,
-            asked=job.series.asked,
-            least=job.series.m,
-        )
+            announced = ledger.announce(
+                draft.state(),
+                folder=str(Path(target).absolute()),
+                source=ledger.hash("input", draft.source.sha256),
+                table=str(release.public_manifest["sha256"]),
+                people=draft.now.height,
+                asked=job.series.asked,
+                least=job.series.m,
+            )
     return release
 
 

@@ -42,6 +42,15 @@ def require_apart(target: Path, inputs: Iterable[Path]) -> None:
             )
 
 
+def hidden_folders(target: Path) -> Iterator[Path]:
+    """The hidden folders of runs that were killed before what they wrote took its name."""
+    return abandoned(target.parent, _prefix(target, "tmp"))
+
+
+def _prefix(target: Path, what: str) -> str:
+    return f".{target.name}.{what}"
+
+
 class Staging:
     r"""A release folder that comes into being complete or not at all.
 
@@ -106,7 +115,7 @@ class Staging:
         try:
             self._tidy(parent)
             self._check_target()
-            folder = parent / f"{self._prefix('tmp')}{temporary_tag()}"
+            folder = parent / f"{_prefix(self.target, 'tmp')}{temporary_tag()}"
             self._made += [*_make_parents(parent), folder]
             folder.mkdir(_PRIVATE_FOLDER)  # at once: nobody else can look in for even a moment
             folder.chmod(_PRIVATE_FOLDER)  # whatever the umask takes away from the owner
@@ -149,9 +158,6 @@ class Staging:
             return translate_os_error(error, self.target)
         return None
 
-    def _prefix(self, what: str) -> str:
-        return f".{self.target.name}.{what}"
-
     def _check_target(self) -> None:
         """Refuse a target that exists, unless it is empty, or an earlier release that may be replaced."""
         if not os.path.lexists(self.target):
@@ -177,12 +183,12 @@ class Staging:
 
     def _tidy(self, parent: Path) -> None:
         """Put back what a killed run had moved aside, and remove what killed runs left."""
-        for old in abandoned(parent, self._prefix("old")):
+        for old in abandoned(parent, _prefix(self.target, "old")):
             if self.target.exists():
                 shutil.rmtree(old, ignore_errors=True)
             else:
                 old.rename(self.target)
-        for stale in abandoned(parent, self._prefix("tmp")):
+        for stale in abandoned(parent, _prefix(self.target, "tmp")):
             shutil.rmtree(stale, ignore_errors=True)
 
     def _publish(self) -> None:
@@ -222,7 +228,7 @@ class Staging:
         if exchange(folder, self.target):
             old = folder
         else:
-            old = self.target.with_name(f"{self._prefix('old')}{temporary_tag()}")
+            old = self.target.with_name(f"{_prefix(self.target, 'old')}{temporary_tag()}")
             self.target.rename(old)
             try:
                 folder.rename(self.target)

@@ -112,6 +112,12 @@ def job_from_text(text: str, name: str = "job", folder: str | Path = ".") -> Job
 def job_from_data(raw: Mapping[str, Any], folder: Path) -> Job:
     """A job from the plain data of a job file; paths are relative to `folder`."""
     for key, what, hint in (
+        (
+            "append_to",
+            "a batch of new people",
+            "tarnkappe run JOB.yaml   (only run takes it; --dry-run writes nothing)",
+        ),
+        ("editions", "several editions", "tarnkappe run JOB.yaml   (only run takes it; --dry-run writes nothing)"),
         ("histogram", "noisy counts, not records", "tarnkappe run JOB.yaml   (only check and run take it)"),
         ("items", "sets of items, not records", "tarnkappe run JOB.yaml   (only check and run take it)"),
         ("series", "a series of releases", "tarnkappe run JOB.yaml   (only run takes it; --dry-run writes nothing)"),
@@ -175,7 +181,8 @@ def history_from(raw: Mapping[str, Any], folder: Path) -> HistorySettings | None
         return None
     section = section_of(raw, "history")
     found = bind(HistorySettings, section, "'history'")
-    return found.at(resolved(found.ledger, folder, place(section, "ledger")))
+    earlier = [resolved(path, folder, place(section, "earlier")) for path in found.earlier]
+    return found.at(resolved(found.ledger, folder, place(section, "ledger")), earlier)
 
 
 def job_to_yaml(job: Job, folder: str | Path | None = None) -> str:
@@ -205,7 +212,10 @@ def job_to_yaml(job: Job, folder: str | Path | None = None) -> str:
     if job.engine != EngineSettings():
         data |= without_none({"engine": job.engine.name, "master": job.engine.master, "memory": job.engine.memory})
     if job.history is not None:
-        data["history"] = changed(job.history) | {"ledger": relative(job.history.ledger, beside)}
+        places = job.history.at(
+            relative(job.history.ledger, beside), [relative(path, beside) for path in job.history.earlier]
+        )
+        data["history"] = changed(places)
     if job.seed is not None:
         data["seed"] = job.seed
     return dump_yaml({key: value for key, value in data.items() if value not in ({}, [])})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -33,9 +33,21 @@ class HistorySettings(Declared):
         None, doc="Why a release may appear although it and earlier ones together are below the goal."
     )
 
-    def at(self, ledger: str | None) -> HistorySettings:
-        """The same with the ledger somewhere else."""
-        return replace(self, ledger=ledger or self.ledger)
+    earlier: tuple[str, ...] = param(
+        (),
+        doc="Folders of earlier releases of these people; those that the ledger does not know are entered first.",
+        example=("release-2025",),
+    )
+    together: str = param(
+        "refuse",
+        doc="What becomes of a release that is below the goal together with earlier ones: it is refused, or its groups "
+        "are pooled until all releases together keep the goal.",
+        choices=("refuse", "pool"),
+    )
+
+    def at(self, ledger: str | None, earlier: Iterable[str | None]) -> HistorySettings:
+        """The same with the ledger and the earlier releases somewhere else."""
+        return replace(self, ledger=ledger or self.ledger, earlier=tuple(path for path in earlier if path is not None))
 
 
 def history_of(given: HistorySettings | Mapping[str, Any] | None) -> HistorySettings | None:
@@ -44,7 +56,10 @@ def history_of(given: HistorySettings | Mapping[str, Any] | None) -> HistorySett
         return given
     if isinstance(given, Mapping):
         try:
-            return HistorySettings(**{key: str(v) if isinstance(v, Path) else v for key, v in given.items()})
+            texts: dict[str, Any] = {key: str(v) if isinstance(v, Path) else v for key, v in given.items()}
+            if not isinstance(texts.get("earlier", ()), str):
+                texts["earlier"] = tuple(str(folder) for folder in texts.get("earlier", ()))
+            return HistorySettings(**texts)
         except TypeError:
             pass
     raise JobError("E110", "'history' names a ledger and the column of persons", hint=HISTORY_FIX)

@@ -11,6 +11,9 @@ from tarnkappe.kernels import kernel
 
 _RADIX_BITS = 11
 
+#: Runs that are shorter are counted by their length; there are few of the others.
+_SHORT = 1 << 16
+
 
 def radix_argsort(keys: NDArray[np.uint64], bits: int) -> NDArray[np.int32]:
     """The stable order of `keys`, looking only at their lowest `bits` bits; O(n) per eleven bits."""
@@ -73,3 +76,33 @@ def unpack(keys: NDArray[np.uint64], bits: NDArray[np.int64], out: NDArray[np.in
     for j in range(len(bits) - 1, -1, -1):
         out[:, j] = keys & np.uint64((1 << int(bits[j])) - 1)
         keys >>= np.uint64(bits[j])
+
+
+def count_runs(words: NDArray[np.uint64]) -> dict[int, int]:
+    """How many different words occur once in a sorted array, how many twice, and so on.
+
+    >>> count_runs(np.array([3, 3, 5, 7, 7], np.uint64))
+    {1: 1, 2: 2}
+    """
+    counted, long = np.zeros(_SHORT, np.int64), np.empty(len(words) // _SHORT + 1, np.int64)
+    n_long = _count_runs(words, counted, long)
+    out = {int(length): int(counted[length]) for length in np.flatnonzero(counted)}
+    for length in np.sort(long[:n_long]).tolist():
+        out[length] = out.get(length, 0) + 1
+    return out
+
+
+@kernel
+def _count_runs(words: NDArray[np.uint64], counted: NDArray[np.int64], long: NDArray[np.int64]) -> int:
+    """Count the lengths of runs, and list those that are long; how many those are."""
+    n_long, start = 0, 0
+    for i in range(1, words.size + 1):
+        if i == words.size or words[i] != words[start]:
+            length = i - start
+            if length < counted.size:
+                counted[length] += 1
+            else:
+                long[n_long] = length
+                n_long += 1
+            start = i
+    return n_long

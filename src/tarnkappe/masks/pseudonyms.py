@@ -32,19 +32,20 @@ class Pseudonyms(ColumnMask):
 
     A *token* is one-way,
 
-    .. math:: p = HMAC_{key}(x)
+    .. math:: p = F_{key}(x)
 
-    cut to 80 bits; nobody can reverse it, and who has the key can only try values. Pseudonyms of the *same form* have a
-    digit for every digit and a letter for every letter. They are a permutation of all such texts, ten rounds of a
-    Feistel network with HMAC-SHA256, so they are different for different values, and can be reversed with the key that
-    made them: that is why it is another one (`reversal_key`). Equal values have equal pseudonyms in all tables and
-    releases that are made with the same key and `space`. O(records).
+    F being BLAKE2s with a key, cut to 80 bits; nobody can reverse it, and who has the key can only try values.
+    Pseudonyms of the *same form* have a digit for every digit and a letter for every letter. They are a permutation of
+    all such texts, ten rounds of a Feistel network with the same F, so they are different for different values, and can
+    be reversed with the key that made them: that is why it is another one (`reversal_key`). Equal values have equal
+    pseudonyms in all tables and releases that are made with the same key and `space`. O(records).
 
     Differs from the paper in: digits and letters are added position by position, not as one large number (FF1).
 
     References
     ----------
-    .. [KBC97] Krawczyk, Bellare, Canetti. "HMAC: keyed-hashing for message authentication." RFC 2104, 1997.
+    .. [SaAu15] Saarinen, Aumasson. "The BLAKE2 cryptographic hash and message authentication code (MAC)." RFC 7693,
+       2015.
     .. [BRRS10] Bellare, Rogaway, Spies. "The FFX mode of operation for format-preserving encryption." NIST 2010.
     """
 
@@ -143,7 +144,7 @@ def token(key: bytes, texts: pl.Series) -> pl.Series:
     """Sixteen letters and digits for every text.
 
     >>> token(b"k" * 32, pl.Series("id", ["Ada", None])).to_list()
-    ['1emjh33macxdn8xq', None]
+    ['s3k8gjpxskptf52a', None]
     """
     from tarnkappe.kernels.masks.spelling import write_tokens
 

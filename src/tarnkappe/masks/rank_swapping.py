@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from tarnkappe.masks.base import Chance, Columns, ColumnsMask, Fitted, Held, Kept, MaskCard, differing, exchanged
+from tarnkappe.masks.base import Chance, Columns, ColumnsMask, Fitted, Held, Kept, MaskCard, differing, exchanged, unfit
 from tarnkappe.params import param
 
 
@@ -68,6 +68,9 @@ class RankSwapping(ColumnsMask):
             x, values = data.floats(name), data.values(name)
             known = np.flatnonzero(~np.isnan(x))
             n, rng = len(known), chance.rng
+            if n < 2 or (x[known] == x[known[0]]).all():
+                what = f"'{name}' has fewer than two different numbers to exchange"
+                raise unfit(self, what, data.source, "Leave the column out of  columns.")
             # Records with the same number come in random order: which of them is exchanged is left to chance.
             shuffled = known[rng.permutation(n)]
             order = shuffled[np.argsort(x[shuffled], kind="stable")]

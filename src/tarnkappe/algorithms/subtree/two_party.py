@@ -39,18 +39,8 @@ def specialise_together(
     .. [WaFD05] Wang, Fung, Dong. "Integrating private databases for data analysis." IEEE ISI 2005.
     .. [MFWH09] Mohammed, Fung, Wang, Hung. "Privacy-preserving data mashup." EDBT 2009.
     """
-    if not goal.decided_by_size:
-        names = ", ".join(c.name for c in goal.criteria if not c.decided_by_size)
-        raise JobError(
-            "E111",
-            f"parties that do not show their columns cannot check {names} together",
-            hint="criteria:\n  - k-anonymity: {k: 5}",
-        )
     n_records = int(count.sum())
-    if n_records < goal.min_size:
-        raise JobError(
-            "E110", f"{n_records} records cannot form a group of {goal.min_size}", hint="- k-anonymity: {k: 2}"
-        )
+    require_sizes(goal, n_records)
     parties = [
         Party(
             h.codes,
@@ -65,3 +55,18 @@ def specialise_together(
     ]
     specialise(parties, by_size)
     return [party.cuts() for party in parties]
+
+
+def require_sizes(goal: Goal, n_records: int) -> None:
+    """Refuse a goal that parties cannot check together, or that so many records cannot reach."""
+    if not goal.decided_by_size:
+        names = ", ".join(c.name for c in goal.criteria if not c.decided_by_size)
+        raise JobError(
+            "E111",
+            f"parties that do not show their columns cannot check {names} together",
+            hint="criteria:\n  - k-anonymity: {k: 5}",
+        )
+    if n_records < goal.min_size:
+        raise JobError(
+            "E110", f"{n_records} records cannot form a group of {goal.min_size}", hint="- k-anonymity: {k: 2}"
+        )

@@ -21,9 +21,9 @@ from tarnkappe.io.databases.counts import CountedBack
 from tarnkappe.io.databases.source import OF_COUNTS, OF_ROWS, DatabaseSource, as_csv, digest_told
 from tarnkappe.io.dialect import CsvDialect
 from tarnkappe.io.folders import ReleaseFolder, read_manifest
-from tarnkappe.io.leftovers import abandoned, temporary_tag
+from tarnkappe.io.leftovers import temporary_tag
 from tarnkappe.io.sink import Format
-from tarnkappe.io.staging import Staging
+from tarnkappe.io.staging import Staging, hidden_folders
 
 #: So many rows are looked at, and each must occur so often among them that the database had better count them.
 _SOME, _OFTEN = 1 << 16, 2
@@ -120,7 +120,7 @@ class DatabaseStaging(Staging):
 
     def _tidy(self, parent: Path) -> None:
         """First end what was killed after its tables had appeared: its papers are whole, and lack only their name."""
-        for hidden in abandoned(parent, self._prefix("tmp")):
+        for hidden in hidden_folders(self.target):
             told = read_manifest(ReleaseFolder(hidden).manifest)
             if told is not None and told.get("sha256") == self._digest_there(told):
                 self._take_name(hidden)

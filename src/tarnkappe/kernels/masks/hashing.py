@@ -1,4 +1,4 @@
-"""HMAC-SHA256 of many short texts under one key, and texts made of the words it gives."""
+"""BLAKE2s with a key, of many short texts under one key."""
 
 from __future__ import annotations
 
@@ -12,33 +12,16 @@ from tarnkappe.kernels import helper, kernel
 
 Words = NDArray[np.uint32]
 
-_K = np.array(
-    [
-        0x428A2F98, 0x71374491, 0xB5C0FBCF, 0xE9B5DBA5, 0x3956C25B, 0x59F111F1, 0x923F82A4, 0xAB1C5ED5,
-        0xD807AA98, 0x12835B01, 0x243185BE, 0x550C7DC3, 0x72BE5D74, 0x80DEB1FE, 0x9BDC06A7, 0xC19BF174,
-        0xE49B69C1, 0xEFBE4786, 0x0FC19DC6, 0x240CA1CC, 0x2DE92C6F, 0x4A7484AA, 0x5CB0A9DC, 0x76F988DA,
-        0x983E5152, 0xA831C66D, 0xB00327C8, 0xBF597FC7, 0xC6E00BF3, 0xD5A79147, 0x06CA6351, 0x14292967,
-        0x27B70A85, 0x2E1B2138, 0x4D2C6DFC, 0x53380D13, 0x650A7354, 0x766A0ABB, 0x81C2C92E, 0x92722C85,
-        0xA2BFE8A1, 0xA81A664B, 0xC24B8B70, 0xC76C51A3, 0xD192E819, 0xD6990624, 0xF40E3585, 0x106AA070,
-        0x19A4C116, 0x1E376C08, 0x2748774C, 0x34B0BCB5, 0x391C0CB3, 0x4ED8AA4A, 0x5B9CCA4F, 0x682E6FF3,
-        0x748F82EE, 0x78A5636F, 0x84C87814, 0x8CC70208, 0x90BEFFFA, 0xA4506CEB, 0xBEF9A3F7, 0xC67178F2,
-    ],
-    np.uint32,
-)  # fmt: skip
-
 _START = np.array(
     [0x6A09E667, 0xBB67AE85, 0x3C6EF372, 0xA54FF53A, 0x510E527F, 0x9B05688C, 0x1F83D9AB, 0x5BE0CD19], np.uint32
 )
 
-#: Bytes of a block of SHA-256.
+#: Bytes of a block.
 _BLOCK = 64
 
 #: Texts that are hashed side by side: a processor computes with several words at once. Word ``j`` of the text in lane
 #: ``k`` is at ``j * _LANES + k``.
 _LANES = 32
-
-#: Where the eight words of a state begin.
-_A, _B, _C, _D, _E, _F, _G, _H = (j * _LANES for j in range(8))
 
 
 @helper
@@ -48,119 +31,152 @@ def _turned(x: Any, by: int) -> Any:
 
 
 @helper
+def _mix(a: Any, b: Any, c: Any, d: Any, x: Any, y: Any) -> Any:
+    """One of the eight steps of a round."""
+    a = np.uint32(a + b + x)
+    d = _turned(np.uint32(d ^ a), 16)
+    c = np.uint32(c + d)
+    b = _turned(np.uint32(b ^ c), 12)
+    a = np.uint32(a + b + y)
+    d = _turned(np.uint32(d ^ a), 8)
+    c = np.uint32(c + d)
+    b = _turned(np.uint32(b ^ c), 7)
+    return a, b, c, d
+
+
+@helper
 def _round(
-    v: Words, a: int, b: int, c: int, d: int, e: int, f: int, g: int, h: int, w: Words, at: int, constant: Any
-) -> None:
-    """One of the 64 rounds. The eight letters say where each is in `v`, so that nothing is moved."""
-    for k in range(_LANES):
-        x = v[e + k]
-        y = v[a + k]
-        s1 = _turned(x, 6) ^ _turned(x, 11) ^ _turned(x, 25)
-        t1 = np.uint32(v[h + k] + s1 + np.uint32((x & v[f + k]) ^ (~x & v[g + k])) + constant + w[at + k])
-        s0 = _turned(y, 2) ^ _turned(y, 13) ^ _turned(y, 22)
-        t2 = np.uint32(s0 + ((y & v[b + k]) ^ (y & v[c + k]) ^ (v[b + k] & v[c + k])))
-        v[d + k] = np.uint32(v[d + k] + t1)
-        v[h + k] = np.uint32(t1 + t2)
+    v: Any,
+    x0: Any,
+    x1: Any,
+    x2: Any,
+    x3: Any,
+    x4: Any,
+    x5: Any,
+    x6: Any,
+    x7: Any,
+    x8: Any,
+    x9: Any,
+    x10: Any,
+    x11: Any,
+    x12: Any,
+    x13: Any,
+    x14: Any,
+    x15: Any,
+) -> Any:
+    """One of the ten rounds, of which each takes the words of a block in an order of its own."""
+    v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15 = v
+    v0, v4, v8, v12 = _mix(v0, v4, v8, v12, x0, x1)
+    v1, v5, v9, v13 = _mix(v1, v5, v9, v13, x2, x3)
+    v2, v6, v10, v14 = _mix(v2, v6, v10, v14, x4, x5)
+    v3, v7, v11, v15 = _mix(v3, v7, v11, v15, x6, x7)
+    v0, v5, v10, v15 = _mix(v0, v5, v10, v15, x8, x9)
+    v1, v6, v11, v12 = _mix(v1, v6, v11, v12, x10, x11)
+    v2, v7, v8, v13 = _mix(v2, v7, v8, v13, x12, x13)
+    v3, v4, v9, v14 = _mix(v3, v4, v9, v14, x14, x15)
+    return v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15  # fmt: skip
 
 
 @helper
-def _schedule(w: Words) -> None:
-    """The words of all rounds, from the 16 of a block; by itself, because LLVM makes faster code of it then."""
-    for i in range(16 * _LANES, 64 * _LANES):
-        x, y = w[i - 15 * _LANES], w[i - 2 * _LANES]
-        s0 = _turned(x, 7) ^ _turned(x, 18) ^ (x >> np.uint32(3))
-        s1 = _turned(y, 17) ^ _turned(y, 19) ^ (y >> np.uint32(10))
-        w[i] = np.uint32(w[i - 16 * _LANES] + s0 + w[i - 7 * _LANES] + s1)
+def _compress(state: Words, m: Words, told: Words, ends: Words) -> None:
+    """Take one block `m` of every lane into the states: `told` bytes so far, all bits of `ends` set in the last one.
+
+    All rounds of a lane stand in one loop over lanes, without another inside: so they are computed side by side, and
+    nothing but states and blocks is in memory.
+    """
+    n = _LANES
+    for k in range(n):
+        m0, m1, m2, m3 = m[k], m[n + k], m[2 * n + k], m[3 * n + k]
+        m4, m5, m6, m7 = m[4 * n + k], m[5 * n + k], m[6 * n + k], m[7 * n + k]
+        m8, m9, m10, m11 = m[8 * n + k], m[9 * n + k], m[10 * n + k], m[11 * n + k]
+        m12, m13, m14, m15 = m[12 * n + k], m[13 * n + k], m[14 * n + k], m[15 * n + k]
+        v = (
+            state[k], state[n + k], state[2 * n + k], state[3 * n + k],
+            state[4 * n + k], state[5 * n + k], state[6 * n + k], state[7 * n + k],
+            _START[0], _START[1], _START[2], _START[3],
+            np.uint32(_START[4] ^ told[k]), _START[5], np.uint32(_START[6] ^ ends[k]), _START[7],
+        )  # fmt: skip
+        v = _round(v, m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15)
+        v = _round(v, m14, m10, m4, m8, m9, m15, m13, m6, m1, m12, m0, m2, m11, m7, m5, m3)
+        v = _round(v, m11, m8, m12, m0, m5, m2, m15, m13, m10, m14, m3, m6, m7, m1, m9, m4)
+        v = _round(v, m7, m9, m3, m1, m13, m12, m11, m14, m2, m6, m5, m10, m4, m0, m15, m8)
+        v = _round(v, m9, m0, m5, m7, m2, m4, m10, m15, m14, m1, m11, m12, m6, m8, m3, m13)
+        v = _round(v, m2, m12, m6, m10, m0, m11, m8, m3, m4, m13, m7, m5, m15, m14, m1, m9)
+        v = _round(v, m12, m5, m1, m15, m14, m13, m4, m10, m0, m7, m6, m3, m9, m2, m8, m11)
+        v = _round(v, m13, m11, m7, m14, m12, m1, m3, m9, m5, m0, m15, m4, m8, m6, m2, m10)
+        v = _round(v, m6, m15, m14, m9, m11, m3, m0, m8, m12, m2, m13, m7, m1, m4, m10, m5)
+        v = _round(v, m10, m2, m8, m4, m7, m6, m1, m5, m15, m11, m9, m14, m3, m12, m13, m0)
+        state[k] ^= np.uint32(v[0] ^ v[8])
+        state[n + k] ^= np.uint32(v[1] ^ v[9])
+        state[2 * n + k] ^= np.uint32(v[2] ^ v[10])
+        state[3 * n + k] ^= np.uint32(v[3] ^ v[11])
+        state[4 * n + k] ^= np.uint32(v[4] ^ v[12])
+        state[5 * n + k] ^= np.uint32(v[5] ^ v[13])
+        state[6 * n + k] ^= np.uint32(v[6] ^ v[14])
+        state[7 * n + k] ^= np.uint32(v[7] ^ v[15])
 
 
 @helper
-def _compress(state: Words, v: Words, w: Words) -> None:
-    """Take one block of every lane, the first 16 words of `w`, into the states; `v` is for notes."""
-    _schedule(w)
-    for i in range(8 * _LANES):
-        v[i] = state[i]
-    for i in range(0, 64, 8):
-        _round(v, _A, _B, _C, _D, _E, _F, _G, _H, w, i * _LANES, _K[i])
-        _round(v, _H, _A, _B, _C, _D, _E, _F, _G, w, (i + 1) * _LANES, _K[i + 1])
-        _round(v, _G, _H, _A, _B, _C, _D, _E, _F, w, (i + 2) * _LANES, _K[i + 2])
-        _round(v, _F, _G, _H, _A, _B, _C, _D, _E, w, (i + 3) * _LANES, _K[i + 3])
-        _round(v, _E, _F, _G, _H, _A, _B, _C, _D, w, (i + 4) * _LANES, _K[i + 4])
-        _round(v, _D, _E, _F, _G, _H, _A, _B, _C, w, (i + 5) * _LANES, _K[i + 5])
-        _round(v, _C, _D, _E, _F, _G, _H, _A, _B, w, (i + 6) * _LANES, _K[i + 6])
-        _round(v, _B, _C, _D, _E, _F, _G, _H, _A, w, (i + 7) * _LANES, _K[i + 7])
-    for i in range(8 * _LANES):
-        state[i] += v[i]
-
-
-@helper
-def _n_blocks(size: int) -> int:
-    """How many blocks a text takes with the mark that ends it and its length."""
-    return (size + 9 + _BLOCK - 1) // _BLOCK
-
-
-@helper
-def _load(w: Words, k: int, block: int, text: Bytes, start: int, size: int) -> None:
-    """Put a block of a text into lane `k`, where all words are zero; one block came before all texts."""
-    begin = block * _BLOCK
-    for p in range(begin, min(size, begin + _BLOCK)):
-        w[((p - begin) >> 2) * _LANES + k] |= np.uint32(text[start + p]) << np.uint32(24 - 8 * (p & 3))
-    if begin <= size < begin + _BLOCK:
-        w[((size - begin) >> 2) * _LANES + k] |= np.uint32(0x80) << np.uint32(24 - 8 * (size & 3))
-    if block == _n_blocks(size) - 1:
-        bits = np.uint64(size + _BLOCK) * np.uint64(8)
-        w[14 * _LANES + k] = np.uint32(bits >> np.uint64(32))
-        w[15 * _LANES + k] = np.uint32(bits & np.uint64(0xFFFFFFFF))
-
-
-@helper
-def _spread(words: Words, state: Words) -> None:
-    """The same words in every lane."""
-    for j in range(words.size):
-        for k in range(_LANES):
-            state[j * _LANES + k] = words[j]
+def _load(m: Words, k: int, text: Bytes, begin: int, end: int) -> None:
+    """Put bytes into lane `k`, where all words are zero."""
+    for p in range(begin, end):
+        at = p - begin
+        m[(at >> 2) * _LANES + k] |= np.uint32(text[p]) << np.uint32(8 * (at & 3))
 
 
 @kernel
-def keyed_state(block: Words) -> Words:
-    """The state of SHA-256 after the one block of a key."""
-    state, v, w = np.empty(8 * _LANES, np.uint32), np.empty(8 * _LANES, np.uint32), np.empty(64 * _LANES, np.uint32)
-    _spread(_START, state)
-    _spread(block, w)
-    _compress(state, v, w)
-    return state[::_LANES].copy()
+def keyed_states(key: Bytes) -> Words:
+    """The state after the one block of a key, and that of a text without a byte, of which it is the last block."""
+    state = np.empty(8 * _LANES, np.uint32)
+    m, told, ends = np.zeros(16 * _LANES, np.uint32), np.full(_LANES, _BLOCK, np.uint32), np.zeros(_LANES, np.uint32)
+    for k in range(2):
+        _load(m, k, key, 0, key.size)
+    for j in range(8):
+        state[j * _LANES : (j + 1) * _LANES] = _START[j]
+    # Thirty-two bytes of hash, the length of the key, and neither a tree nor anything else.
+    state[:_LANES] ^= np.uint32(0x01010020 | key.size << 8)
+    ends[1] = np.uint32(0xFFFFFFFF)
+    _compress(state, m, told, ends)
+    out = np.empty((2, 8), np.uint32)
+    for j in range(8):
+        out[0, j], out[1, j] = state[j * _LANES], state[j * _LANES + 1]
+    return out
 
 
 @kernel
-def hmac_words(
-    inner: Words, outer: Words, text: Bytes, ends: Counts, first: int, after: int, out: NDArray[np.uint32]
-) -> None:
-    """HMAC-SHA256 of texts `first` to `after`, eight words each; text ``i`` ends at ``ends[i]``."""
-    state, v, w = np.empty(8 * _LANES, np.uint32), np.empty(8 * _LANES, np.uint32), np.empty(64 * _LANES, np.uint32)
-    inside = np.zeros(8 * _LANES, np.uint32)
+def keyed_hashes(states: Words, text: Bytes, ends: Counts, first: int, after: int, out: NDArray[np.uint32]) -> None:
+    """BLAKE2s of texts `first` to `after` under a key, eight words each; text ``i`` ends at ``ends[i]``.
+
+    A text of up to 64 bytes takes one block.
+    """
+    state, m = np.empty(8 * _LANES, np.uint32), np.empty(16 * _LANES, np.uint32)
+    told, last = np.zeros(_LANES, np.uint32), np.zeros(_LANES, np.uint32)
     for begin in range(first, after, _LANES):
         many = min(_LANES, after - begin)
-        most = 0
+        for j in range(8):
+            for k in range(_LANES):
+                state[j * _LANES + k] = states[0, j]
+        longest = 0
         for i in range(begin, begin + many):
-            most = max(most, _n_blocks(ends[i] - (ends[i - 1] if i else 0)))
-        _spread(inner, state)
-        for block in range(most):
-            w[: 16 * _LANES] = np.uint32(0)
+            longest = max(longest, ends[i] - (ends[i - 1] if i else 0))
+        for block in range(0, max(longest, 1), _BLOCK):
+            m[:] = np.uint32(0)
             for k in range(many):
                 i = begin + k
                 start = ends[i - 1] if i else 0
-                _load(w, k, block, text, start, ends[i] - start)
-            _compress(state, v, w)
+                size = ends[i] - start
+                here = min(size, block + _BLOCK)
+                if block < here:
+                    _load(m, k, text, start + block, start + here)
+                told[k] = np.uint32(_BLOCK + here)
+                last[k] = np.uint32(0xFFFFFFFF) if size <= block + _BLOCK else np.uint32(0)
+            _compress(state, m, told, last)
             for k in range(many):  # a text that ended before is hashed on to no purpose
                 i = begin + k
-                if block == _n_blocks(ends[i] - (ends[i - 1] if i else 0)) - 1:
+                size = ends[i] - (ends[i - 1] if i else 0)
+                if block < size <= block + _BLOCK:
                     for j in range(8):
-                        inside[j * _LANES + k] = state[j * _LANES + k]
-        w[: 8 * _LANES] = inside
-        w[8 * _LANES : 9 * _LANES] = np.uint32(0x80000000)
-        w[9 * _LANES : 15 * _LANES] = np.uint32(0)
-        w[15 * _LANES : 16 * _LANES] = np.uint32((_BLOCK + 32) * 8)
-        _spread(outer, state)
-        _compress(state, v, w)
-        for k in range(many):
-            for j in range(8):
-                out[begin + k, j] = state[j * _LANES + k]
+                        out[i, j] = state[j * _LANES + k]
+                elif size == 0:
+                    for j in range(8):
+                        out[i, j] = states[1, j]
