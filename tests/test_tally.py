@@ -191,3 +191,22 @@ class TestDomain:
     def test_decimals_are_no_whole_numbers(self):
         decimals = Domain("x", Taxonomy.scale(["1.5", "2"]), np.array([1.5, 2.0]))
         assert not decimals.is_integer
+
+
+def test_cells_are_the_same_whether_they_are_listed_or_sorted(monkeypatch: pytest.MonkeyPatch):
+    rng = np.random.default_rng(5)
+    sizes = [3, 1, 4, 2]
+    named = [Domain(f"c{j}", Taxonomy.scale([str(v) for v in range(n)])) for j, n in enumerate(sizes)]
+    columns = [rng.integers(0, n, 200).astype(np.int32) for n in sizes]
+    for weights in (None, rng.integers(1, 9, 200)):
+        found = []
+        for places in (4, 0):
+            monkeypatch.setattr("tarnkappe.tally._PLACES", places)
+            found.append(count_cells(columns[:3], columns[3:], named[:3], named[3:], weights))
+        (listed, cell), (sorted_, same) = found
+        assert np.array_equal(cell, same)
+        assert cell.dtype == same.dtype
+        for name in ("quasi", "sensitive", "count"):
+            one, other = getattr(listed, name), getattr(sorted_, name)
+            assert np.array_equal(one, other)
+            assert one.dtype == other.dtype

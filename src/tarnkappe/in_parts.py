@@ -22,14 +22,14 @@ from tarnkappe.algorithms.watch import Watch
 from tarnkappe.arrays import Counts
 from tarnkappe.engines.parts import RECORDS, Parts
 from tarnkappe.goal import Goal
-from tarnkappe.io import Source
+from tarnkappe.io import Cells, Source
 from tarnkappe.io.frames import FrameSource
 from tarnkappe.parts import PartedPlan, PartFigures, Recounted, same_for_all
 from tarnkappe.plan import Plan, size_distribution
 from tarnkappe.schema import Column, Schema
 from tarnkappe.tally import Domain, Tally
 from tarnkappe.truth import untrue_labels
-from tarnkappe.verification import Verification, as_they_were, compact, encoded, recounted
+from tarnkappe.verification import Verification, as_they_were, encoded, numbered, recounted
 
 #: What chance is for, besides what `tarnkappe.runs` draws: parts of a table, each with a stream of its own.
 _PARTS = 4
@@ -91,12 +91,13 @@ class PartJudge:
         """What was found in some groups."""
         source = FrameSource(frame, ())
         source.decimal = self.decimal
-        frame = as_they_were(frame, self.types, self.decimal)
-        found = encoded(frame, records, self.sensitive, source, self.domains)
+        read = as_they_were(replace(Cells.of_rows(frame), count=records), self.types, self.decimal)
+        found = encoded(read, records, self.sensitive, source, self.domains)
         tables = {name: self.tables[name] for name in found}
-        stats, _ = recounted(compact(frame, self.quasi), records, found, self.goal, None, self.quasi, tables=tables)
+        labels, group = numbered({name: read[name] for name in self.quasi})
+        stats, labels = recounted(labels, group, records, found, self.goal, None, tables=tables)
         unguarded = [name for name in found if name not in self.goal.columns]
-        seen = frame.select(self.quasi).with_columns(
+        seen = labels[group].with_columns(
             *(pl.Series(name, codes) for name, (codes, _) in found.items()), pl.Series(RECORDS, records)
         )
         as_planned = _sums(seen, self.quasi, list(found)).equals(_sums(plans, self.quasi, list(found)))
@@ -118,8 +119,8 @@ def recount_parts(
     for column in schema.sensitive:
         series, often = parts.table(written, column.name)
         series, often = series.filter(often > 0), often[often > 0]  # nobody may have the missing value
-        frame = as_they_were(series.to_frame(), types, written.decimal)
-        codes = encoded(frame, often, [column], written, domains)[column.name][0]
+        read = as_they_were(replace(Cells.of_rows(series.to_frame()), count=often), types, written.decimal)
+        codes = encoded(read, often, [column], written, domains)[column.name][0]
         counts[column.name] = np.bincount(codes, often, domains[column.name].size).astype(np.int64)
     quasi = tuple(c.name for c in schema.quasi)
     judge = PartJudge(plan.goal, quasi, schema.sensitive, domains, types, written.decimal, counts)

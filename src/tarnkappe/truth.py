@@ -7,6 +7,7 @@ tally, and what was written with what is planned, cell by cell; labels are read 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from math import prod
 
 import numpy as np
 import polars as pl
@@ -21,6 +22,12 @@ from tarnkappe.schema import Schema
 from tarnkappe.wording import plural
 
 _GROUP, _RECORDS = "group", "records"
+
+#: Numbers that a word can hold.
+_WORD = 1 << 62
+
+#: So many kinds of records have a counter each, whether they occur or not, if there are not far more than rows.
+_FEW = 1 << 24
 
 
 def untrue_labels(plan: Plan, missing: Collection[str] = ()) -> list[str]:
@@ -42,34 +49,69 @@ def untrue_labels(plan: Plan, missing: Collection[str] = ()) -> list[str]:
 
 
 def untrue_cells(
-    plan: Plan, source: Source, keys: pl.DataFrame, records: Counts, secrets: Mapping[str, Codes]
+    plan: Plan, source: Source, looks: pl.DataFrame, look: Codes, records: Counts, secrets: Mapping[str, Codes]
 ) -> list[str]:
     """What is wrong with the cells of a written table, in words.
 
-    Row ``i`` of `keys` has the texts of the quasi-identifiers and stands for ``records[i]`` records, which have the
-    codes ``secrets[…][i]``. Every group must have as many records with each combination of secrets as its cells have.
+    Row ``i`` of the table has the texts of the quasi-identifiers that stand in row ``look[i]`` of `looks`, stands for
+    ``records[i]`` records, and has the codes ``secrets[…][i]``. Every group must have as many records with each
+    combination of secrets as its cells have.
     """
     domains = plan.tally.quasi_domains
-    codes = [_label_codes(keys[d.name], x, source) for d, x in zip(domains, plan.labels, strict=True)]
+    codes = [_label_codes(looks[d.name], x, source) for d, x in zip(domains, plan.labels, strict=True)]
     strange = [d.name for d, code in zip(domains, codes, strict=True) if (code < -1).any()]
     if strange:
         return [f"'{strange[0]}' has labels that no group publishes"]
-    places = [plan.tally.sensitive_index(name) for name in secrets]
-    quasi, secret = [f"q{j}" for j in range(len(codes))], [f"s{s}" for s in places]
+    quasi = [f"q{j}" for j in range(len(codes))]
     groups = pl.DataFrame({q: x.code for q, x in zip(quasi, plan.labels, strict=True)}).with_row_index(_GROUP)
-    rows = dict(zip([*quasi, *secret], [*codes, *secrets.values()], strict=True))
-    found = pl.DataFrame({**rows, _RECORDS: records}).join(groups, on=quasi, how="left")
-    if found[_GROUP].null_count():
+    shown = pl.DataFrame(dict(zip(quasi, codes, strict=True)))
+    group = shown.join(groups, on=quasi, how="left", maintain_order="left")[_GROUP]
+    if group.null_count():
         return ["some records have labels that no group publishes together"]
-    written = _counted(found, [_GROUP, *secret])
-    del found, rows, codes  # there may be millions of them
+    places = [plan.tally.sensitive_index(name) for name in secrets]
+    sizes = [plan.n_groups, *(plan.tally.sensitive_domains[s].size for s in places)]
+    found = [group.to_numpy().astype(np.int32)[look], *secrets.values()]
     grouping = plan.grouping
     kept = np.flatnonzero((grouping.group != SUPPRESSED) & (grouping.quota > 0))
-    of_piece = {name: plan.tally.sensitive[grouping.cell[kept], s] for name, s in zip(secret, places, strict=True)}
-    planned = pl.DataFrame({_GROUP: grouping.group[kept], **of_piece, _RECORDS: grouping.quota[kept]})
-    if written.equals(_counted(planned, [_GROUP, *secret])):
+    planned = [grouping.group[kept], *(plan.tally.sensitive[grouping.cell[kept], s] for s in places)]
+    if _same_counts((found, records), (planned, grouping.quota[kept]), sizes):
         return []
     return ["sensitive values do not stand with the labels of those who have them"]
+
+
+def as_words(columns: Sequence[tuple[Codes, int]]) -> list[Counts]:
+    """Rows of codes, each below its number, as rows of as few words as hold them.
+
+    >>> [word.tolist() for word in as_words([(np.array([1, 0]), 2), (np.array([3, 4]), 10)])]
+    [[13, 4]]
+    """
+    words: list[Counts] = []
+    room = _WORD
+    for code, size in columns:
+        room *= max(size, 1)
+        if room >= _WORD:
+            words.append(code.astype(np.int64))
+            room = max(size, 1)
+        else:
+            words[-1] *= max(size, 1)
+            words[-1] += code
+    return words
+
+
+def _same_counts(
+    one: tuple[Sequence[Codes], Counts], other: tuple[Sequence[Codes], Counts], sizes: Sequence[int]
+) -> bool:
+    """Whether rows of codes stand for as many records of every kind as others do."""
+    words = [as_words(list(zip(codes, sizes, strict=True))) for codes, _ in (one, other)]
+    most = prod(sizes)
+    if most <= min(_FEW, 8 * len(one[1])):
+        found, planned = (np.bincount(w[0], n, most) for w, (_, n) in zip(words, (one, other), strict=True))
+        return np.array_equal(found, planned)
+    names = [f"w{i}" for i in range(len(words[0]))]
+    rows = (pl.DataFrame(dict(zip(names, w, strict=True))) for w in words)
+    frames = [f.with_columns(pl.Series(_RECORDS, n)) for f, (_, n) in zip(rows, (one, other), strict=True)]
+    counted = [f.group_by(names).agg(pl.col(_RECORDS).sum()).sort(names) for f in frames]
+    return counted[0].equals(counted[1])
 
 
 def untrue_figures(plan: Plan, schema: Schema, source: Source) -> list[str]:
@@ -97,11 +139,6 @@ def untrue_figures(plan: Plan, schema: Schema, source: Source) -> list[str]:
         marked = planned.is_in(pl.Series(source.missing, dtype=pl.String).cast(pl.Float64, strict=False).drop_nulls())
         told[name] = pl.select(pl.when(read.is_null() & marked).then(planned).otherwise(read)).to_series().to_numpy()
     return list(plan.form.untrue_figures(plan.tally, plan.grouping, told, cells.count[order]))
-
-
-def _counted(rows: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
-    types = [*(pl.col(name).cast(pl.Int32) for name in names), pl.col(_RECORDS).cast(pl.Int64)]
-    return rows.lazy().select(types).group_by(names).agg(pl.col(_RECORDS).sum()).sort(names).collect()
 
 
 def _label_codes(series: pl.Series, labels: Labels, source: Source) -> Codes:

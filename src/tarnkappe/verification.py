@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from tarnkappe.arrays import Codes, Counts
+from tarnkappe.arrays import Codes, Counts, Flags
 from tarnkappe.criteria.base import Criterion, Verdict
 from tarnkappe.distances import Distances
 from tarnkappe.engines.encode import encode_again, encode_sensitive, read_kind
@@ -22,16 +22,19 @@ from tarnkappe.engines.measures import measured
 from tarnkappe.errors import DataError, JobError, VerificationError
 from tarnkappe.goal import Goal
 from tarnkappe.groups import GroupStats
-from tarnkappe.io import Source, is_text
+from tarnkappe.io import Cells, Source, is_text
 from tarnkappe.io.cells import Step
 from tarnkappe.io.kept import restored
 from tarnkappe.parts import Recounted
 from tarnkappe.plan import Plan
 from tarnkappe.schema import KEYS, Column
 from tarnkappe.tally import Domain
-from tarnkappe.threads import map_threads
-from tarnkappe.truth import untrue_cells
+from tarnkappe.truth import as_words, untrue_cells
 from tarnkappe.wording import count, figure, plural
+
+
+#: By column: the different values that stand in it, and which of them every row has.
+ReadBack = Mapping[str, tuple[pl.Series, Codes]]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -143,24 +146,24 @@ def verify_table(
     hidden = [c.name for c in needed if c.name not in source.columns]
     if hidden:  # they stand beside the rows, so every row counts by itself
         frame = source.read(shown)
-        records = np.ones(frame.height, np.int64)
-        frame = pl.concat([frame, rows_of(evidence, hidden, frame.height, source.name)], how="horizontal")
+        cells = Cells.of_rows(
+            pl.concat([frame, rows_of(evidence, hidden, frame.height, source.name)], how="horizontal")
+        )
     else:
         cells = source.cells(shown, step)
-        frame, records = cells.frame(), cells.count
-    frame = as_they_were(frame, types or {}, source.decimal)
-    n_records = int(records.sum())
+    n_records = int(cells.count.sum())
     if suppressed is not None:
-        said = frame.select(pl.any_horizontal(pl.col(q).cast(pl.String).ne_missing(suppressed) for q in quasi))
-        frame, records = frame.filter(said.to_series()), records[said.to_series().to_numpy()]
-    keys = compact(frame, quasi)
-    counted = encoded(frame, records, needed, source, domains)
+        cells = cells.only(_says_more_than(suppressed, cells, quasi))
+    records = cells.count
+    read = as_they_were(cells, types or {}, source.decimal)
+    labels, group = numbered({name: read[name] for name in quasi})
+    counted = encoded(read, records, needed, source, domains)
     untrue: list[str] = []
     if plan is not None:
         same = {c.name: counted[c.name][0] for c in needed if c.role not in KEYS}
-        untrue = untrue_cells(plan, source, frame, records, same)
+        untrue = untrue_cells(plan, source, labels, group, records, same)
     looked_at = {name: found for name, found in counted.items() if name in goal.columns or goal.joint}
-    stats, labels = recounted(keys, records, looked_at, goal, evidence.population, quasi, wildcard)
+    stats, labels = recounted(labels, group, records, looked_at, goal, evidence.population, wildcard)
     if goal.centre_columns:
         stats = replace(stats, distances=_distances(stats, labels, evidence, goal.centre_columns, source))
     people = 0 if stats.population is None else int(stats.population.sum())
@@ -170,30 +173,35 @@ def verify_table(
     return Verification(source.columns, n_records, sizes, verdicts, people, stats, labels, left_out, tuple(untrue))
 
 
-def as_they_were(frame: pl.DataFrame, types: Mapping[str, pl.DataType], decimal: str) -> pl.DataFrame:
-    """The table with the types that columns had in the input, where a file holds their texts."""
-    known = {name: t for name, t in types.items() if name in frame.columns and not is_text(t)}
-    return frame.with_columns(restored(n, frame.schema[n], t, decimal).alias(n) for n, t in known.items())
+def as_they_were(cells: Cells, types: Mapping[str, pl.DataType], decimal: str) -> ReadBack:
+    """What stands in the columns of a table, in the types that they had in the input, where a file holds their texts."""
+    return {name: _as_it_was(*cells.used(name), types.get(name), decimal) for name in cells.names}
 
 
 def encoded(
-    frame: pl.DataFrame,
+    read: ReadBack,
     records: Counts,
     needed: Sequence[Column],
     source: Source,
     domains: Mapping[str, Domain] | None = None,
 ) -> dict[str, tuple[Codes, Domain]]:
-    """The codes of columns of a published table, and what they mean: what they meant in the input if that is known."""
+    """The codes of columns of a published table, and what they mean: what they meant in the input if that is known.
+
+    What a text means is asked once per text, not once per row.
+    """
     counted: dict[str, tuple[Codes, Domain]] = {}
     for column in needed:
-        series = read_kind(frame[column.name], column, source)
+        values, code = read[column.name]
+        series = read_kind(values, column, source, distinct=column.name in source.columns)
         if domains is None or column.role in KEYS:  # people go under other numbers in each release
-            counted[column.name] = encode_sensitive(series, column, records)
-            continue
-        codes = encode_again(series, column, domains[column.name])
-        if codes.min(initial=0) < 0:
-            raise _failed(source.name, [f"'{column.name}' has values that the input does not have"])
-        counted[column.name] = codes, domains[column.name]
+            weights = np.bincount(code, records, len(values)).astype(np.int64)
+            codes, domain = encode_sensitive(series, column, weights)
+        else:
+            domain = domains[column.name]
+            codes = encode_again(series, column, domain)
+            if codes.min(initial=0) < 0:
+                raise _failed(source.name, [f"'{column.name}' has values that the input does not have"])
+        counted[column.name] = codes.astype(np.int32)[code], domain
     return counted
 
 
@@ -263,34 +271,61 @@ def _distances(
     return out
 
 
-def compact(frame: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
-    """Some columns, their texts as categories: the same groups for a fraction of the memory."""
-    texts = {name for name in columns if is_text(frame.schema[name])}
-    return pl.DataFrame(map_threads(lambda n: frame[n].cast(pl.Categorical) if n in texts else frame[n], columns))
+def _says_more_than(suppressed: str, cells: Cells, quasi: Sequence[str]) -> Flags:
+    """Which rows have something else than a text in some quasi-identifier."""
+    said = np.zeros(len(cells.count), np.bool_)
+    for name in quasi:
+        values, code = cells.used(name)
+        said |= values.cast(pl.String).ne_missing(suppressed).to_numpy()[code]
+    return said
+
+
+def _as_it_was(values: pl.Series, code: Codes, type_: pl.DataType | None, decimal: str) -> tuple[pl.Series, Codes]:
+    """Distinct values of a column, and which of them every row has; in the type that it had, if that was not text."""
+    if type_ is None or is_text(type_):
+        return values, code
+    typed = values.to_frame("value").select(restored("value", values.dtype, type_, decimal).alias("value"))
+    listed = typed.unique(maintain_order=True).with_row_index("place")
+    place = typed.join(listed, on="value", how="left", nulls_equal=True, maintain_order="left")["place"]
+    return listed["value"].alias(values.name), place.to_numpy().astype(np.int32)[code]
+
+
+def numbered(columns: ReadBack) -> tuple[pl.DataFrame, Codes]:
+    """The different rows of some columns, and which of them every row is; both found by Polars."""
+    words = pl.DataFrame([pl.Series(word) for word in as_words([(code, len(v)) for v, code in columns.values()])])
+    words.columns = keys = [f"_word{i}" for i in range(words.width)]
+    first = words.with_row_index("_row").unique(keys, keep="first", maintain_order=True)
+    numbered = first.select(keys).with_row_index("_group")
+    group = words.join(numbered, on=keys, how="left", maintain_order="left")["_group"].to_numpy().astype(np.int32)
+    at = first["_row"].to_numpy()
+    labels = [_compact(values.gather(code[at])).alias(name) for name, (values, code) in columns.items()]
+    return pl.DataFrame(labels), group
+
+
+def _compact(series: pl.Series) -> pl.Series:
+    """Texts as categories: the same groups for a fraction of the memory."""
+    return series.cast(pl.Categorical) if is_text(series.dtype) else series
 
 
 def recounted(
-    keys: pl.DataFrame,
+    labels: pl.DataFrame,
+    group: Codes,
     records: Counts,
     counted: Mapping[str, tuple[Codes, Domain]],
     goal: Goal,
     population: pl.DataFrame | None,
-    names: Sequence[str],
     wildcard: bool = False,
     tables: Mapping[str, Counts] | None = None,
 ) -> tuple[GroupStats, pl.DataFrame]:
-    """Number the groups, and gather the rows of each: row ``i`` of `keys` stands for ``records[i]`` records.
+    """Gather the rows of each group: row ``i`` stands for ``records[i]`` records of group ``group[i]``.
 
     Returns what was counted and the labels of the groups. Where these are not all rows of a table, `tables` says how
     often each value occurs in it.
     """
-    quasi = [f"_quasi{j}" for j in range(keys.width)]  # names of our own, whatever the columns are called
-    keys.columns = quasi
-    labels = keys.unique(maintain_order=True)
-    numbered = labels.with_row_index("_group")
-    found = keys.join(numbered, on=quasi, how="left", nulls_equal=True, maintain_order="left")["_group"]
-    group = found.to_numpy().astype(np.int32)
-    codes = {name: values.astype(np.int32) for name, (values, _) in counted.items()}
+    names = labels.columns
+    quasi = [f"_quasi{j}" for j in range(labels.width)]  # names of our own, whatever the columns are called
+    labels = labels.rename(dict(zip(names, quasi, strict=True)))
+    codes = {name: values for name, (values, _) in counted.items()}
     if wildcard:
         row, group = _could_be(labels, group)
         records, codes = records[row], {name: values[row] for name, values in codes.items()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,10 +17,11 @@ from tarnkappe.engines.ledger import LedgerKeeper
 from tarnkappe.errors import DataError
 from tarnkappe.groups import SUPPRESSED, Grouping
 from tarnkappe.io import Source, is_text
+from tarnkappe.io.coded import read_coded
 from tarnkappe.plan import Plan
 from tarnkappe.schema import KEYS, Column, Schema
 from tarnkappe.tally import Domain, Tally, count_cells, with_population
-from tarnkappe.threads import map_threads
+from tarnkappe.threads import Aside, map_threads
 
 #: Records per batch when rewriting: large enough for speed, small enough to keep labels cheap.
 BATCH = 1 << 20
@@ -42,39 +44,54 @@ class MemoryEngine(Engine):
         self, source: Source, schema: Schema, aside: Sequence[Column] = (), population: Source | None = None
     ) -> Tally:
         """Encode whole columns, and count their cells."""
-        hidden = [c for c in aside if c.name not in schema.published]
-        frame = source.read([*schema.published, *(c.name for c in hidden)])
-        if frame.height == 0:
+        if source.n_rows == 0:
             raise DataError("E402", "the data have no records", where=source.name)
-        self._carried = frame.select(_compact(frame[c.name]) for c in schema.with_role("sensitive", "keep"))
+        hidden = [c for c in aside if c.name not in schema.published]
+        names = [*schema.published, *(c.name for c in hidden)]
+        sample = source.sample(names, _SAMPLE)
+        repeating = [n for n in schema.published if is_text(sample.schema[n]) and sample[n].n_unique() < _SAMPLE // 4]
+        coded, frame = read_coded(source, names, repeating)
+        carried = [c.name for c in schema.with_role("sensitive", "keep")]
+        self._carried = pl.DataFrame([coded[x].texts() if x in coded else frame[x] for x in carried])
         self._hidden = frame.select(_hide(frame[c.name]) if c.role in KEYS else frame[c.name] for c in hidden)
         public = pl.DataFrame() if population is None else population.read([c.name for c in schema.quasi])
-        others, n = {name: _examples(frame[name]) for name in frame.columns}, frame.height
+        others = {name: _examples(sample[name]) for name in names}
         texts = {series.name: series for series in frame}
         del frame  # texts take more than all that follows: each goes when it is encoded
 
-        def encode(column: Column) -> tuple[NDArray[Any], Domain]:
-            series = read_kind(texts.pop(column.name), column, source)
+        def encode(column: Column) -> tuple[NDArray[Any], NDArray[Any], Domain]:
+            """The codes of records, of the people of a public table, and what they mean."""
+            found, weights = coded.get(column.name), None
+            if found is None:
+                series = read_kind(texts.pop(column.name), column, source)
+            else:
+                series, weights = read_kind(found.values, column, source, distinct=True), found.counts
+            own, where = len(series), source.name
             if column.role != "quasi":
-                return encode_sensitive(series, column)
-            where = source.name
-            if population is not None:
-                series = stacked(series, read_kind(public[column.name], column, population))
-                where = f"{where} or {population.name}"
-            return encode_quasi(series, column, schema.missing_rule, others, where, decimal=source.decimal)
+                codes, domain = encode_sensitive(series, column, weights)
+            else:
+                if population is not None:
+                    people = read_kind(public[column.name], column, population)
+                    series, where = stacked(series, people), f"{where} or {population.name}"
+                    if weights is not None:
+                        weights = np.append(weights, np.ones(len(people), np.int64))
+                codes, domain = encode_quasi(
+                    series, column, schema.missing_rule, others, where, weights, decimal=source.decimal
+                )
+            return codes[:own] if found is None else codes[:own][found.code], codes[own:], domain
 
         quasi = map_threads(encode, schema.quasi)
         counted = map_threads(encode, [*schema.sensitive, *aside])
-        domains = [domain for _, domain in quasi]
+        domains = [domain for *_, domain in quasi]
         tally, self._cell = count_cells(
-            [codes[:n] for codes, _ in quasi],
-            [codes for codes, _ in counted],
+            [codes for codes, *_ in quasi],
+            [codes for codes, *_ in counted],
             domains,
-            [domain for _, domain in counted],
+            [domain for *_, domain in counted],
         )
         if population is None:
             return tally
-        people, _ = count_cells([codes[n:] for codes, _ in quasi], [], domains, [])
+        people, _ = count_cells([codes for _, codes, _ in quasi], [], domains, [])
         tally, moved = with_population(tally, people)
         self._cell = moved[self._cell]
         return tally
@@ -88,18 +105,21 @@ class MemoryEngine(Engine):
             keeper.enter(self._cell, group, self._carried)
             ledger = keeper.closed()
         order = rng.permutation(np.flatnonzero(group != SUPPRESSED))
-        labels = plan.shown(schema)
-        for start in range(0, len(order), BATCH):
-            at = order[start : start + BATCH]
-            groups = group[at]
-            batch = pl.DataFrame(
-                {
-                    name: labels[name].at(groups) if name in labels else self._carried[name].gather(at)
-                    for name in plan.columns(schema)
-                }
-            )
+        labels, names = plan.shown(schema), plan.columns(schema)
+
+        def carried(name: str, at: NDArray[np.int64]) -> pl.Series:
+            column = self._carried[name].gather(at)
             # Whether texts are kept as categories is decided by records that may not be published.
-            writer.write(batch.cast({pl.Categorical: pl.String}) if plan.goal.is_mechanism else batch)
+            return column.cast(pl.String) if plan.goal.is_mechanism and is_text(column.dtype) else column
+
+        with Aside() as aside:  # a batch is written while the next one is made
+            for start in range(0, len(order), BATCH):
+                at = order[start : start + BATCH]
+                groups = group[at]
+                batch = pl.DataFrame(
+                    {name: labels[name].at(groups) if name in labels else carried(name, at) for name in names}
+                )
+                aside(partial(writer.write, batch))
         witness = self._hidden.select(
             _redrawn(series, rng).gather(order) if schema[series.name].role in KEYS else series.gather(order)
             for series in self._hidden
@@ -132,13 +152,6 @@ def _redrawn(numbers: pl.Series, rng: np.random.Generator) -> pl.Series:
     return pl.Series(numbers.name, rng.permutation(len(numbers))[numbers.to_numpy()])
 
 
-def _compact(series: pl.Series) -> pl.Series:
-    """A text column with few values as categories, which are cheap to reorder; the writer lists only those in use."""
-    few = series.head(_SAMPLE).n_unique() < _SAMPLE // 4
-    return series.cast(pl.Categorical) if series.dtype == pl.String and few else series
-
-
 def _examples(series: pl.Series) -> list[str]:
     """A bounded list of distinct values, enough to recognise a taxonomy that belongs to another column."""
-    head = series.head(_SAMPLE)
-    return head.drop_nulls().unique().cast(pl.String).head(1000).to_list() if is_text(head.dtype) else []
+    return series.drop_nulls().unique().cast(pl.String).head(1000).to_list() if is_text(series.dtype) else []

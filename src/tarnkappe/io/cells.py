@@ -22,15 +22,13 @@ if TYPE_CHECKING:
 #: Rows per batch that Polars hands over.
 BATCH = 1 << 20
 
-#: Rows that wait before they are grouped: they take eight bytes per word of their key.
-_WAITING = 1 << 22
+#: Words that wait before their rows are grouped; they take eight bytes each.
+_WAITING = 1 << 24
 
 #: Rows looked at to guess how many bits the values of a column need.
 _SAMPLE = 50_000
 
 _WORD_BITS = 63
-
-_ONE = pl.lit(1, pl.Int64).alias("n")
 
 #: Called with the rows dealt with so far, and how many there are.
 Step = Callable[[int, int], None]
@@ -63,6 +61,33 @@ class Cells:
     def frame(self) -> pl.DataFrame:
         """The distinct rows as a table, without their counts."""
         return pl.DataFrame([self.column(name) for name in self.names])
+
+    @classmethod
+    def of_rows(cls, rows: pl.DataFrame) -> Cells:
+        """The rows of a table, each by itself, even if others look like it.
+
+        >>> Cells.of_rows(pl.DataFrame({"a": ["x", None, "x"]})).codes.tolist()
+        [[1], [0], [1]]
+        """
+        codes, values = np.zeros((rows.height, rows.width), np.int32), []
+        for j, column in enumerate(rows):
+            listed = column.unique(maintain_order=True).drop_nulls()
+            known = pl.DataFrame({"value": listed, "code": np.arange(1, len(listed) + 1, dtype=np.int32)})
+            found = column.alias("value").to_frame().join(known, on="value", how="left", maintain_order="left")
+            codes[:, j] = found["code"].fill_null(0).to_numpy()
+            values.append(pl.concat([pl.Series([None], dtype=listed.dtype), listed]).alias(column.name))
+        return cls(tuple(rows.columns), tuple(values), codes, np.ones(rows.height, np.int64))
+
+    def only(self, some: NDArray[np.bool_]) -> Cells:
+        """Some of the rows."""
+        return Cells(self.names, self.values, self.codes[some], self.count[some])
+
+    def used(self, name: str) -> tuple[pl.Series, NDArray[np.int32]]:
+        """The values of a column that occur, and which of them every row has."""
+        j = self.names.index(name)
+        codes, values = self.codes[:, j], self.values[j]
+        occurs = np.bincount(codes, minlength=len(values)) > 0
+        return values.filter(pl.Series(occurs)), (np.cumsum(occurs, dtype=np.int32) - np.int32(1))[codes]
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,19 +169,21 @@ class RowCounter:
         parts: list[pl.DataFrame] = []
         counted: list[pl.DataFrame] = []
         waiting = done = known = 0
-        for batch in self.source.batches(self._coding.names, self._coding.types, [*words, _ONE]):
+        for batch in self.source.batches(self._coding.names, self._coding.types, words):
             parts.append(batch)
-            waiting += batch.height
+            waiting += batch.height * batch.width
             done += batch.height
             if waiting >= _WAITING:
-                counted.append(_grouped(parts, names))
+                counted.append(_counted(parts, names))
                 parts, waiting = [], 0
-                if sum(part.height for part in counted) > 2 * known + _WAITING:
+                if sum(part.height for part in counted) > 2 * known + _WAITING // 4:
                     counted = [_grouped(counted, names)]
                     known = counted[0].height
             if self._step is not None:
                 self._step(done, self.source.n_rows)
-        grouped = _grouped([*counted, *parts], names)
+        if parts:
+            counted.append(_counted(parts, names))
+        grouped = counted[0] if len(counted) == 1 else _grouped(counted, names)
         return grouped.select(names), grouped["n"].to_numpy()
 
     def again(self, further: Sequence[str]) -> Iterator[tuple[NDArray[np.int32], pl.DataFrame]]:
@@ -303,6 +330,15 @@ class Coding:
         if self._known is not None:
             return self._known[name]
         return self._listed[name] if name in self._listed else self._categories[name].to_series()
+
+
+def _counted(parts: list[pl.DataFrame], names: list[str]) -> pl.DataFrame:
+    """The distinct rows of words and how often each occurs; single words are sorted, which is swiftest."""
+    rows = pl.concat(parts)
+    if len(names) > 1:
+        return rows.lazy().group_by(names).agg(pl.len().cast(pl.Int64).alias("n")).collect(engine="streaming")
+    runs = rows.to_series().sort().rle().struct
+    return pl.DataFrame({names[0]: runs.field("value"), "n": runs.field("len").cast(pl.Int64)})
 
 
 def _grouped(parts: list[pl.DataFrame], names: list[str]) -> pl.DataFrame:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import gc
 import os
 import shutil
 import tempfile
@@ -10,6 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
 import numba
+from numba.core import event
 
 if TYPE_CHECKING:
     from numba.core.dispatcher import Dispatcher
@@ -37,6 +39,33 @@ try:
     numba.njit(cache=True)(_probe)
 except RuntimeError:  # nothing can be written beside the package or at home, and Numba would refuse every kernel
     _keep_in_private_folder()
+
+
+class _Uncollected(event.Listener):
+    """Keeps Python's collector from running while Numba compiles, which leaves many objects and hardly any garbage.
+
+    Numba compiles one kernel at a time, whatever the thread, and those it calls as parts of it.
+    """
+
+    def __init__(self) -> None:
+        """Nothing is being compiled."""
+        self._depth, self._was_on = 0, False
+
+    def on_start(self, event: event.Event) -> None:
+        """A kernel is compiled from now on."""
+        if self._depth == 0:
+            self._was_on = gc.isenabled()
+            gc.disable()
+        self._depth += 1
+
+    def on_end(self, event: event.Event) -> None:
+        """It is done, or has failed."""
+        self._depth -= 1
+        if self._depth == 0 and self._was_on:
+            gc.enable()
+
+
+event.register("numba:compile", _Uncollected())  # type: ignore[no-untyped-call]
 
 
 def kernel(function: F) -> Dispatcher[F]:

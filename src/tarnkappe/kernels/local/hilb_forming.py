@@ -21,6 +21,7 @@ from tarnkappe.kernels.widths import Ruler, widen, widened
 Pieces = tuple[Codes, Codes, Counts, int]
 
 _NEVER = np.iinfo(np.int64).max
+_TOP = np.iinfo(np.int32).max  # asked for inside a kernel, it would be compiled
 
 
 class Queues(NamedTuple):
@@ -72,7 +73,7 @@ def _close(
     """Write down a group of `n` runs, `times` times; it becomes one with the group before if both look the same."""
     changed = False
     for j in range(rows.shape[1]):
-        low, high = np.iinfo(np.int32).max, -1
+        low, high = _TOP, -1
         for i in range(n):
             v = rows[runs[i], j]
             if v != wild[j]:
@@ -309,7 +310,7 @@ def _form_ahead(
                     offers[n_offers], bound[n_offers] = head[v], 0.0
                     n_offers += 1
         for j in range(low.size):
-            low[j], high[j] = np.iinfo(np.int32).max, -1
+            low[j], high[j] = _TOP, -1
         while n < l or due > 0:
             best, least = -1, np.inf
             if n == 0 and (due < l or total[value[along[first]]] == groups):

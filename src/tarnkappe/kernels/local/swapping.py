@@ -170,7 +170,8 @@ def swap_pass(
     size, total = np.zeros(n_groups, np.int64), np.empty(n_groups, np.float64)
     edges = np.empty((n_groups, rows.shape[1], _EDGES), np.int32)
     given = (ruler, rows, value, cell, quota, group, n_pieces, window)
-    pieces, swaps = _swap(*given, head, before, after, size, total, edges)
+    slack, measured, changes = np.empty(len(rows)), np.full(len(rows), -1, np.int64), np.zeros(n_groups, np.int64)
+    pieces, swaps = _swap(*given, head, before, after, size, total, edges, slack, measured, changes)
     return int(pieces), int(swaps)
 
 
@@ -190,10 +191,15 @@ def _swap(
     size: Counts,
     total: Floats,
     edges: Codes,
+    slack: Floats,
+    measured: Counts,
+    changes: Counts,
 ) -> tuple[int, int]:
     """Do what `swap_pass` does.
 
     The pieces of a group are a list from `head` on; `head` is -1, `size` is 0 and the rest of the room may be anything.
+    `slack` is what a piece that leaves could gain at most in its group, `measured` after how many `changes` of it that
+    was found: -1 and 0 in the beginning.
     """
     capacity, q = rows.shape
     for i in range(n_pieces):
@@ -205,8 +211,6 @@ def _swap(
             _find(ruler, rows, head, after, g, j, edges)
             total[g] += width(ruler, j, edges[g, j, _LOW], edges[g, j, _HIGH])
     swaps, pieces = 0, n_pieces
-    # What a piece that leaves could gain at most in its group, and after how many exchanges of it that was measured.
-    slack, measured, changes = np.empty(capacity, np.float64), np.full(capacity, -1, np.int64), np.zeros_like(size)
     for a in range(n_pieces):
         best, most = n_pieces, 1e-12  # nobody; rounding is no gain
         g = group[a] + 0
