@@ -1,15 +1,18 @@
 """Whether any algorithm has a cliff: CPU seconds, loss and peak memory from 3 000 records to a million.
 
-    python bench/no_cliff.py [--algorithms mondrian,hilb] [--goals k,k+l,k+t] [--most 300000] [--again] [--limit 60]
+    python bench/no_cliff.py [--algorithms mondrian,hilb] [--goals k,k+l,k+t] [--most 300000] [--again] [--jobs 2]
+                             [--results FILE]
 
 Every registered algorithm that needs no parameter, with three goals: k-anonymity (k = 10) alone, with 5-diverse
 occupations, with 0.3-close ones. Generalisation gets eight quasi-identifiers of the generated census, microaggregation
-six numbers in clusters. Each algorithm has a process of its own for each goal, which goes from size to size with a
-limit of CPU seconds for each; they are those of the decide step, without compiling. A million records are measured only
-where 300 000 promise less than a minute. Up to 300 000 records all of it takes about an hour and a half of CPU.
+six numbers in clusters. Each algorithm has a process of its own, which goes from size to size and from goal to goal;
+CPU seconds are those of the decide step, without compiling, and the peak of memory begins anew for each. A million
+records are measured only where 300 000 promise less than a minute. What is far over a limit is stopped; what is just
+over it is measured once more, and the least CPU counts, because noise only ever adds.
 
 Writes one JSON line per measurement to ``results/no-cliff.jsonl`` and goes on where it was stopped; ``--again``
-measures what is asked for anew. The table and the plot are ``results/no-cliff.md`` and ``results/no-cliff.svg``.
+measures what is asked for anew. The table and the plot stand beside it, as ``.md`` and ``.svg``. ``--jobs 2`` measures
+two algorithms at a time.
 
 Exit code 1 if 3.3 times the records cost more than 5 times the CPU (8 times, if an algorithm is documented as
 quadratic), if 100 000 records take more than 20 CPU seconds, or if something failed.
@@ -19,13 +22,16 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
 import signal
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
+from tempfile import TemporaryFile
+from threading import Lock
 from typing import Any, NamedTuple
 
 import no_cliff_figures
@@ -43,6 +49,12 @@ MOST_SECONDS, AT_RECORDS, A_MINUTE = 20.0, 100_000, 60.0
 
 #: Less than this is mostly what any run costs, whatever its size.
 NOTHING = 0.5
+
+#: What takes so many times what it may is stopped.
+BEYOND_DOUBT = 2.0
+
+#: CPU seconds that an algorithm takes for all sizes and goals, where nothing is known about it.
+TYPICAL = 60.0
 
 #: Records of the run that compiles everything first.
 WARM = 600
@@ -74,7 +86,13 @@ def largest(algorithm: str) -> int | None:
     return algorithm_class(algorithm).most_records
 
 
-def measure(algorithm_name: str, goal_name: str, sizes: Sequence[int], limit: int) -> Iterator[Row]:
+def allowed(rows: int, before: float | None, quadratic: bool) -> float:
+    """The CPU seconds that a size may take, given those of the size before it."""
+    by_step = MOST_SECONDS if before is None else (QUADRATIC_FACTOR if quadratic else FACTOR) * max(before, NOTHING)
+    return by_step if quadratic or rows > AT_RECORDS else min(by_step, MOST_SECONDS)
+
+
+def measure(algorithm_name: str, goal_name: str, sizes: Sequence[int], before: float | None) -> Iterator[Row]:
     """Decide once for each size, in this process, after a small run that compiles everything."""
     import numpy as np
 
@@ -94,18 +112,33 @@ def measure(algorithm_name: str, goal_name: str, sizes: Sequence[int], limit: in
         act(_tally(WARM, numbers), goal, rng=np.random.default_rng(1))
     for rows in sizes:
         tally = _tally(rows, numbers)
-        used = resource.getrusage(resource.RUSAGE_SELF)
-        end = int(used.ru_utime + used.ru_stime) + limit + 1
-        resource.setrlimit(resource.RLIMIT_CPU, (end, resource.RLIM_INFINITY))
+        most = allowed(rows, before, algorithm.most_records is not None)
+        work = partial(act, tally, goal)
         try:
             algorithm.require_kept(goal)
-            made, _, cpu = timed(lambda: act(tally, goal, rng=np.random.default_rng(1)))  # noqa: B023
+            with within(BEYOND_DOUBT * most):
+                made, _, cpu = timed(lambda: work(rng=np.random.default_rng(1)))  # noqa: B023
+            if cpu > most:
+                with within(BEYOND_DOUBT * most):
+                    cpu = min(cpu, timed(lambda: work(rng=np.random.default_rng(1)))[2])  # noqa: B023
         except JobError as error:
             yield {"refused": error.code}
             return
-        resource.setrlimit(resource.RLIMIT_CPU, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        before = cpu
         row = {"cpu": round(cpu, 3), "peak_mb": round(peak_mb()), "cells": tally.n_cells}
         yield {**row, **_loss(tally, goal, made)}
+
+
+@contextmanager
+def within(seconds: float) -> Iterator[None]:
+    """End this process if the work takes more CPU seconds; its peak of memory begins anew."""
+    with suppress(OSError):  # only Linux can forget the peak
+        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
 
 
 def _loss(tally: Any, goal: Any, made: Any) -> Row:
@@ -145,16 +178,53 @@ def _tally(rows: int, numbers: bool) -> Any:
     return MemoryEngine().count(source, job.schema(source.columns))
 
 
-def in_process(algorithm: str, goal: str, sizes: Sequence[int], limit: int) -> list[Row]:
-    """The measurements of some sizes in a process of their own; the last one says so if it did not come to its end."""
-    part = ("--part", algorithm, "--goals", goal, "--sizes", ",".join(map(str, sizes)), "--limit", str(limit))
-    done = subprocess.run([sys.executable, __file__, *part], capture_output=True, text=True, check=False)
-    found = [dict(json.loads(line)) for line in done.stdout.splitlines()]
-    if done.returncode == -signal.SIGXCPU:
-        found.append({"stopped": limit})
-    elif done.returncode:
-        found.append({"error": (done.stderr.strip().splitlines() or [f"ended with {done.returncode}"])[-1][:60]})
-    return found
+class Todo(NamedTuple):
+    """Sizes of one goal that are to be measured, and the CPU seconds of the size before them, where they are known."""
+
+    goal: str
+    sizes: tuple[int, ...]
+    before: float | None
+
+
+def part(algorithm: str, todo: Sequence[Todo]) -> None:
+    """Print what is measured: a line when something begins, and one when it is done."""
+    for goal, sizes, before in todo:
+        measurements = measure(algorithm, goal, sizes, before)
+        for rows in sizes:
+            print(json.dumps({"goal": goal, "rows": rows}), flush=True)
+            row = next(measurements)
+            print(json.dumps(row, default=float), flush=True)
+            following = next((n for n in sizes if n > rows), None)
+            if following is None or not worth_a_try(row, following):
+                break
+
+
+def in_process(algorithm: str, todo: Sequence[Todo]) -> Iterator[tuple[Key, Row]]:
+    """What is measured in a process of its own, as soon as it is; another one goes on after a goal that ended it."""
+    asked = [sys.executable, __file__, "--part", algorithm, "--todo", json.dumps(todo)]
+    with (
+        TemporaryFile("w+") as errors,
+        subprocess.Popen(asked, stdout=subprocess.PIPE, stderr=errors, text=True) as process,
+    ):
+        assert process.stdout is not None
+        key: Key | None = None
+        for line in process.stdout:
+            row = json.loads(line)
+            if key is None:
+                key = Key(algorithm, **row)
+            else:
+                yield key, row
+                key = None
+        code = process.wait()
+        errors.seek(0)
+        said = [f"ended with {code}", *errors.read().strip().splitlines()]
+    if code == 0:
+        return
+    key = key or Key(algorithm, todo[0].goal, todo[0].sizes[0])
+    yield key, {"stopped": True} if code == -signal.SIGPROF else {"error": said[-1][:60]}
+    left = [one for one in todo if GOALS.index(one.goal) > GOALS.index(key.goal)]
+    if left:
+        yield from in_process(algorithm, left)
 
 
 def read(path: Path) -> dict[Key, Row]:
@@ -175,28 +245,44 @@ def worth_a_try(before: Row | None, rows: int) -> bool:
     return rows <= SIZES[-2] or before["cpu"] * STEP < A_MINUTE
 
 
-def measured(wanted: Iterable[tuple[str, str]], sizes: Sequence[int], limit: int, known: dict[Key, Row]) -> None:
-    """Measure what is not known yet, and write every line as soon as it is."""
-    for algorithm, goal in wanted:
-        todo = [rows for rows in sizes if Key(algorithm, goal, rows) not in known]
-        before = [Key(algorithm, goal, rows) for rows in sizes if todo and rows < todo[0]]
-        if not todo or not worth_a_try(known[before[-1]] if before else None, todo[0]):
-            continue
-        for rows, row in zip(todo, in_process(algorithm, goal, todo, limit), strict=False):
-            known[Key(algorithm, goal, rows)] = row
-            line = json.dumps({**Key(algorithm, goal, rows)._asdict(), **row})
-            with RESULTS.open("a", encoding="utf-8") as file:
-                file.write(line + "\n")
-            print(line, flush=True)
+def missing(algorithm: str, goals: Sequence[str], sizes: Sequence[int], known: Mapping[Key, Row]) -> list[Todo]:
+    """What is not known yet and worth a try."""
+    todo = []
+    for goal in goals:
+        new = tuple(rows for rows in sizes if Key(algorithm, goal, rows) not in known)
+        before = [known[Key(algorithm, goal, rows)] for rows in sizes if new and rows < new[0]]
+        if new and worth_a_try(before[-1] if before else None, new[0]):
+            todo.append(Todo(goal, new, before[-1]["cpu"] if before else None))
+    return todo
 
 
-def part(algorithm: str, goal: str, sizes: Sequence[int], limit: int) -> None:
-    """Print what is measured, a line for each size that is worth a try."""
-    found = measure(algorithm, goal, sizes, limit)
-    for row, following in zip(found, [*sizes[1:], None], strict=False):
-        print(json.dumps(row, default=float), flush=True)
-        if following is not None and not worth_a_try(row, following):
-            return
+class Progress:
+    """Writes every measurement down as soon as it is there, and tells how far all of it has come."""
+
+    def __init__(self, path: Path, known: dict[Key, Row], expected: Mapping[str, float]) -> None:
+        self._path, self._known, self._expected = path, known, dict(expected)
+        self._of, self._cpu, self._lock = len(expected), 0.0, Lock()
+
+    def measure(self, algorithm: str, todo: Sequence[Todo]) -> None:
+        """Measure an algorithm."""
+        for key, row in in_process(algorithm, todo):
+            with self._lock:
+                self._known[key] = row
+                self._cpu += row.get("cpu", 0.0)
+                line = json.dumps({**key._asdict(), **row})
+                with self._path.open("a", encoding="utf-8") as file:
+                    file.write(line + "\n")
+                print(line, flush=True)
+        with self._lock:
+            del self._expected[algorithm]
+            done, rest = self._of - len(self._expected), sum(self._expected.values())
+            print(f"{done} of {self._of} algorithms, {self._cpu:.0f} CPU s; about {rest:.0f} to go", file=sys.stderr)
+
+
+def expected(names: Sequence[str], earlier: Mapping[Key, Row]) -> dict[str, float]:
+    """About how many CPU seconds each algorithm will take: as many as last time."""
+    taken = {name: sum(r.get("cpu", 0.0) for key, r in earlier.items() if key.algorithm == name) for name in names}
+    return {name: cpu or TYPICAL for name, cpu in taken.items()}
 
 
 def cliffs(found: dict[Key, Row], quadratic: dict[str, int | None]) -> list[str]:
@@ -207,7 +293,7 @@ def cliffs(found: dict[Key, Row], quadratic: dict[str, int | None]) -> list[str]
         if "error" in row:
             out.append(f"{what}: {row['error']}")
         elif "stopped" in row:
-            out.append(f"{what}: not finished in {row['stopped']} CPU s")
+            out.append(f"{what}: stopped, far over its limit")
         if "cpu" not in row:
             continue
         if quadratic[key.algorithm] is None and key.rows == AT_RECORDS and row["cpu"] > MOST_SECONDS:
@@ -222,29 +308,31 @@ def cliffs(found: dict[Key, Row], quadratic: dict[str, int | None]) -> list[str]
 
 
 def main() -> int:
-    """Measure, draw and judge; or measure one thing in a process of its own."""
+    """Measure, draw and judge; or measure one algorithm in a process of its own."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--algorithms", help="names with commas between them; all unless given")
     parser.add_argument("--goals", default=",".join(GOALS))
     parser.add_argument("--most", type=int, default=SIZES[-1], help="records of the largest table")
-    parser.add_argument("--limit", type=int, default=60, help="CPU seconds of one measurement")
     parser.add_argument("--again", action="store_true", help="measure anew what is known")
+    parser.add_argument("--jobs", type=int, default=1, help="algorithms that are measured at a time")
+    parser.add_argument("--results", type=Path, default=RESULTS, help="the file of measurements")
     parser.add_argument("--part", help=argparse.SUPPRESS)
-    parser.add_argument("--sizes", help=argparse.SUPPRESS)
+    parser.add_argument("--todo", help=argparse.SUPPRESS)
     given = parser.parse_args()
-    goals = given.goals.split(",")
     if given.part:
-        part(given.part, goals[0], [int(n) for n in given.sizes.split(",")], given.limit)
+        part(given.part, [Todo(*one) for one in json.loads(given.todo)])
         return 0
     names = given.algorithms.split(",") if given.algorithms else with_defaults()
-    wanted = [(name, goal) for name in names for goal in goals]
+    goals = given.goals.split(",")
     sizes = [n for n in SIZES if n <= given.most]
-    known = read(RESULTS)
-    if given.again:
-        known = {key: row for key, row in known.items() if (key.algorithm, key.goal) not in wanted}
-    measured(wanted, sizes, given.limit, known)
-    chosen = {key: row for key, row in known.items() if (key.algorithm, key.goal) in wanted and key.rows in sizes}
-    no_cliff_figures.write(known, RESULTS.with_suffix(".md"), RESULTS.with_suffix(".svg"))
+    earlier = read(given.results)
+    known = {k: r for k, r in earlier.items() if not (given.again and k.algorithm in names and k.goal in goals)}
+    todo = {name: left for name in names if (left := missing(name, goals, sizes, known))}
+    progress = Progress(given.results, known, expected(list(todo), earlier))
+    with ThreadPoolExecutor(given.jobs) as pool:
+        list(pool.map(progress.measure, todo, todo.values()))
+    chosen = {k: r for k, r in known.items() if k.algorithm in names and k.goal in goals and k.rows in sizes}
+    no_cliff_figures.write(known, given.results.with_suffix(".md"), given.results.with_suffix(".svg"))
     wrong = cliffs(chosen, {name: largest(name) for name in names})
     print(*wrong, sep="\n", file=sys.stderr)
     return 1 if wrong else 0

@@ -26,7 +26,7 @@ def _text(row: Mapping[str, Any] | None) -> str:
     if "cpu" in row:
         shown = {"gcp": "{:.4f}, ", "sse": "{:.2f} %, "}.get(row["metric"], "")  # tables of their own lose neither
         return f"{row['cpu']:.2g} s, {shown.format(row['loss'])}{row['peak_mb']} MB"
-    return f"stopped after {row['stopped']} s" if "stopped" in row else str(row.get("refused") or "failed")
+    return "stopped" if "stopped" in row else str(row.get("refused") or "failed")
 
 
 def _table(found: Mapping[Any, Mapping[str, Any]]) -> str:

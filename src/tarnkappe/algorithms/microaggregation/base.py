@@ -29,8 +29,9 @@ from tarnkappe.threads import map_threads
 #: Sizes of groups that are tried where a goal asks for more than a size.
 _SIZES = 2
 
-#: If so many groups of MDAV become one on average, any method would be much the same.
-_POOLED = 8
+#: If so many groups of MDAV become one on average, or groups are so many times as large as they need be, the goal says
+#: what they are, and any method would be much the same.
+_POOLED, _SWOLLEN = 8, 64
 
 
 @dataclass(frozen=True)
@@ -100,14 +101,15 @@ class Microaggregation(Algorithm):
 
         If it asks for more than a size, small groups mostly fall short, and pooling them one by one costs more than to
         form larger ones in the first place. MDAV, which is fast, tells which sizes are cheapest. Where even then nearly
-        all groups have to be pooled, it hardly matters how they were formed, and those of MDAV will do.
+        all groups have to be pooled, or are very large, it hardly matters how they were formed, and those of MDAV will
+        do.
         """
         k = min(records.goal.min_size, records.n)
         if records.goal.decided_by_size:
             return self._partitioned(records, k, rng)
         found = []
         for trial in _cheapest(_trials(records, k)):
-            if trial.pooled >= _POOLED:
+            if trial.pooled >= _POOLED or trial.size >= _SWOLLEN * k:
                 found.append(trial.group)
                 continue
             group = self._partitioned(records, trial.size, rng)

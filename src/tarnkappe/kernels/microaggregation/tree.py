@@ -21,7 +21,8 @@ class Boxes(NamedTuple):
     """Boxes around the means of groups: that of node 1 holds all, those of 2v and 2v + 1 the halves of that of node v.
 
     The last half of the nodes are the leaves; `leaf` says in which of them a group is. A box may be too large, but not
-    too small. No group in a box has fewer points than the `fewest` of the box.
+    too small. No group in a box has fewer points than the `fewest` of the box. Boxes that wait to be opened are on the
+    `stack`, with their distance `away` from the point that is looked around.
     """
 
     order: Codes
@@ -30,6 +31,7 @@ class Boxes(NamedTuple):
     high: Floats
     fewest: Counts
     stack: Counts
+    away: Floats
 
 
 @kernel
@@ -52,6 +54,21 @@ def widen(boxes: Boxes, leaf: int, point: Floats) -> None:
         for j in range(point.size):
             boxes.low[v, j] = min(boxes.low[v, j], point[j])
             boxes.high[v, j] = max(boxes.high[v, j], point[j])
+        v //= 2
+
+
+@kernel
+def count_again(boxes: Boxes, leaf: int, size: Counts) -> None:
+    """The fewest points of a group in a leaf, and in all boxes above it, after groups there have grown or gone."""
+    n, count = boxes.order.size, boxes.low.shape[0] // 2
+    fewest = np.int64(np.iinfo(np.int32).max)
+    for p in range(n * leaf // count, n * (leaf + 1) // count):
+        if size[boxes.order[p]] > 0:
+            fewest = min(fewest, size[boxes.order[p]])
+    v = count + leaf
+    while v > 0 and boxes.fewest[v] != fewest:
+        boxes.fewest[v] = fewest
+        fewest = min(fewest, boxes.fewest[v ^ 1]) if v > 1 else fewest
         v //= 2
 
 
@@ -79,7 +96,7 @@ def boxes_of(mean: Floats, size: Counts, chosen: Codes, leaf: Codes) -> Boxes:
         for j in range(d):
             low[v, j] = min(low[2 * v, j], low[2 * v + 1, j])
             high[v, j] = max(high[2 * v, j], high[2 * v + 1, j])
-    return Boxes(order, leaf, low, high, fewest, np.empty(_DEEPEST, np.int64))
+    return Boxes(order, leaf, low, high, fewest, np.empty(_DEEPEST, np.int64), np.empty(_DEEPEST))
 
 
 @kernel
@@ -96,9 +113,11 @@ def _outside(boxes: Boxes, v: int, point: Floats) -> float:
 def _open(boxes: Boxes, v: int, point: Floats, held: int) -> int:
     """Put the halves of a box on the stack, the nearer one on top; how many boxes it holds then."""
     first, second = 2 * v, 2 * v + 1
-    if _outside(boxes, first, point) < _outside(boxes, second, point):
-        first, second = second, first
+    far, near = _outside(boxes, first, point), _outside(boxes, second, point)
+    if far < near:
+        first, second, far, near = second, first, near, far
     boxes.stack[held], boxes.stack[held + 1] = first, second
+    boxes.away[held], boxes.away[held + 1] = far, near
     return held + 2
 
 
@@ -109,11 +128,11 @@ def nearest(boxes: Boxes, mean: Floats, point: Floats, best: int, least: float) 
     Only those that are nearer than `least`, the distance from the `best` so far, are looked for.
     """
     n, count = boxes.order.size, boxes.low.shape[0] // 2
-    boxes.stack[0], held = 1, 1
+    boxes.stack[0], boxes.away[0], held = 1, 0.0, 1
     while held > 0:
         held -= 1
         v = boxes.stack[held]
-        if _outside(boxes, v, point) > least:
+        if boxes.away[held] > least:
             continue
         if v < count:
             held = _open(boxes, v, point, held)
@@ -140,11 +159,12 @@ def cheapest(boxes: Boxes, mean: Floats, size: Counts, g: int, partner: Counts, 
     n, total, count = boxes.order.size, size.size, boxes.low.shape[0] // 2
     price[g] = np.inf
     boxes.stack[0], boxes.stack[1], held = 1, count + boxes.leaf[g], 2  # its own leaf first
+    boxes.away[0] = boxes.away[1] = 0.0
     while held > 0:
         held -= 1
         v = boxes.stack[held]
         share = size[g] * boxes.fewest[v] / (size[g] + boxes.fewest[v])
-        if _outside(boxes, v, mean[g]) * share > price[g]:
+        if boxes.away[held] * share > price[g]:
             continue
         if v < count:
             held = _open(boxes, v, mean[g], held)

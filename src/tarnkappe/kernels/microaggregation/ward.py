@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tarnkappe.arrays import Codes, Counts, Floats
+from tarnkappe.arrays import Codes, Counts, Flags, Floats
 from tarnkappe.kernels import kernel
-from tarnkappe.kernels.microaggregation.tree import boxes_of, cheapest, price_of, widen
+from tarnkappe.kernels.microaggregation.tree import Boxes, boxes_of, cheapest, count_again, price_of, widen
 
 #: Of more points than this, the two that are farthest apart are looked for by way of one of them.
 ALL_PAIRS = 4096
@@ -270,13 +270,22 @@ def _leave(queue: Queue, price: Floats, partner: Counts, g: int) -> None:
 
 
 @kernel
-def _waiting(queue: Queue, g: int) -> list[int]:
-    """Who waits for a group."""
-    out, i = [g for _ in range(0)], queue.first[g]
+def _mark_waiting(queue: Queue, g: int, marked: Flags) -> None:
+    """Mark those who wait for a group."""
+    i = queue.first[g]
     while i >= 0:
-        out.append(i)
+        marked[i] = True
         i = queue.after[i]
-    return out
+
+
+@kernel
+def _look_again(
+    queue: Queue, boxes: Boxes, mean: Floats, size: Counts, g: int, partner: Counts, price: Floats
+) -> None:
+    """Find the partner of a group anew."""
+    _leave(queue, price, partner, g)
+    cheapest(boxes, mean, size, g, partner, price)
+    _wait(queue, price, partner, g)
 
 
 @kernel
@@ -296,7 +305,8 @@ def _merge_nearest(points: Floats, members: Counts, k: int) -> Codes:
 
     Every pair that may be joined has a small group in it, so small groups alone remember the cheapest partner. A pair
     is joined because no cheaper one may be; then (Ward's prices are reducible) its union is no nearer to a third group
-    than its parts were. So nobody needs to look again but those whose partner was one of the two.
+    than its parts were. So nobody needs to look again but those whose partner was one of the two. These cannot find
+    anything cheaper than what they had, so they look when it is their turn by that price: many are joined before.
     """
     n, d = members.size, points.shape[1]
     mean, size, into = np.empty((n, d)), np.empty(n, np.int64), np.empty(n, np.int32)
@@ -311,6 +321,7 @@ def _merge_nearest(points: Floats, members: Counts, k: int) -> Codes:
     alive = _left(size)
     boxes = boxes_of(mean, size, alive, np.zeros(n, np.int32))
     queue = Queue(np.arange(n), np.arange(n), np.full(n, -1), np.full(n, -1), np.full(n, -1))
+    old = np.zeros(n, np.bool_)  # whose partner is no longer what it was
     for g in alive:
         if size[g] < k:
             cheapest(boxes, mean, size, g, partner, price)
@@ -318,9 +329,14 @@ def _merge_nearest(points: Floats, members: Counts, k: int) -> Codes:
     merged = 0
     while price[queue.heap[0]] < np.inf:
         g = queue.heap[0]
+        if old[g]:
+            old[g] = False
+            _look_again(queue, boxes, mean, size, g, partner, price)
+            continue
         h = partner[g]
         for i in (g, h):
             _leave(queue, price, partner, i)
+            _mark_waiting(queue, i, old)
         _join(mean, size, h, g)
         into[g] = h
         merged += 1
@@ -329,13 +345,11 @@ def _merge_nearest(points: Floats, members: Counts, k: int) -> Codes:
             boxes = boxes_of(mean, size, alive, boxes.leaf)
         else:
             widen(boxes, boxes.leaf[h], mean[h])
-        again = _waiting(queue, g) + _waiting(queue, h)
+            for i in (g, h):
+                count_again(boxes, boxes.leaf[i], size)
+        old[h] = False
         if size[h] < k:
-            again.append(h)
-        for i in again:
-            _leave(queue, price, partner, i)
-            cheapest(boxes, mean, size, i, partner, price)
-            _wait(queue, price, partner, i)
+            _look_again(queue, boxes, mean, size, h, partner, price)
     for i in range(n):
         root = i
         while into[root] != root:
@@ -363,14 +377,15 @@ def ward(points: Floats, k: int) -> Codes:
             continue
         members = order[begin:end].copy()
         first = _merge_nearest(points, members, k)
+        size = np.zeros(members.size, np.int64)
+        for i in range(members.size):
+            size[first[i]] += 1
         at = begin
         for g in range(members.size):
-            if first[g] != g:
-                continue
-            start = at
-            for i in range(members.size):
-                if first[i] == g:
-                    order[at] = members[i]
-                    at += 1
-            ends[start] = at
+            if size[g] > 0:
+                ends[at] = at + size[g]
+                at, size[g] = at + size[g], at
+        for i in range(members.size):
+            order[size[first[i]]] = members[i]
+            size[first[i]] += 1
     return group
