@@ -139,7 +139,9 @@ def write_companions(
                 writer.write(table)
 
 
-def _write_solutions(stage: Staging | RemoteStaging, release: Release, plan: AnyPlan | PartedPlan) -> Alternatives | None:
+def _write_solutions(
+    stage: Staging | RemoteStaging, release: Release, plan: AnyPlan | PartedPlan
+) -> Alternatives | None:
     """Write the nodes of the lattice with their figures, if the job asks for them; and tell the best of them."""
     which = release.job.output.solutions
     if which is None:

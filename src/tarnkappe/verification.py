@@ -32,7 +32,6 @@ from tarnkappe.tally import Domain
 from tarnkappe.truth import as_words, untrue_cells
 from tarnkappe.wording import count, figure, plural
 
-
 #: By column: the different values that stand in it, and which of them every row has.
 ReadBack = Mapping[str, tuple[pl.Series, Codes]]
 
@@ -174,7 +173,7 @@ def verify_table(
 
 
 def as_they_were(cells: Cells, types: Mapping[str, pl.DataType], decimal: str) -> ReadBack:
-    """What stands in the columns of a table, in the types that they had in the input, where a file holds their texts."""
+    """What stands in the columns of a table, in the types of the input where a file holds their texts."""
     return {name: _as_it_was(*cells.used(name), types.get(name), decimal) for name in cells.names}
 
 
