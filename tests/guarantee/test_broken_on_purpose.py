@@ -34,7 +34,7 @@ from tarnkappe import (
     TCloseness,
     run_job,
 )
-from tarnkappe import pipeline as pipeline_module
+from tarnkappe import deciding as deciding_module
 from tarnkappe import plan as plan_module
 from tarnkappe.criteria import Criterion, all_criteria
 from tarnkappe.engines import encode as encode_module
@@ -398,7 +398,7 @@ def test_giving_up_too_early_is_found_out(monkeypatch: Patch):
 
     monkeypatch.setattr(Datafly, "decide", give_up)
     assert run_and_check(hospital((KAnonymity(5),), Datafly())) is not None  # the package makes one group of all
-    monkeypatch.setattr(pipeline_module, "planned", no_last_resort)
+    monkeypatch.setattr(deciding_module, "planned", no_last_resort)
     with pytest.raises(AssertionError, match="gave up"):
         run_and_check(hospital((KAnonymity(5),), Datafly()))
 
