@@ -279,9 +279,7 @@ def _mark_waiting(queue: Queue, g: int, marked: Flags) -> None:
 
 
 @kernel
-def _look_again(
-    queue: Queue, boxes: Boxes, mean: Floats, size: Counts, g: int, partner: Counts, price: Floats
-) -> None:
+def _look_again(queue: Queue, boxes: Boxes, mean: Floats, size: Counts, g: int, partner: Counts, price: Floats) -> None:
     """Find the partner of a group anew."""
     _leave(queue, price, partner, g)
     cheapest(boxes, mean, size, g, partner, price)
