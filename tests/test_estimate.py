@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 import tarnkappe as tk
 from tarnkappe import pipeline
+from tarnkappe.algorithms import algorithm_class
 from tarnkappe.cli.app import app
 from tarnkappe.datasets import census, census_taxonomies
 
@@ -82,3 +83,13 @@ def test_an_estimate_does_not_take_the_overhead_of_a_small_sample_for_growth():
     taken = time.process_time() - start
     assert expected.seconds is not None
     assert expected.seconds < 6 * taken + 0.5
+
+
+@pytest.mark.parametrize("name", ["diameter-cover", "kanonymeans-star", "suppression-forest"])
+def test_check_says_what_is_quadratic_and_what_takes_more_records(name: str):
+    cls = algorithm_class(name)
+    checked = pipeline.check(job(name), census(100, seed=3))
+    told = cls().search_size(checked.tally)
+    assert "square of the records" in told
+    assert f"{cls.most_records} of them at most" in told
+    assert cls.for_more in told

@@ -33,8 +33,12 @@ def _beyond_groups(tally: Tally, goal: Goal) -> bool:
     return not goal.monotone or goal.scopes != {"group"} or tally.population is not None
 
 
-#: The first rule that applies and whose algorithm can keep the promise decides. None claims more than follows from how
-#: its algorithm works.
+#: From so many records in a group on, dividing the table loses less than growing groups of neighbours: on the generated
+#: census of 20 000 records 12 % less at k = 50, 15 % at k = 100, 14 % at k = 200; at k = 10 it loses 2 % more.
+_LARGE_GROUPS = 50
+
+#: The first rule that applies and whose algorithm can keep the promise decides. None claims more than was measured or
+#: follows from how its algorithm works.
 RULES = (
     Rule("sdgs", "only a mechanism can promise this", lambda a, t, g: g.is_mechanism),
     Rule("mdav", "centres were asked for, and it is quick at any size", lambda a, t, g: a.publish == "centres"),
@@ -47,6 +51,12 @@ RULES = (
         "best-first",
         "more than single groups decides about the criteria, and the lattice is too large for an exact search",
         lambda a, t, g: _beyond_groups(t, g),
+    ),
+    Rule(
+        "top-down-greedy",
+        f"groups have {_LARGE_GROUPS} records or more; where it was measured, such groups lost less when the table was "
+        "divided than when they were made of neighbours on a curve, as hilb does",
+        lambda a, t, g: g.decided_by_size and g.min_size >= _LARGE_GROUPS,
     ),
     Rule("hilb", "it starts from the groups of Mondrian, among others, and takes what loses least"),
     Rule("mondrian", "it can keep every promise about single groups"),

@@ -15,6 +15,7 @@ import tarnkappe as tk
 from tarnkappe.algorithms import all_algorithms
 from tarnkappe.choice import RULES
 from tarnkappe.cli.app import app
+from tarnkappe.datasets import census, census_taxonomies
 
 N = 300
 
@@ -40,6 +41,8 @@ SITUATIONS = [
     (tk.KAnonymity(5), {}, "hilb"),
     ([tk.KAnonymity(5), tk.LDiversity("illness", l=2)], {}, "hilb"),
     (tk.KAnonymity(40), {}, "hilb"),
+    (tk.KAnonymity(60), {}, "top-down-greedy"),
+    ([tk.KAnonymity(60), tk.LDiversity("illness", l=2)], {}, "hilb"),
     (tk.KAnonymity(5), {"publish": "centres"}, "mdav"),
     ([tk.KAnonymity(2), tk.AverageRisk(0.1)], {}, "flash"),
 ]
@@ -73,10 +76,23 @@ def test_check_and_the_internal_report_say_what_is_chosen_and_why(tmp_path: Path
     assert "hilb: it starts from the groups" in report.read_text("utf-8")
 
 
-@pytest.mark.parametrize("k", [5, 40])
+@pytest.mark.parametrize("k", [5, 40, 60])
 def test_what_is_chosen_loses_no_more_than_mondrian(k: int):
     chosen = job(tk.KAnonymity(k)).anonymize(table(), seed=1)
     quick = tk.Job(columns=chosen.job.columns, criteria=tk.KAnonymity(k), algorithm="mondrian").anonymize(
         table(), seed=1
     )
     assert chosen.score("gcp") <= quick.score("gcp")
+
+
+def test_large_groups_are_made_by_dividing_and_lose_less_than_neighbours_on_a_curve():
+    people, taxonomies = census(3000, seed=1), census_taxonomies()
+    quasi = {"age": tk.numeric(), **{c: taxonomies[c] for c in ("education", "marital-status", "race", "sex")}}
+
+    def made(algorithm: str) -> tk.Release:
+        asked = tk.Job(quasi=quasi, drop="rest", criteria=tk.KAnonymity(100), algorithm=algorithm)
+        return asked.anonymize(people, seed=1)
+
+    chosen = made("auto")
+    assert "hilb does" in chosen.private_manifest["search"]["chosen"]
+    assert chosen.score("gcp") < made("hilb").score("gcp")

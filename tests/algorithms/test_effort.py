@@ -6,16 +6,20 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+import polars as pl
 import pytest
 
-from tarnkappe import Job, KAnonymity, numeric
+from tarnkappe import Job, KAnonymity, intervals, numeric
 from tarnkappe.algorithms.effort import Effort, Improving, with_effort
 from tarnkappe.algorithms.multidimensional.mondrian import Mondrian
 from tarnkappe.algorithms.watch import Watch
 from tarnkappe.errors import JobError
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping
+from tarnkappe.metrics import metric_named
 from tarnkappe.params import bind, json_schema
+from tarnkappe.pipeline import check
+from tarnkappe.plan import Plan
 from tarnkappe.tally import Tally
 
 
@@ -81,3 +85,34 @@ def test_a_watch_ends_a_search_when_its_time_is_over():
     late = Watch(seconds=0.0)
     assert late.over
     assert late.stopped
+
+
+COUNTED = {
+    "genetic": ("generations", {"quick": 10, "normal": 40, "best": 320}),
+    "iyengar": ("generations", {"quick": 12, "normal": 50, 0.1: 5}),
+}
+
+
+def decided(name: str, effort: str | float) -> Plan:
+    rng = np.random.default_rng(5)
+    people = pl.DataFrame({f"q{j}": rng.integers(0, 40, 240) for j in range(3)})
+    quasi = {f"q{j}": intervals(5, 20) for j in range(3)}
+    job = Job(quasi=quasi, criteria=[KAnonymity(4)], algorithm=name, effort=effort)
+    tally = check(job, people).tally
+    return Plan.of(tally, job.goal, job.algorithm.decide(tally, job.goal, rng=np.random.default_rng(1)))
+
+
+@pytest.mark.parametrize("name", COUNTED)
+def test_what_counts_generations_breeds_as_many_as_the_effort_says(name: str):
+    note, expected = COUNTED[name]
+    for effort, generations in expected.items():
+        assert decided(name, effort).grouping.notes[note] == generations
+
+
+@pytest.mark.parametrize("name", ["tarn", "kanonymeans", "kanonymeans-star", "best-first"])
+def test_more_effort_never_loses_more(name: str):
+    def loss(effort: str) -> float:
+        return metric_named("gcp" if name == "best-first" else "sse").score(decided(name, effort))
+
+    assert loss("best") <= loss("normal") <= loss("quick") * 1.02
+    assert loss("best") == loss("best"), "counted in work, so the same seed gives the same groups"

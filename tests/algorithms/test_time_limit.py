@@ -98,6 +98,31 @@ def test_whenever_it_is_stopped_the_result_is_valid(name: str, times: int):
     stopped_after(times, name)
 
 
+@pytest.mark.parametrize("name", ["tarn", "kanonymeans", "kanonymeans-star"])
+def test_what_improves_groups_that_it_has_ends_with_them(name: str):
+    asked = tk.Job(quasi={f"q{j}": tk.numeric() for j in range(COLUMNS)}, criteria=[tk.KAnonymity(5)], algorithm=name)
+    tally = check(asked, table().drop("illness")).tally
+    grouping = decide_in_time(asked.algorithm, tally, asked.goal, np.random.default_rng(1), Asked(1))
+    assert f"groups of {name}" in str(grouping.notes["stopped"])
+    Plan.of(tally, asked.goal, grouping)
+
+
+@pytest.mark.parametrize("algorithm", ["iyengar", {"name": "mdav", "refine": True}])
+def test_what_asks_about_groups_until_the_end_keeps_those_that_it_has(algorithm: object):
+    asked = job(algorithm)
+    tally = check(asked, table()).tally
+
+    def decided(watch: Asked) -> Grouping:
+        return decide_in_time(asked.algorithm, tally, asked.goal, np.random.default_rng(1), watch)
+
+    whole = Asked(10**6)
+    decided(whole)
+    asked_for = 10**6 - whole.left
+    grouping = decided(Asked(asked_for * 3 // 4))
+    assert f"groups of {asked.algorithm.name}" in str(grouping.notes["stopped"])
+    Plan.of(tally, asked.goal, grouping)
+
+
 def test_what_has_found_nothing_gives_way_to_what_is_quick():
     release = job("flash", time_limit="0.0001s").anonymize(table(), seed=1)
     assert "groups of mondrian" in release.private_manifest["search"]["stopped"]

@@ -62,9 +62,11 @@ class Algorithm(Declared, ABC):
     #: around the cells of their groups, and how one group is recoded says nothing about the next.
     decides_parts: ClassVar[bool] = False
 
-    #: The most records it takes, where more would take too long, and the name of one that takes more.
+    #: The most records it takes, where its time may grow with their square, and the name of one that takes more.
     most_records: ClassVar[int | None] = None
     for_more: ClassVar[str] = "mondrian"
+    #: Whether it asks the watch itself wherever it could end; others are ended where they ask the goal about groups.
+    asks_watch: ClassVar[bool] = False
     #: Who looks after the search; no parameter, and no part of what an algorithm is.
     watch: Watch = field(default=NOBODY, kw_only=True, compare=False, repr=False)
 
@@ -116,8 +118,12 @@ class Algorithm(Declared, ABC):
         return referring(self, "sensitive", "counted")
 
     def search_size(self, tally: Tally) -> str:
-        """What it searches among, in words."""
-        return f"groups of {plural(tally.n_cells, 'cell')}"
+        """What it searches among, in words, and how many records it takes where that is limited."""
+        among = f"groups of {plural(tally.n_cells, 'cell')}"
+        if self.most_records is None:
+            return among
+        slow = "slow, at worst with the square of the records"
+        return f"{among}; {slow}, so {self.most_records} of them at most (for more: {self.for_more})"
 
     def memory(self, tally: Tally) -> int:
         """About how many bytes it takes besides its working arrays: the cells it decides about."""
@@ -148,7 +154,7 @@ class Algorithm(Declared, ABC):
             raise JobError(
                 "E111",
                 f"{self.name} would take too long: it is for at most {self.most_records} records",
-                hint=f"Choose another algorithm:  algorithm: {{name: {self.for_more}}}.",
+                hint=say("Choose another algorithm:  {}", algorithm(self.for_more)),
             )
         foreign = [c for c in goal.criteria if c.decided_on not in self.scopes]
         if foreign:

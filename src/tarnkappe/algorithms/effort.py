@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from tarnkappe.algorithms.base import Algorithm
 from tarnkappe.errors import JobError
@@ -44,7 +45,12 @@ NORMAL = Effort(1.0)
 
 @dataclass(frozen=True)
 class Improving(Algorithm):
-    """An algorithm that can go on improving what it has found."""
+    """An algorithm that can go on improving what it has found.
+
+    Where it has a parameter that counts its work, such as generations, that is what it does at normal effort.
+    """
+
+    asks_watch: ClassVar = True
 
     effort: str | float = param(
         "normal",

@@ -8,7 +8,6 @@ import numpy as np
 
 from tarnkappe.algorithms.base import Algorithm
 from tarnkappe.algorithms.ceilings import decide_below_ceilings
-from tarnkappe.algorithms.effort import Improving
 from tarnkappe.algorithms.multidimensional.mondrian import Mondrian
 from tarnkappe.algorithms.watch import TimeOver, Watch
 from tarnkappe.errors import JobError, LimitError
@@ -28,7 +27,7 @@ def decide_in_time(algorithm: Algorithm, tally: Tally, goal: Goal, rng: np.rando
     pieces of work, and are ended there: a search of the lattice with the best node so far, one that has nothing yet in
     favour of Mondrian, which is quick at any size. A kernel that is at work is not interrupted.
     """
-    paced = goal if isinstance(algorithm, Improving) else Goal(goal.criteria, goal.max_suppressed, watch.pause)
+    paced = goal if algorithm.asks_watch else Goal(goal.criteria, goal.max_suppressed, watch.pause)
     by = algorithm.name
     try:
         grouping = decide_below_ceilings(algorithm.watched(watch), tally, paced, rng)

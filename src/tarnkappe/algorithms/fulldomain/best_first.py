@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from tarnkappe.algorithms.effort import Improving
 from tarnkappe.algorithms.fulldomain.base import FullDomainSearch
 from tarnkappe.algorithms.fulldomain.lattice import Node
 from tarnkappe.algorithms.fulldomain.search import Search
@@ -16,7 +17,7 @@ from tarnkappe.params import param
 
 
 @dataclass(frozen=True)
-class BestFirst(FullDomainSearch):
+class BestFirst(FullDomainSearch, Improving):
     """Check nodes in the order of the least they can lose, until the best found cannot be beaten or the patience ends.
 
     A node's bound is its loss if nothing had to be suppressed; it never falls when generalising. Nodes wait in a heap
@@ -40,8 +41,15 @@ class BestFirst(FullDomainSearch):
     title: ClassVar = "Best-first search"
     summary: ClassVar = "For very large lattices: the best node within a number of checks, and how far it may be off."
     keeps_all_nodes: ClassVar = False
+    asks_watch: ClassVar = False
 
-    checks: int = param(20_000, doc="How many nodes may be looked at before the best so far is taken.", ge=1)
+    checks: int = param(
+        20_000, doc="How many nodes may be looked at before the best so far is taken, at normal effort.", ge=1
+    )
+
+    @property
+    def _checks(self) -> int:
+        return self.work.of_usual(self.checks)
 
     def run(self, search: Search, rng: np.random.Generator) -> dict[str, Note]:
         """Search until the bound meets the best score, or the checks are used up."""
@@ -50,10 +58,10 @@ class BestFirst(FullDomainSearch):
         waiting = [(bound(lattice.low), lattice.low)]
         seen = {lattice.low}
         search.check(lattice.high)
-        if 2 * lattice.n_nodes > self.checks:
+        if 2 * lattice.n_nodes > self._checks:
             self._descend(search)
         taken = 0  # nodes that were ruled out already cost little, but there may be very many of them
-        while waiting and waiting[0][0] <= search.threshold and search.n_checked + taken < self.checks:
+        while waiting and waiting[0][0] <= search.threshold and search.n_checked + taken < self._checks:
             _, node = heappop(waiting)
             taken += 1
             if not (ruled_out >= node).all(axis=1).any():
@@ -78,7 +86,7 @@ class BestFirst(FullDomainSearch):
         """Specialise the best release found so far, again and again, until half of the checks are used up."""
         waiting = [(*Search.rank(search.check(search.lattice.high)), search.lattice.high)]
         seen = {search.lattice.high}
-        while waiting and search.n_checked < self.checks // 2 and not self.watch.over:
+        while waiting and search.n_checked < self._checks // 2 and not self.watch.over:
             node = heappop(waiting)[-1]
             for special in search.lattice.predecessors(node):
                 if special in seen:

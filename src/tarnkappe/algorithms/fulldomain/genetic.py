@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from tarnkappe.algorithms.effort import Improving
 from tarnkappe.algorithms.fulldomain.base import FullDomainSearch
 from tarnkappe.algorithms.fulldomain.lattice import Node
 from tarnkappe.algorithms.fulldomain.search import Search
@@ -16,7 +17,7 @@ from tarnkappe.params import param
 
 
 @dataclass(frozen=True)
-class LevelGenetic(FullDomainSearch):
+class LevelGenetic(FullDomainSearch, Improving):
     """Breed nodes: good ones are crossed column by column and some of their levels changed, generation by generation.
 
     A chromosome has one level per quasi-identifier. The first generation holds the bottom, the top, the nodes between
@@ -35,9 +36,10 @@ class LevelGenetic(FullDomainSearch):
     title: ClassVar = "Genetic search on levels"
     summary: ClassVar = "Breeds level vectors; for lattices too large to search, not optimal."
     keeps_all_nodes: ClassVar = False
+    asks_watch: ClassVar = False
 
     population: int = param(60, doc="Nodes in a generation.", ge=4)
-    generations: int = param(40, doc="Number of generations.", ge=1)
+    generations: int = param(40, doc="Number of generations at normal effort.", ge=1)
     mutation: float = param(0.1, doc="Probability that a level moves by one step.", ge=0, le=1)
 
     def run(self, search: Search, rng: np.random.Generator) -> dict[str, Note]:
@@ -47,7 +49,8 @@ class LevelGenetic(FullDomainSearch):
         ladder = np.rint(low + shares * (high - low)).astype(np.int64)
         random = rng.integers(low, high + 1, (self.population - len(ladder), len(low)))
         nodes = np.vstack([ladder, random])
-        for _ in range(self.generations):
+        generations = self.work.of_usual(self.generations)
+        for _ in range(generations):
             fitness = self._fitness(search, nodes)
             ranked = nodes[np.argsort(fitness, kind="stable")]
             parents = np.unique(ranked, axis=0, return_index=True)[1]
@@ -59,7 +62,7 @@ class LevelGenetic(FullDomainSearch):
             moves = rng.choice([-1, 1], children.shape) * (rng.random(children.shape) < self.mutation)
             nodes = np.vstack([elite, np.clip(children + moves, low, high)])
         self._fitness(search, nodes)
-        return {"optimal": False, "generations": self.generations}
+        return {"optimal": False, "generations": generations}
 
     @staticmethod
     def _fitness(search: Search, nodes: np.ndarray[tuple[int, ...], np.dtype[np.int64]]) -> Floats:

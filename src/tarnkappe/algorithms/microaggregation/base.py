@@ -17,6 +17,7 @@ from tarnkappe.algorithms.microaggregation.in_blocks import blocks_of, in_halves
 from tarnkappe.algorithms.microaggregation.records import Records
 from tarnkappe.algorithms.microaggregation.refinement import refined
 from tarnkappe.algorithms.steps.units import deal_out, project, tidy
+from tarnkappe.algorithms.watch import TimeOver
 from tarnkappe.arrays import Codes, Floats
 from tarnkappe.errors import JobError, did_you_mean
 from tarnkappe.goal import Goal
@@ -135,8 +136,11 @@ class Microaggregation(Algorithm):
         if records.goal.decided_by_size:
             k = min(records.goal.min_size, records.n)
             return refined(records.points, [group], k, rng, seconds=self.seconds) if self.refine else group
-        group = divided(records, group)
-        return exchanged(records, group, rng) if self.refine else group
+        try:
+            group = divided(records, group)
+            return exchanged(records, group, rng) if self.refine else group
+        except TimeOver:
+            return group  # which satisfies the goal already
 
     def _with_centres(self, tally: Tally, grouping: Grouping) -> Grouping:
         operators = operators_of(tally, self.aggregate, self.aggregates)

@@ -56,7 +56,9 @@ class KAnonyMeans(AnonymousMeans):
     title: ClassVar = "kAnonyMeans"
     summary: ClassVar = "Clusters of k-means, merged and split to groups of k to 2k - 1; strong on clustered data."
 
-    runs: int = param(5, doc="Number of runs from different centres, of which the best counts.", ge=1, kw_only=True)
+    runs: int = param(
+        5, doc="Number of runs from different centres, of which the best counts, at normal effort.", ge=1, kw_only=True
+    )
 
     @property
     def at_once(self) -> int:
@@ -66,9 +68,12 @@ class KAnonyMeans(AnonymousMeans):
     def partition(self, points: Floats, k: int, rng: np.random.Generator) -> Codes:
         """Groups of k to 2k - 1."""
         best, least = np.zeros(len(points), np.int32), np.inf
-        for done in range(0, self.runs, _AT_A_TIME):
-            starts = self._starts(points, k, min(_AT_A_TIME, self.runs - done), rng)
+        runs = self.work.of_usual(self.runs)
+        for done in range(0, runs, _AT_A_TIME):
+            starts = self._starts(points, k, min(_AT_A_TIME, runs - done), rng)
             group, loss = min(self._grouped(points, k, starts), key=lambda found: found[1])
             if loss < least:
                 best, least = group, loss
+            if self.watch.over:
+                break
         return best

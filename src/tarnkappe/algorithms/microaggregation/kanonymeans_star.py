@@ -62,7 +62,7 @@ class KAnonyMeansStar(AnonymousMeans):
     survivors: int = param(6, doc="How many of the best have children and live on; fewer than all.", ge=2, kw_only=True)
     mutations: int = param(7, doc="How many children of a generation are mutated.", ge=0, kw_only=True)
     strength: int = param(3, doc="How many centres of a mutated child become records at random.", ge=0, kw_only=True)
-    generations: int = param(30, doc="Number of generations at most.", ge=0, kw_only=True)
+    generations: int = param(30, doc="Number of generations at most, at normal effort.", ge=0, kw_only=True)
     patience: int = param(10, doc="Stop after so many generations that brought nothing better.", ge=1, kw_only=True)
     inherit: str = param(
         "means",
@@ -81,12 +81,12 @@ class KAnonyMeansStar(AnonymousMeans):
         survivors = min(self.survivors, self.population - 1)
         alive = self._born(points, k, self._starts(points, k, self.population, rng))
         idle = 0
-        for _ in range(self.generations):
+        for _ in range(self.work.of_usual(self.generations, least=0)):
             parents = sorted(alive, key=_loss)[:survivors]
             children = list(self._children(points, parents, self.population - survivors, rng))
             alive = [*parents, *self._born(points, k, children)]
             idle = 0 if min(map(_loss, alive)) < parents[0].loss else idle + 1
-            if idle == self.patience:
+            if idle == self.patience or self.watch.over:
                 break
         return min(alive, key=_loss).group
 

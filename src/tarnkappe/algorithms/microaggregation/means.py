@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
+from tarnkappe.algorithms.effort import Improving
 from tarnkappe.algorithms.microaggregation.base import Microaggregation
 from tarnkappe.arrays import Codes, Floats
 from tarnkappe.kernels.microaggregation.kmeans import AT_THE_END, CONVERGED, EVERY_ROUND, anonymous_means, spread_out
@@ -21,8 +23,10 @@ _INTERLEAVED = {"rounds": EVERY_ROUND, "converged": CONVERGED, "never": AT_THE_E
 
 
 @dataclass(frozen=True)
-class AnonymousMeans(Microaggregation):
+class AnonymousMeans(Microaggregation, Improving):
     """Groups from the clusters of k-means, with its parameters."""
+
+    asks_watch: ClassVar = False  # only where it has found groups already
 
     clusters: int = param(
         0, doc="With how many clusters k-means starts; 0: as many as there are groups of k.", ge=0, kw_only=True

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tarnkappe.algorithms.microaggregation.near import near
+from tarnkappe.algorithms.watch import NOBODY, Watch
 from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.kernels.microaggregation.blocks import split
 from tarnkappe.kernels.microaggregation.kicking import Seeds, kick
@@ -43,6 +44,7 @@ def refined(
     kicks: int = 0,
     seconds: float = 0.0,
     n_chains: int = 2,
+    watch: Watch = NOBODY,
 ) -> Codes:
     """Groups of k to 2k - 1 points with a small squared error, found from some partitions into groups of at least k.
 
@@ -65,7 +67,7 @@ def refined(
         found = [_descended(own, lists, halved(own, g, k), k) for g in starts]
         found.sort(key=lambda g: error(own, g))
     if kicks > 0 or seconds > 0:
-        found = [_kicked(own, lists, found, k, rng, kicks, seconds, n_chains)]
+        found = [_kicked(own, lists, found, k, rng, kicks, seconds, n_chains, watch)]
     out = np.empty(len(points), np.int32)
     out[order] = found[0]
     return out
@@ -80,6 +82,7 @@ def _kicked(
     kicks: int,
     seconds: float,
     n_chains: int,
+    watch: Watch,
 ) -> Codes:
     """What chains of kicks make of the best partitions."""
     best = found[0]
@@ -89,7 +92,7 @@ def _kicked(
         chains = [
             _Chain(own, lists, g, k, heat * error(own, best) / len(own), seeds[c : c + 1]) for c, g in enumerate(begun)
         ]
-        ends = map_threads(lambda c: c.run(round(kicks * share), seconds * share), chains)  # noqa: B023
+        ends = map_threads(lambda c: c.run(round(kicks * share), seconds * share, watch), chains)  # noqa: B023
         for end in ends:
             best = combined(own, best, end)
         begun = [best] * n_chains
@@ -171,12 +174,12 @@ class _Chain:
         self.reach = min(max(24 // k, 3), REACH, lists.shape[1])  # large groups are reached by few points
         self.at_once = max(1, 2000 // k**2)  # some hundredths of a second
 
-    def run(self, kicks: int, seconds: float) -> Codes:
-        """The groups after so many kicks or, if that is given, seconds."""
+    def run(self, kicks: int, seconds: float, watch: Watch) -> Codes:
+        """The groups after so many kicks or, if that is given, seconds; or when somebody says that it is time."""
         begin, done = monotonic(), 0
         while True:
             past = (monotonic() - begin) / seconds if seconds else done / kicks if kicks else 1.0
-            if past >= 1:
+            if past >= 1 or watch.over:
                 return numbered(self.partition.group)
             n = self.at_once if seconds else min(self.at_once, kicks - done)
             heat = self.heat * (1 - past)

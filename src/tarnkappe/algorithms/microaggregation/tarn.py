@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from tarnkappe.algorithms.effort import Improving
 from tarnkappe.algorithms.microaggregation.base import Microaggregation
 from tarnkappe.algorithms.microaggregation.blocks import BlockMDAV
 from tarnkappe.algorithms.microaggregation.records import Records
@@ -19,7 +20,7 @@ _KICKS, _MOST_KICKS = 25, 100_000
 
 
 @dataclass(frozen=True)
-class Tarn(Microaggregation):
+class Tarn(Microaggregation, Improving):
     r"""Search for the groups of least squared error from several starts, again and again after kicks.
 
     Starts are MDAV (in blocks, if there are many records) and halves of halves of all records. From each, records
@@ -50,10 +51,14 @@ class Tarn(Microaggregation):
     name: ClassVar = "tarn"
     title: ClassVar = "Tarn"
     summary: ClassVar = "Searches for groups of the least squared error; the lowest loss there is here."
+    asks_watch: ClassVar = False  # only where it has found groups already
 
     refine: bool = param(True, doc="Search for less loss; else the better start counts.", kw_only=True)
     kicks: int | None = param(
-        None, doc="Kicks of each of two searches; none: 25 for each group, 100 000 at most.", ge=0, kw_only=True
+        None,
+        doc="Kicks of each of two searches at normal effort; none: 25 for each group, 100 000 at most.",
+        ge=0,
+        kw_only=True,
     )
 
     def partition(self, points: Floats, k: int, rng: np.random.Generator) -> Codes:
@@ -62,7 +67,7 @@ class Tarn(Microaggregation):
         if not self.refine:
             return min(starts, key=lambda group: error(points, group))
         kicks = min(_KICKS * (len(points) // k), _MOST_KICKS) if self.kicks is None else self.kicks
-        return refined(points, starts, k, rng, kicks, self.seconds)
+        return refined(points, starts, k, rng, self.work.of_usual(kicks, least=0), self.seconds, watch=self.watch)
 
     def _partitioned(self, records: Records, k: int, rng: np.random.Generator) -> Codes:
         if records.goal.decided_by_size:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tarnkappe.algorithms.base import Algorithm
+from tarnkappe.algorithms.effort import Improving
 from tarnkappe.algorithms.subtree.candidates import Judge, Rows, Splits
 from tarnkappe.algorithms.subtree.costs import CellLossCost, ClassificationCost, Cost
 from tarnkappe.algorithms.subtree.enumeration import Enumeration
 from tarnkappe.algorithms.subtree.refinements import Refinements, Steps
+from tarnkappe.algorithms.watch import TimeOver
 from tarnkappe.arrays import Floats
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping
@@ -23,7 +25,7 @@ from tarnkappe.tally import Tally
 
 
 @dataclass(frozen=True)
-class Iyengar(Algorithm):
+class Iyengar(Improving):
     r"""Breed recodings: cross two good ones, flip some of their cuts, and keep the child if it beats the worst.
 
     A chromosome has one bit per cut of a numeric column and one per inner node of a taxonomy (set: the node is replaced
@@ -55,6 +57,7 @@ class Iyengar(Algorithm):
     title: ClassVar = "Iyengar's genetic algorithm"
     scheme: ClassVar = "subtree"
     summary: ClassVar = "Breeds subtree recodings of low loss; for tables with too many cuts for an exact search."
+    asks_watch: ClassVar = False  # what it has bred counts, wherever it is ended
 
     target: str | None = param(
         None,
@@ -62,7 +65,7 @@ class Iyengar(Algorithm):
         refers_to="counted",
     )
     population: int = param(40, doc="Number of recodings that are bred.", ge=2)
-    generations: int = param(50, doc="Stop after so many generations.", ge=1)
+    generations: int = param(50, doc="Stop after so many generations, at normal effort.", ge=1)
     patience: int | None = param(
         None, doc="Stop already after so many generations without a better recoding; never if not given.", ge=1
     )
@@ -78,14 +81,17 @@ class Iyengar(Algorithm):
         cost = loss if self.target is None else ClassificationCost(tally, self.target)
         herd = _Herd(tally, goal, space, cost, self.population, rng)
         bred = 0
-        while bred < self.generations and (self.patience is None or herd.idle < self.patience):
-            herd.breed()
-            bred += 1
+        generations = self.work.of_usual(self.generations)
+        with suppress(TimeOver):
+            while bred < generations and (self.patience is None or herd.idle < self.patience):
+                herd.breed()
+                bred += 1
         result = Enumeration(tally, goal, space, cost)
         for steps in herd.steps[np.argsort(herd.fitness, kind="stable")]:
             if math.isfinite(result.offer(steps)):
                 break
-        result.refine()
+        with suppress(TimeOver):
+            result.refine()
         return replace(result.grouping(), notes={"generations": bred, "cost": result.best * cost.scale})
 
 
