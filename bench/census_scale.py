@@ -3,7 +3,7 @@
     python bench/census_scale.py --rows 10000000 --l 10 --engine memory|streaming|spark [--algorithm anatomize]
 
 Makes the CSV if it is absent, runs the copy and the job in processes of their own, one after the other, and prints one
-JSON line: seconds by phase, seconds of the copy, their ratio, peak memory, iloss, verified.
+JSON line: seconds by phase, wall and CPU seconds of the job and of the copy, their ratio, peak memory, iloss, verified.
 """
 
 from __future__ import annotations
@@ -102,7 +102,8 @@ def main() -> None:
     if arguments.part is not None:
         facts = copy(path, arguments.format) if arguments.part == "copy" else release(path, arguments)
         used = [resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-        print(json.dumps({**facts, "peak_gb": round(max(used) / 1e6, 2)}))
+        cpu = sum(sum(resource.getrusage(who)[:2]) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+        print(json.dumps({**facts, "peak_gb": round(max(used) / 1e6, 2), "cpu": round(cpu, 1)}))
         return
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     plain, job = in_process("copy", sys.argv[1:]), in_process("release", sys.argv[1:])
@@ -118,6 +119,8 @@ def main() -> None:
                 "seconds": round(float(str(job["seconds"])), 1),
                 "copy_seconds": round(float(str(plain["seconds"])), 1),
                 "ratio": round(float(str(job["seconds"])) / float(str(plain["seconds"])), 2),
+                "cpu": job["cpu"],
+                "copy_cpu": plain["cpu"],
                 "peak_gb": job["peak_gb"],
                 "copy_peak_gb": plain["peak_gb"],
             }

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tarnkappe.arrays import Codes, Counts, Floats
-from tarnkappe.kernels.sorting import dense_ranks, pack, radix_argsort, unpack
+from tarnkappe.kernels.sorting import dense_ranks, pack, radix_argsort, ranks_by_place, unpack
 from tarnkappe.taxonomy.tree import Taxonomy
 
 _KEY_BITS = 63
@@ -360,47 +360,24 @@ def count_cells(
     columns = [*quasi, *sensitive]
     sizes = [d.size for d in (*quasi_domains, *sensitive_domains)]
     if prod(sizes) <= min(_PLACES * len(columns[0]), np.iinfo(np.int32).max):
-        return _counted_by_place(columns, tuple(quasi_domains), tuple(sensitive_domains), weights)
-    keys, width, readable = _pack_columns(columns, sizes)
-    cell, first = dense_ranks(keys, radix_argsort(keys, width))
-    quasi_codes = np.empty((len(first), len(quasi)), np.int32)
-    sensitive_codes = np.empty((len(first), len(sensitive)), np.int32)
-    if readable:
-        rest, bits = keys[first], np.array(_bits(sizes), np.int64)
-        unpack(rest, bits[len(quasi) :], sensitive_codes)
-        unpack(rest, bits[: len(quasi)], quasi_codes)
+        cell, codes = ranks_by_place(columns, sizes)
+        quasi_codes, sensitive_codes = (np.ascontiguousarray(c) for c in np.split(codes, [len(quasi)], axis=1))
     else:
-        for out, given in ((quasi_codes, quasi), (sensitive_codes, sensitive)):
-            for j, codes in enumerate(given):
-                out[:, j] = codes[first]
-    count = np.bincount(cell, weights, minlength=len(first)).astype(np.int64)
+        keys, width, readable = _pack_columns(columns, sizes)
+        cell, first = dense_ranks(keys, radix_argsort(keys, width))
+        quasi_codes = np.empty((len(first), len(quasi)), np.int32)
+        sensitive_codes = np.empty((len(first), len(sensitive)), np.int32)
+        if readable:
+            rest, bits = keys[first], np.array(_bits(sizes), np.int64)
+            unpack(rest, bits[len(quasi) :], sensitive_codes)
+            unpack(rest, bits[: len(quasi)], quasi_codes)
+        else:
+            for out, given in ((quasi_codes, quasi), (sensitive_codes, sensitive)):
+                for j, codes in enumerate(given):
+                    out[:, j] = codes[first]
+    count = np.bincount(cell, weights, minlength=len(quasi_codes)).astype(np.int64)
     tally = Tally(quasi_codes, sensitive_codes, count, tuple(quasi_domains), tuple(sensitive_domains))
     return tally, cell
-
-
-def _counted_by_place(
-    columns: Sequence[NDArray[Any]],
-    quasi_domains: tuple[Domain, ...],
-    sensitive_domains: tuple[Domain, ...],
-    weights: Counts | None,
-) -> tuple[Tally, Codes]:
-    """The same by a list of all cells there could be, if it is not much longer than the table: nothing is sorted."""
-    sizes = [d.size for d in (*quasi_domains, *sensitive_domains)]
-    place = columns[0].astype(np.int32)
-    for codes, size in zip(columns[1:], sizes[1:], strict=True):
-        place *= np.int32(size)
-        np.add(place, codes, out=place, casting="unsafe")
-    occurs = np.zeros(prod(sizes), np.bool_)
-    occurs[place] = True
-    cell: Codes = (np.cumsum(occurs, dtype=np.int32) - np.int32(1))[place]
-    rest, n = np.flatnonzero(occurs), len(quasi_domains)
-    quasi = np.empty((len(rest), n), np.int32)
-    sensitive = np.empty((len(rest), len(sizes) - n), np.int32)
-    for j in range(len(sizes) - 1, -1, -1):
-        (quasi if j < n else sensitive)[:, j if j < n else j - n] = rest % sizes[j]
-        rest //= sizes[j]
-    count = np.bincount(cell, weights, minlength=len(rest)).astype(np.int64)
-    return Tally(quasi, sensitive, count, quasi_domains, sensitive_domains), cell
 
 
 def with_population(tally: Tally, people: Tally) -> tuple[Tally, Codes]:

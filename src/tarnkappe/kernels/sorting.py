@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -63,6 +65,31 @@ def _number(
             groups += 1
         rank[at] = groups - 1
     return groups
+
+
+def ranks_by_place(
+    columns: Sequence[NDArray[Any]], sizes: Sequence[int]
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Number the distinct rows of columns of codes in lexicographic order: rank per row, and the codes of each rank.
+
+    All rows that there could be are listed, so nothing is sorted; there must be fewer than 2**31.
+
+    >>> rank, codes = ranks_by_place([np.array([1, 0, 1]), np.array([4, 5, 4])], [2, 6])
+    >>> rank.tolist(), codes.tolist()
+    ([1, 0, 1], [[0, 5], [1, 4]])
+    """
+    place = columns[0].astype(np.int32)
+    for codes, size in zip(columns[1:], sizes[1:], strict=True):
+        place *= np.int32(size)
+        np.add(place, codes, out=place, casting="unsafe")
+    occurs = np.zeros(prod(sizes), np.bool_)
+    occurs[place] = True
+    rest = np.flatnonzero(occurs)
+    out = np.empty((len(rest), len(sizes)), np.int32)
+    for j in range(len(sizes) - 1, -1, -1):
+        out[:, j] = rest % sizes[j]
+        rest //= sizes[j]
+    return (np.cumsum(occurs, dtype=np.int32) - np.int32(1))[place], out
 
 
 def pack(keys: NDArray[np.uint64], codes: NDArray[Any], bits: int) -> None:
