@@ -82,7 +82,7 @@ def test_a_ledger_without_room_publishes_nothing(tmp_path: Path, monkeypatch: py
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("tarnkappe.history.ledger._write", full)
+    monkeypatch.setattr("tarnkappe.history.ledger.write_privately", full)
     with pytest.raises(DataError, match="Nothing was published") as error:
         run_job(runs.job(tmp_path), runs.people(), tmp_path / "r1")
     assert error.value.code == "E444"

@@ -15,7 +15,6 @@ import hashlib
 import hmac
 import json
 import os
-import secrets
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
@@ -27,13 +26,12 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tarnkappe.errors import DataError, JobError
+from tarnkappe.history.ledger_files import as_parquet, beside, keep_locked, key_of, write_privately
 from tarnkappe.io.folders import ReleaseFolder, read_manifest
 from tarnkappe.io.staging import hidden_folders, require_apart
 
 #: What stands before the first line.
 _BEGINNING = "0" * 64
-
-_KEY_BYTES = 32
 
 #: Bytes of the keyed hash of a person: among ten million people, two share one with a chance of 1 to 400 000.
 _PERSON_BYTES = 8
@@ -109,7 +107,7 @@ class Ledger:
                 hint="history: {ledger: private/ledger.jsonl, subject: COLUMN}   (a file in a folder that is there)",
             ) from None
         try:
-            _lock(handle, place)
+            keep_locked(handle, place)
             yield cls.read(place, create=True)._settled()
         finally:
             os.close(handle)
@@ -118,17 +116,17 @@ class Ledger:
     def read(cls, path: str | Path, *, create: bool = False) -> Ledger:
         """Read a ledger and check its chain."""
         place = Path(path).expanduser().absolute()
-        there = place.exists() or _beside(place, "head").exists()
+        there = place.exists() or beside(place, "head").exists()
         if not there and not create:
             raise JobError(
                 "E107", "there is no ledger", where=str(place), hint="Give the file that the job names:  history.ledger"
             )
-        key = _key(place, there)
+        key = key_of(place, there)
         if not there:
-            _write(_beside(place, "head"), f"{_BEGINNING}\n".encode())
+            write_privately(beside(place, "head"), f"{_BEGINNING}\n".encode())
             return cls(place, key)
         try:
-            head = _beside(place, "head").read_text(encoding="ascii").strip()
+            head = beside(place, "head").read_text(encoding="ascii").strip()
             begun = place.exists() or head != _BEGINNING
             texts = place.read_text(encoding="utf-8").splitlines() if begun else []
         except (OSError, UnicodeDecodeError):
@@ -223,10 +221,10 @@ class Ledger:
         try:
             file = self._file(number)
             file.parent.mkdir(mode=0o700, exist_ok=True)
-            _write(file, _parquet(groups))
+            write_privately(file, as_parquet(groups))
             digest = hashlib.sha256(file.read_bytes()).hexdigest()
             line = self._line("release", folder, source, table, people, digest, asked, least, because=because)
-            _write(_beside(self.path, "announced"), _json(line).encode("ascii"))
+            write_privately(beside(self.path, "announced"), _json(line).encode("ascii"))
         except OSError as error:
             raise self._unwritten(error, "Nothing was published") from None
         return replace(self, announced=line)
@@ -237,7 +235,7 @@ class Ledger:
             return self
         try:
             entered = self._entered(self.announced)
-            _beside(self.path, "announced").unlink()
+            beside(self.path, "announced").unlink()
         except OSError as error:
             after = "The release has appeared, and the next run with this ledger enters it"
             raise self._unwritten(error, after) from None
@@ -246,7 +244,7 @@ class Ledger:
     def never_appeared(self) -> Ledger:
         """Forget what was announced."""
         if self.announced is not None:
-            _beside(self.path, "announced").unlink(missing_ok=True)
+            beside(self.path, "announced").unlink(missing_ok=True)
             self._file(self.announced.number).unlink(missing_ok=True)
         return replace(self, announced=None)
 
@@ -274,7 +272,7 @@ class Ledger:
 
     def _announcement(self) -> Line | None:
         """What was announced and is not entered."""
-        place = _beside(self.path, "announced")
+        place = beside(self.path, "announced")
         if not place.exists():
             return None
         try:
@@ -314,7 +312,7 @@ class Ledger:
             out.write(_json(line))
             out.flush()
             os.fsync(out.fileno())
-        _write(_beside(self.path, "head"), f"{line.seal}\n".encode())
+        write_privately(beside(self.path, "head"), f"{line.seal}\n".encode())
         return replace(self, lines=(*self.lines, line), announced=None)
 
     def _unwritten(self, error: OSError, after: str) -> DataError:
@@ -326,44 +324,11 @@ class Ledger:
         )
 
     def _file(self, number: int) -> Path:
-        return _beside(self.path, "people") / f"{number:06}.parquet"
-
-
-def _beside(path: Path, what: str) -> Path:
-    return path.with_name(f"{path.name}.{what}")
+        return beside(self.path, "people") / f"{number:06}.parquet"
 
 
 def _seal(key: bytes, line: Line) -> str:
     return hmac.digest(key, b"line\0" + line.text().encode("ascii"), "sha256").hex()
-
-
-def _key(path: Path, there: bool) -> bytes:
-    """The key of a ledger; a new one only for a new ledger."""
-    place = _beside(path, "key")
-    try:
-        key = bytes.fromhex(place.read_text(encoding="ascii").strip())
-    except FileNotFoundError:
-        key = b""
-    except (OSError, UnicodeDecodeError, ValueError):
-        raise _keyless(place, "cannot be read") from None
-    if key or there:
-        if len(key) != _KEY_BYTES:
-            raise _keyless(place, "is missing" if not key else "was changed")
-        return key
-    key = secrets.token_bytes(_KEY_BYTES)
-    handle = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(handle, "w", encoding="ascii") as file:
-        file.write(key.hex() + "\n")
-    return key
-
-
-def _keyless(place: Path, why: str) -> DataError:
-    return DataError(
-        "E441",
-        f"the key of the ledger {why}, and without it nobody can be recognised",
-        where=str(place),
-        hint="Take the key from a backup. A new ledger in another place knows nothing about the releases so far.",
-    )
 
 
 def _broken(path: Path, why: str) -> DataError:
@@ -374,43 +339,6 @@ def _broken(path: Path, why: str) -> DataError:
 
 def _json(line: Line) -> str:
     return json.dumps(asdict(line), sort_keys=True, ensure_ascii=True) + "\n"
-
-
-def _parquet(frame: pl.DataFrame) -> bytes:
-    from io import BytesIO
-
-    out = BytesIO()
-    frame.write_parquet(out)
-    return out.getvalue()
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Write a file that only its owner can read, whole or not at all."""
-    hidden = path.with_name(f".{path.name}.tmp")
-    hidden.unlink(missing_ok=True)
-    handle = os.open(hidden, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(handle, "wb") as out:
-        out.write(content)
-        out.flush()
-        os.fsync(out.fileno())
-    hidden.replace(path)
-
-
-def _lock(handle: int, place: Path) -> None:
-    """Keep others from making a release with this ledger until this one is in it."""
-    try:
-        import fcntl
-    except ImportError:  # not every system has locks that end with their process
-        return
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        raise DataError(
-            "E445",
-            "another run is making a release with this ledger",
-            where=str(place),
-            hint="Wait until it has ended.",
-        ) from None
 
 
 def plain(line: Line) -> dict[str, Any]:

@@ -198,12 +198,14 @@ class AdditiveNoise(ColumnsMask):
         """Numbers have moved by as much as noise of this variance moves them."""
         a, n_sigma = self.variance_share, SIGMAS
         for name in self.columns:
-            x, z = before.floats(name), after.floats(name)
-            known = ~np.isnan(x) & ~np.isnan(z)
-            x, z, n = x[known], z[known], int(known.sum())
             whole = self.keep_whole and is_whole(before.numbers(name))
             if self._bounded or whole:
                 continue
+            x, z = before.floats(name), after.floats(name)
+            if np.isnan(x.sum() + z.sum()):
+                known = ~np.isnan(x) & ~np.isnan(z)
+                x, z = x[known], z[known]
+            n = len(x)
             variance, shrunk = float(x.var()), math.sqrt(1 + a) if self.corrected else 1.0
             pull = abs(1 / shrunk - 1)
             expected = variance * (pull**2 + a / shrunk**2)

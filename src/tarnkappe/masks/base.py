@@ -64,6 +64,7 @@ class Columns:
         self.names = frozenset(source.columns)
         self._held = dict(held or {})
         self._numbers: dict[str, pl.Series] = {}
+        self._matrix: tuple[tuple[str, ...], Floats] = ((), np.zeros((0, 0)))
 
     @property
     def n(self) -> int:
@@ -98,9 +99,13 @@ class Columns:
         return self.numbers(name).cast(pl.Float64).fill_null(np.nan).to_numpy()
 
     def matrix(self, names: Sequence[str]) -> Floats:
-        """Several columns of numbers, side by side."""
-        self._read(names)
-        return np.column_stack([self.floats(name) for name in names])
+        """Several columns of numbers, side by side; whoever asks for the same ones again gets the same array."""
+        if self._matrix[0] != tuple(names):
+            self._read(names)
+            made = np.column_stack([self.floats(name) for name in names])
+            made.setflags(write=False)
+            self._matrix = tuple(names), made
+        return self._matrix[1]
 
     def codes(self, names: Sequence[str]) -> NDArray[np.int64]:
         """One number for every combination of values, from 0 on; all are 0 if there are no columns."""
