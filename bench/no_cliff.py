@@ -7,8 +7,8 @@ Every registered algorithm that needs no parameter, with three goals: k-anonymit
 occupations, with 0.3-close ones. Generalisation gets eight quasi-identifiers of the generated census, microaggregation
 six numbers in clusters. Who publishes tables that do not hide people gets the goals without k. Each algorithm has a
 process of its own, which goes from size to size and from goal to goal; CPU seconds are those of the decide step,
-without compiling, and the peak of memory begins anew for each. A million records are measured only where 300 000 promise less
-than a minute. What is far over a limit is stopped; what is just over it is measured once more, and the least CPU
+without compiling, and the peak of memory begins anew for each. A million records are measured only where 300 000
+promise less than a minute. What is far over a limit is stopped; what is just over it is measured once more, and the least CPU
 counts, because noise only ever adds.
 
 Writes one JSON line per measurement to ``results/no-cliff.jsonl`` and goes on where it was stopped; ``--again``
