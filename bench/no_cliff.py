@@ -8,8 +8,8 @@ occupations, with 0.3-close ones. Generalisation gets eight quasi-identifiers of
 six numbers in clusters. Who publishes tables that do not hide people gets the goals without k. Each algorithm has a
 process of its own, which goes from size to size and from goal to goal; CPU seconds are those of the decide step,
 without compiling, and the peak of memory begins anew for each. A million records are measured only where 300 000
-promise less than a minute. What is far over a limit is stopped; what is just over it is measured once more, and the least CPU
-counts, because noise only ever adds.
+promise less than a minute. What is far over a limit is stopped; what is just over it is measured once more, and the
+least CPU counts, because noise only ever adds.
 
 Writes one JSON line per measurement to ``results/no-cliff.jsonl`` and goes on where it was stopped; ``--again``
 measures what is asked for anew. The table and the plot stand beside it, as ``.md`` and ``.svg``. ``--jobs 2`` measures
