@@ -13,7 +13,7 @@ import pytest
 
 import tarnkappe as tk
 from tarnkappe.audit import audit
-from tarnkappe.errors import VerificationError
+from tarnkappe.errors import RefusedError, VerificationError
 from tarnkappe.io.databases import staging as staging_module
 from tarnkappe.io.databases.counts import CountedBack
 from tarnkappe.io.databases.source import OF_COUNTS, OF_ROWS
@@ -134,7 +134,8 @@ def test_papers_that_were_partly_removed_never_take_the_name_of_a_release(databa
         file.unlink()
     old.rename(old.with_name(re.sub(r"-\d+-", "-999999999-", old.name)))  # its process is dead
     monkeypatch.undo()
-    run_job(job_to(database, tmp_path / "papers"), overwrite=True)
+    with pytest.raises(RefusedError, match="E601"):
+        run_job(job_to(database, tmp_path / "papers"))
     assert audit(tmp_path / "papers").ok
     assert (tmp_path / "papers/do-not-share/job.yaml").is_file()
     assert [p.name for p in tmp_path.iterdir() if p.name.startswith(".")] == []
