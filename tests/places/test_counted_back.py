@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +13,7 @@ import pytest
 
 import tarnkappe as tk
 from tarnkappe.audit import audit
-from tarnkappe.errors import VerificationError
+from tarnkappe.errors import RefusedError, VerificationError
 from tarnkappe.io.databases import staging as staging_module
 from tarnkappe.io.databases.counts import CountedBack
 from tarnkappe.io.databases.source import OF_COUNTS, OF_ROWS
@@ -118,3 +120,22 @@ def test_the_rows_of_a_counted_table_are_all_of_its_rows(database):
         table.group_by("sex").len().iter_rows()
     )
     look.close()
+
+
+def test_papers_that_were_partly_removed_never_take_the_name_of_a_release(database, tmp_path, monkeypatch):
+    """A run that is killed while it removes the papers it replaced leaves some of them, with a digest that may fit."""
+    database.put("people", people())
+    run_job(job_to(database, tmp_path / "papers"))
+    removed = []
+    monkeypatch.setattr(shutil, "rmtree", lambda folder, **_: removed.append(Path(folder)))
+    run_job(job_to(database, tmp_path / "papers"), overwrite=True)
+    [old] = [folder for folder in removed if (folder / "public").is_dir()]
+    for file in (old / "do-not-share").iterdir():
+        file.unlink()
+    old.rename(old.with_name(re.sub(r"-\d+-", "-999999999-", old.name)))  # its process is dead
+    monkeypatch.undo()
+    with pytest.raises(RefusedError, match="E601"):
+        run_job(job_to(database, tmp_path / "papers"))
+    assert audit(tmp_path / "papers").ok
+    assert (tmp_path / "papers/do-not-share/job.yaml").is_file()
+    assert [p.name for p in tmp_path.iterdir() if p.name.startswith(".")] == []

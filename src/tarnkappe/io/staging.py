@@ -189,7 +189,18 @@ class Staging:
             else:
                 old.rename(self.target)
         for stale in abandoned(parent, _prefix(self.target, "tmp")):
-            shutil.rmtree(stale, ignore_errors=True)
+            self._drop(stale)
+        for rest in abandoned(parent, _prefix(self.target, "gone")):
+            shutil.rmtree(rest, ignore_errors=True)
+
+    def _drop(self, folder: Path) -> None:
+        """Remove a hidden folder under a name that nothing is taken from: whoever is killed meanwhile leaves a part."""
+        gone = self.target.with_name(f"{_prefix(self.target, 'gone')}{temporary_tag()}")
+        try:
+            folder.rename(gone)
+        except OSError:
+            gone = folder
+        shutil.rmtree(gone, ignore_errors=True)
 
     def _publish(self) -> None:
         folder = self.folder
@@ -236,7 +247,7 @@ class Staging:
                 old.rename(self.target)
                 raise
         _flush_to_disk(self.target.parent)
-        shutil.rmtree(old, ignore_errors=True)  # a remainder is removed by the next run
+        self._drop(old)  # a remainder is removed by the next run
 
     def _discard(self) -> None:
         """Remove everything this run made."""
