@@ -16,7 +16,7 @@ from tarnkappe.arrays import Codes, Floats
 from tarnkappe.params import param
 
 #: Kicks of a search unless given: for each group, and at most.
-_KICKS, _MOST_KICKS = 25, 100_000
+_KICKS, _MOST_KICKS = 25, 8_000
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Tarn(Microaggregation, Improving):
     Groups have k to 2k - 1 records. If the goal asks for more than a size, groups are formed by MDAV, pooled until they
     satisfy it, divided where they can be, and refined by moves that keep it.
 
-    A chain makes 25 kicks for each group that there could be, 100 000 at most, and depends on the seed only; or it
+    A chain makes 25 kicks for each group that there could be, 8 000 at most, and depends on the seed only; or it
     takes the `seconds` given. Everything else takes :math:`O(n \log n)`.
 
     References
@@ -56,7 +56,7 @@ class Tarn(Microaggregation, Improving):
     refine: bool = param(True, doc="Search for less loss; else the better start counts.", kw_only=True)
     kicks: int | None = param(
         None,
-        doc="Kicks of each of two searches at normal effort; none: 25 for each group, 100 000 at most.",
+        doc="Kicks of each of two searches at normal effort; none: 25 for each group, 8 000 at most.",
         ge=0,
         kw_only=True,
     )
