@@ -20,7 +20,7 @@ from tarnkappe.io.databases.base import MARK, Change, Look, change
 from tarnkappe.io.databases.counts import CountedBack
 from tarnkappe.io.databases.source import OF_COUNTS, OF_ROWS, DatabaseSource, as_csv, digest_told
 from tarnkappe.io.dialect import CsvDialect
-from tarnkappe.io.folders import ReleaseFolder, read_manifest
+from tarnkappe.io.folders import MANIFEST, PRIVATE, ReleaseFolder, read_manifest
 from tarnkappe.io.leftovers import temporary_tag
 from tarnkappe.io.sink import Format
 from tarnkappe.io.staging import Staging, hidden_folders
@@ -122,7 +122,8 @@ class DatabaseStaging(Staging):
         """First end what was killed after its tables had appeared: its papers are whole, and lack only their name."""
         for hidden in hidden_folders(self.target):
             told = read_manifest(ReleaseFolder(hidden).manifest)
-            if told is not None and told.get("sha256") == self._digest_there(told):
+            whole = read_manifest(hidden / PRIVATE / MANIFEST) is not None  # the private manifest is written last
+            if told is not None and whole and told.get("sha256") == self._digest_there(told):
                 self._take_name(hidden)
         super()._tidy(parent)
 
