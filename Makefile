@@ -26,7 +26,7 @@ demo: $(STAMP)  ## generate a census, anonymise it, verify it, write the report
 	$(BIN)/tarnkappe demo --overwrite
 
 test: $(DEV_STAMP)  ## the test suite
-	$(BIN)/python -m pytest --doctest-modules src
+	$(BIN)/python -m pytest -n 2 --dist loadfile --doctest-modules src
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 test-full: $(DEV_STAMP)  ## the test suite with the large grids, and its coverage

@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 
 #: One in so many combinations is in the usual suite.
-EVERY = 8
+EVERY = 12
 
 #: One in so many random examples, where a test asks for many.
-_EXAMPLES_IN = 4
+_EXAMPLES_IN = 6
 
 
 def examples(n: int) -> int:
     """How many random examples a test tries that asks for `n`."""
-    return n if os.environ.get("HYPOTHESIS_PROFILE") == "explore" else max(n // _EXAMPLES_IN, 15)
+    return n if os.environ.get("HYPOTHESIS_PROFILE") == "explore" else max(n // _EXAMPLES_IN, 10)
 
 
 def some(things: Iterable[Any], every: int = EVERY) -> list[Any]:

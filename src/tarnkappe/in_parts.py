@@ -26,10 +26,11 @@ from tarnkappe.io import Cells, Source
 from tarnkappe.io.frames import FrameSource
 from tarnkappe.parts import PartedPlan, PartFigures, Recounted, same_for_all
 from tarnkappe.plan import Plan, size_distribution
+from tarnkappe.recounting import as_they_were, encoded, numbered, recounted
 from tarnkappe.schema import Column, Schema
 from tarnkappe.tally import Domain, Tally
 from tarnkappe.truth import untrue_labels
-from tarnkappe.verification import Verification, as_they_were, encoded, numbered, recounted
+from tarnkappe.verification import Verification
 
 #: What chance is for, besides what `tarnkappe.runs` draws: parts of a table, each with a stream of its own.
 _PARTS = 4

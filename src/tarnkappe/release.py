@@ -167,7 +167,7 @@ class Release:
         if self.is_copy:
             of_release = set()
             verdicts = tuple(replace(v, reached=float("nan")) for v in verdicts)
-            columns = tuple(replace(c, labels_after=None) for c in columns)
+            columns = tuple(replace(c, labels_after=None, said=None) for c in columns)
             shown = replace(self, n_groups=0, group_sizes=())
         return replace(
             shown,

@@ -13,27 +13,23 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from tarnkappe.arrays import Codes, Counts, Flags
+from tarnkappe.arrays import Counts, Flags
 from tarnkappe.criteria.base import Criterion, Verdict
 from tarnkappe.distances import Distances
-from tarnkappe.engines.encode import encode_again, encode_sensitive, read_kind
 from tarnkappe.engines.ledger import Ledger
 from tarnkappe.engines.measures import measured
 from tarnkappe.errors import DataError, JobError, VerificationError
 from tarnkappe.goal import Goal
 from tarnkappe.groups import GroupStats
-from tarnkappe.io import Cells, Source, is_text
+from tarnkappe.io import Cells, Source
 from tarnkappe.io.cells import Step
-from tarnkappe.io.kept import restored
 from tarnkappe.parts import Recounted
 from tarnkappe.plan import Plan
+from tarnkappe.recounting import as_they_were, encoded, failed, numbered, recounted
 from tarnkappe.schema import KEYS, Column
 from tarnkappe.tally import Domain
-from tarnkappe.truth import as_words, untrue_cells
+from tarnkappe.truth import untrue_cells
 from tarnkappe.wording import count, figure, plural
-
-#: By column: the different values that stand in it, and which of them every row has.
-ReadBack = Mapping[str, tuple[pl.Series, Codes]]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -172,38 +168,6 @@ def verify_table(
     return Verification(source.columns, n_records, sizes, verdicts, people, stats, labels, left_out, tuple(untrue))
 
 
-def as_they_were(cells: Cells, types: Mapping[str, pl.DataType], decimal: str) -> ReadBack:
-    """What stands in the columns of a table, in the types of the input where a file holds their texts."""
-    return {name: _as_it_was(*cells.used(name), types.get(name), decimal) for name in cells.names}
-
-
-def encoded(
-    read: ReadBack,
-    records: Counts,
-    needed: Sequence[Column],
-    source: Source,
-    domains: Mapping[str, Domain] | None = None,
-) -> dict[str, tuple[Codes, Domain]]:
-    """The codes of columns of a published table, and what they mean: what they meant in the input if that is known.
-
-    What a text means is asked once per text, not once per row.
-    """
-    counted: dict[str, tuple[Codes, Domain]] = {}
-    for column in needed:
-        values, code = read[column.name]
-        series = read_kind(values, column, source, distinct=column.name in source.columns)
-        if domains is None or column.role in KEYS:  # people go under other numbers in each release
-            weights = np.bincount(code, records, len(values)).astype(np.int64)
-            codes, domain = encode_sensitive(series, column, weights)
-        else:
-            domain = domains[column.name]
-            codes = encode_again(series, column, domain)
-            if codes.min(initial=0) < 0:
-                raise _failed(source.name, [f"'{column.name}' has values that the input does not have"])
-        counted[column.name] = codes.astype(np.int32)[code], domain
-    return counted
-
-
 def rows_of(evidence: Evidence, hidden: list[str], n: int, where: str) -> pl.DataFrame:
     """The unpublished columns, if they are those of the records at hand."""
     witness = evidence.witness
@@ -216,7 +180,7 @@ def rows_of(evidence: Evidence, hidden: list[str], n: int, where: str) -> pl.Dat
             hint="Check the release folder, which holds what is not published:  tarnkappe verify FOLDER",
         )
     if witness.height != n:
-        raise _failed(where, [f"{n} records, but the unpublished columns have {witness.height}"])
+        raise failed(where, [f"{n} records, but the unpublished columns have {witness.height}"])
     return witness.select(hidden)
 
 
@@ -256,11 +220,11 @@ def _distances(
     group = found.fill_null(0).to_numpy().astype(np.int32)
     count = told[records].to_numpy().astype(np.int64)
     if strange or not np.array_equal(np.bincount(group, count, stats.n_groups).astype(np.int64), stats.size):
-        raise _failed(source.name, ["the numbers that centres stand for are not those of the records"])
+        raise failed(source.name, ["the numbers that centres stand for are not those of the records"])
     out = {}
     for column in columns:
         if column not in quasi or original_name(column) not in told.columns:
-            raise _failed(source.name, [f"nothing says which numbers the centres of '{column}' stand for"])
+            raise failed(source.name, [f"nothing says which numbers the centres of '{column}' stand for"])
         centre = (source.numeric(labels[column]).cast(pl.Float64)).fill_null(float("nan")).to_numpy()
         value = told[original_name(column)].cast(pl.Float64).fill_null(float("nan")).to_numpy()
         known = ~np.isnan(value)
@@ -279,131 +243,6 @@ def _says_more_than(suppressed: str, cells: Cells, quasi: Sequence[str]) -> Flag
     return said
 
 
-def _as_it_was(values: pl.Series, code: Codes, type_: pl.DataType | None, decimal: str) -> tuple[pl.Series, Codes]:
-    """Distinct values of a column, and which of them every row has; in the type that it had, if that was not text."""
-    if type_ is None or is_text(type_):
-        return values, code
-    typed = values.to_frame("value").select(restored("value", values.dtype, type_, decimal).alias("value"))
-    listed = typed.unique(maintain_order=True).with_row_index("place")
-    place = typed.join(listed, on="value", how="left", nulls_equal=True, maintain_order="left")["place"]
-    return listed["value"].alias(values.name), place.to_numpy().astype(np.int32)[code]
-
-
-def numbered(columns: ReadBack) -> tuple[pl.DataFrame, Codes]:
-    """The different rows of some columns, and which of them every row is; both found by Polars."""
-    words = pl.DataFrame([pl.Series(word) for word in as_words([(code, len(v)) for v, code in columns.values()])])
-    words.columns = keys = [f"_word{i}" for i in range(words.width)]
-    first = words.with_row_index("_row").unique(keys, keep="first", maintain_order=True)
-    numbered = first.select(keys).with_row_index("_group")
-    group = words.join(numbered, on=keys, how="left", maintain_order="left")["_group"].to_numpy().astype(np.int32)
-    at = first["_row"].to_numpy()
-    labels = [_compact(values.gather(code[at])).alias(name) for name, (values, code) in columns.items()]
-    return pl.DataFrame(labels), group
-
-
-def _compact(series: pl.Series) -> pl.Series:
-    """Texts as categories: the same groups for a fraction of the memory."""
-    return series.cast(pl.Categorical) if is_text(series.dtype) else series
-
-
-def recounted(
-    labels: pl.DataFrame,
-    group: Codes,
-    records: Counts,
-    counted: Mapping[str, tuple[Codes, Domain]],
-    goal: Goal,
-    population: pl.DataFrame | None,
-    wildcard: bool = False,
-    tables: Mapping[str, Counts] | None = None,
-) -> tuple[GroupStats, pl.DataFrame]:
-    """Gather the rows of each group: row ``i`` stands for ``records[i]`` records of group ``group[i]``.
-
-    Returns what was counted and the labels of the groups. Where these are not all rows of a table, `tables` says how
-    often each value occurs in it.
-    """
-    names = labels.columns
-    quasi = [f"_quasi{j}" for j in range(labels.width)]  # names of our own, whatever the columns are called
-    labels = labels.rename(dict(zip(names, quasi, strict=True)))
-    codes = {name: values for name, (values, _) in counted.items()}
-    if wildcard:
-        row, group = _could_be(labels, group)
-        records, codes = records[row], {name: values[row] for name, values in codes.items()}
-    people = None
-    if population is not None:
-        n_groups = labels.height
-        labels, per_group = _people(labels, population, names)
-        absent = len(per_group) - n_groups  # groups of people none of whom is in the table
-        group = np.append(group, np.arange(n_groups, len(per_group), dtype=np.int32))
-        records = np.append(records, np.zeros(absent, np.int64))
-        codes = {name: np.append(values, np.zeros(absent, np.int32)) for name, values in codes.items()}
-        people = np.zeros(len(group), np.int64)
-        people[np.unique(group, return_index=True)[1]] = per_group
-    domains = {name: domain for name, (_, domain) in counted.items()}
-    combined = None
-    if goal.joint and codes:
-        distinct, code = np.unique(np.column_stack(list(codes.values())), axis=0, return_inverse=True)
-        combined = tuple(domains.values()), code.reshape(-1).astype(np.int32), distinct.astype(np.int32)
-    numbers = np.column_stack([_numbers(labels[q]) for q in quasi]) if "projection" in goal.scopes else None
-    sensitive = {name: (codes[name], domains[name]) for name in domains}
-    stats = GroupStats.from_cells(
-        group, records, sensitive, joint=combined, tables=tables, population=people, keys=numbers, quasi=names
-    )
-    return stats, labels.rename(dict(zip(quasi, names, strict=True)))
-
-
-def _could_be(labels: pl.DataFrame, group: Codes) -> tuple[Codes, Codes]:
-    """Which rows could belong to which groups if a missing label may be any: row and group of every such pair.
-
-    Labels are joined pattern by pattern, a pattern being the columns that are missing; there are few of them.
-    """
-    numbered = labels.with_row_index("_group")
-    patterns = _by_pattern(numbered, labels.columns)
-    pairs = []
-    for missing, some in patterns:
-        for also_missing, others in patterns:
-            on = [q for q in labels.columns if q not in missing and q not in also_missing]
-            there = others.select(pl.col("_group").alias("_could"), *on)
-            joined = some.join(there, on=on) if on else some.join(there, how="cross")
-            pairs.append(joined.select("_group", "_could"))
-    could = pl.concat(pairs).sort("_group", "_could")
-    rows = pl.DataFrame({"_row": np.arange(len(group), dtype=np.int64), "_group": group.astype(np.uint32)})
-    matched = rows.join(could, on="_group")
-    return matched["_row"].to_numpy(), matched["_could"].to_numpy().astype(np.int32)
-
-
-def _by_pattern(numbered: pl.DataFrame, columns: Sequence[str]) -> list[tuple[list[str], pl.DataFrame]]:
-    """The rows in parts that lack the same columns, with those columns."""
-    lacking = numbered.select(pl.concat_list(pl.col(q).is_null() for q in columns)).to_series()
-    parts = []
-    for pattern in lacking.unique().to_list():
-        missing = [q for q, is_null in zip(columns, pattern, strict=True) if is_null]
-        alike = numbered.filter(
-            pl.all_horizontal(pl.col(q).is_null() if q in missing else pl.col(q).is_not_null() for q in columns)
-        )
-        parts.append((missing, alike))
-    return parts
-
-
-def _people(labels: pl.DataFrame, population: pl.DataFrame, names: Sequence[str]) -> tuple[pl.DataFrame, Counts]:
-    """People of the public table per group; groups that only the public table has follow after the others."""
-    found = labels.cast(pl.String)
-    public = population.select(
-        *(pl.col(name).cast(pl.String).alias(q) for q, name in zip(labels.columns, names, strict=True)),
-        pl.first().cast(pl.Int64).alias("_people"),
-    )
-    public = public.group_by(labels.columns).agg(pl.col("_people").sum())
-    matched = found.join(public, on=labels.columns, how="left", nulls_equal=True, maintain_order="left")
-    absent = public.join(found, on=labels.columns, how="anti", nulls_equal=True)
-    people = pl.concat([matched["_people"].fill_null(0), absent["_people"]])
-    return pl.concat([found, absent.select(labels.columns)]), people.to_numpy()
-
-
-def _numbers(labels: pl.Series) -> Codes:
-    """The same number for the same label, 0 for a missing one."""
-    physical = labels.cast(pl.String).cast(pl.Categorical).to_physical().cast(pl.Int64) + 1
-    return np.unique(physical.fill_null(0).to_numpy(), return_inverse=True)[1].astype(np.int32)
-
-
 def require_release(
     found: Verification, published: Sequence[str], sizes: Counts, where: str, population: Source | None = None
 ) -> None:
@@ -419,7 +258,7 @@ def require_release(
             problems.append(f"{violating} {v.asked}{on} (worst: {v.reached:.4g})")
     problems += found.untrue
     if problems:
-        raise _failed(where, problems)
+        raise failed(where, problems)
 
 
 def unplanned(found: Verification, published: Sequence[str], sizes: Counts) -> list[str]:
@@ -434,16 +273,6 @@ def unplanned(found: Verification, published: Sequence[str], sizes: Counts) -> l
     return problems
 
 
-def _failed(where: str, problems: Sequence[str]) -> VerificationError:
-    return VerificationError(
-        "E501",
-        "verification failed: the release was NOT written",
-        where=where,
-        details=problems,
-        hint="This is a bug in Tarnkappe or a damaged disk. Please report it; no file was left behind.",
-    )
-
-
 def unreadable(where: str, error: DataError) -> VerificationError:
     """The failure of a written table that cannot even be read."""
-    return _failed(where, [f"the written file cannot be read back: {error.message}"])
+    return failed(where, [f"the written file cannot be read back: {error.message}"])

@@ -57,7 +57,7 @@ RNG = np.random.default_rng(0)
 
 
 #: Metrics that a search can go by without a target.
-METRICS = sorted(n for n, m in all_metrics().items() if n != "classification" and not m.measures_centres)
+METRICS = sorted(n for n, m in all_metrics().items() if n != "classification" and m.measures_boxes())
 
 
 def random_tree(rng: np.random.Generator, column: str) -> Taxonomy:
@@ -436,5 +436,5 @@ def test_every_scope_is_accepted():
 
 
 def test_metrics_of_centres_are_refused():
-    with pytest.raises(JobError, match="measures centres"):
+    with pytest.raises(JobError, match="does not measure what"):
         MinGen(metric="sse")

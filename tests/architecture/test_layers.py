@@ -50,6 +50,7 @@ LAYERS = (
     "looks",
     "engines",
     "truth",
+    "recounting",
     "verification",
     "in_parts",
     "sheet_runs",

@@ -259,7 +259,8 @@ def test_every_table_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(Source, "batches", watched)
     rows = [(i % 8, "Rom" if i % 3 else "Ulm", ["flu", "cold", "gout", "angina"][i % 4]) for i in range(24)]
     tk.run_job(job(2, output="parquet"), table_of(rows), tmp_path / "out", seed=3)
-    assert sorted(seen) == [("group", "age", "town"), ("group", "illness", "records")]
+    written = [columns for columns in seen if "group" in columns]
+    assert sorted(written) == [("group", "age", "town"), ("group", "illness", "records")]
 
 
 @pytest.mark.parametrize("form", [tk.Anatomize(), tk.Angel(), tk.KEPermutation(), tk.Slicing()])

@@ -94,7 +94,7 @@ def test_all_that_is_registered_is_tested():
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS, ids=str)
 def test_any_job(algorithm: Algorithm):
-    @examples(8)
+    @examples(5)
     @given(cases(algorithm))
     def check(case: Case) -> None:
         run_and_check(case)
@@ -145,7 +145,7 @@ def test_all_criteria_together(algorithm: Algorithm, known: dict[str, Criterion]
             run_and_check(hospital(tuple(known[name] for name in names), algorithm, limit=limit))
 
 
-@examples(20)
+@examples(12)
 @given(cases(max_rows=30), st.integers(0, 2**64), st.integers(0, 2**64))
 def test_seeds(case: Case, seed: int, other: int):
     """The same seed gives the same bytes; another one the same groups in another order."""
@@ -164,7 +164,7 @@ def test_seeds(case: Case, seed: int, other: int):
         assert Counter(rows_by_role(case, one)) == Counter(rows_by_role(case, three))
 
 
-@examples(20)
+@examples(12)
 @given(cases(max_rows=30))
 def test_made_again_from_what_the_publisher_keeps(case: Case):
     """The job file and the seed in the internal folder give the same table again."""
@@ -184,7 +184,7 @@ def test_made_again_from_what_the_publisher_keeps(case: Case):
         assert check_release(case, again).path.read_bytes() == written.path.read_bytes()
 
 
-@examples(20)
+@examples(12)
 @given(cases(max_rows=30))
 def test_in_memory_as_on_disk(case: Case):
     """A release that is only a data frame is the one that would have been written."""

@@ -27,14 +27,17 @@ class Metric(ABC):
     goal: ClassVar[Literal["minimise", "maximise"]]
     #: One plain sentence with ``{value}``, ``{percent}`` or ``{count}``, for the report.
     sentence: ClassVar[str]
-    #: Whether it measures centres; generalisation has none, so no search of it can go by such a metric.
-    measures_centres: ClassVar[bool] = False
     #: Whether it follows from the release alone. A figure that also depends on the original values narrows them down
     #: for somebody who knows those of everybody else, so it stays with the publisher.
     follows_from_release: ClassVar[bool] = False
 
     #: The forms that it can read.
     reads: ClassVar[tuple[type[Form], ...]] = (Labelled,)
+
+    @classmethod
+    def measures_boxes(cls) -> bool:
+        """Whether it can measure what generalisation publishes; a search for that cannot go by any other metric."""
+        return issubclass(BoxForm, cls.reads)
 
     @abstractmethod
     def score(self, plan: Any) -> float:

@@ -35,7 +35,6 @@ class SquaredError(Metric):
     title: ClassVar = "Information loss (SSE/SST)"
     goal: ClassVar = "minimise"
     sentence: ClassVar = "Records lie {value:.2f} % of the variance away from what is published for them (SSE/SST)."
-    measures_centres: ClassVar = True
     reads: ClassVar = (Centres,)
 
     def column_scores(self, plan: Plan) -> dict[str, float]:

@@ -63,11 +63,11 @@ class FullDomainSearch(Algorithm):
     def __post_init__(self) -> None:
         """Refuse a metric that does not exist, or one without what it needs."""
         super().__post_init__()
-        if metric_named(self.metric).measures_centres:
+        if not metric_named(self.metric).measures_boxes():
             raise JobError(
                 "E110",
-                f"the metric '{self.metric}' measures centres, and {self.name} generalises",
-                hint=say("{}   or  {}", algorithm(self.name, metric="loss"), algorithm("tarn")),
+                f"the metric '{self.metric}' does not measure what {self.name} publishes, which is ranges and categories",
+                hint=algorithm(self.name, metric="loss"),
             )
         if (self.metric == Classification.name) != (self.target is not None):
             raise JobError(
