@@ -436,5 +436,5 @@ def test_every_scope_is_accepted():
 
 
 def test_metrics_of_centres_are_refused():
-    with pytest.raises(JobError, match="does not measure what"):
+    with pytest.raises(JobError, match="does not measure"):
         MinGen(metric="sse")

@@ -66,7 +66,7 @@ class FullDomainSearch(Algorithm):
         if not metric_named(self.metric).measures_boxes():
             raise JobError(
                 "E110",
-                f"the metric '{self.metric}' does not measure what {self.name} publishes, which is ranges and categories",
+                f"the metric '{self.metric}' does not measure ranges and categories, which {self.name} publishes",
                 hint=algorithm(self.name, metric="loss"),
             )
         if (self.metric == Classification.name) != (self.target is not None):
