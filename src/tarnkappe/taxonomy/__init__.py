@@ -68,7 +68,7 @@ def cuts(*at: float, whole: bool | None = None) -> Cuts:
     """Numbers in intervals between cuts of your own choice; further levels keep every second of them.
 
     >>> cuts(18, 67).build([17, 40, 93], "age").labels
-    ('*', '<67', '<18', '17', '18-66', '40', '≥67', '93')
+    ('*', '<67', '<18', '17', '18-66', '40', '≥67', '≥67', '93')
     """
     return Cuts(at=at, whole=whole)
 
