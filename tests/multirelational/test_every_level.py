@@ -104,7 +104,7 @@ def test_what_is_proposed_helps():
         try:
             case.release()
         except InfeasibleError as error:
-            limit = re.search(r"max_suppressed=([\d.]*\d)", error.hint or "")
+            limit = re.search(r"max_suppressed=([\d.]*\d)", error.python_hint or "")
             assert limit is not None or case.l is not None or not list(case.losses())
             if limit is not None:
                 assert replace(case, limit=float(limit[1])).release().n_groups > 0

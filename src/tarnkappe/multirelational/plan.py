@@ -17,6 +17,7 @@ from tarnkappe.boxes import Boxes
 from tarnkappe.codebook import Entry
 from tarnkappe.engines.encode import encode_quasi, encode_sensitive, read_kind
 from tarnkappe.errors import InfeasibleError
+from tarnkappe.fixes import Fix, assignment, say, setting
 from tarnkappe.guards import refuse_identifiers
 from tarnkappe.io import Source
 from tarnkappe.multirelational.model import MultiJob, Relation
@@ -152,7 +153,8 @@ def decide_levels(job: MultiJob, tables: Mapping[str, Any], clock: Phases | None
 
 def _infeasible(job: MultiJob, search: Search, found: Found) -> InfeasibleError:
     """What would have to be given up so that there is a release."""
-    details, ways = [], []
+    details: list[str] = []
+    ways: list[Fix] = []
     if found.fewest is None:
         view = search.view(search.top)
         kept = ~view.bad[view.group]
@@ -164,16 +166,20 @@ def _infeasible(job: MultiJob, search: Search, found: Found) -> InfeasibleError:
         details.append(
             f"The best levels tried suppress {found.fewest} of {search.n_persons} persons, allowed are {search.budget}."
         )
-        ways.append(f"max_suppressed={math.ceil(Fraction(found.fewest * 1000, search.n_persons)) / 1000:g}")
+        share = math.ceil(Fraction(found.fewest * 1000, search.n_persons)) / 1000
+        ways.append(setting(f"limits: {{suppressed_rows: {share:g}}}", "max_suppressed", share))
     details.append("Persons then differ only in how many rows they have, or share a sensitive value too often.")
     if any(r.rows == "multiset" for r in job.satellites):
-        ways.append('rows="set" for satellites of which nobody knows how many rows a person has')
+        ways.append(
+            say("{} for satellites of which nobody knows how many rows a person has", assignment("rows", "set"))
+        )
     if any(r.diversity for r in job.relations):
-        ways.append("a smaller l for a sensitive column")
+        ways.append(say("a smaller l for a sensitive column"))
+    ways.append(say(f"k below {job.k}"))
     what = f"lets every person look like {job.k - 1} others in all tables"
     return InfeasibleError(
         "E301",
         f"no release {what}" if found.exhaustive else f"no release was found that {what}, among the levels tried",
         details=details,
-        hint=f"What may help: {', or '.join([*ways, f'k below {job.k}'])}.",
+        hint=say(f"What may help: {', or '.join(['{}'] * len(ways))}.", *ways),
     )
