@@ -187,3 +187,12 @@ def test_a_value_that_stands_for_others_never_keeps_less_than_nothing():
     assert release.score("sse") == pytest.approx(200)
     assert release.detail_kept == 0
     assert "-" not in str(release).split("detail kept")[1].split("%")[0]
+
+
+def test_large_whole_numbers_have_fifteen_digits(tmp_path):
+    """As the page about microaggregation says; more would need other numbers than floating-point ones."""
+    frame = pl.DataFrame({"x": [2**53 + 1] * 4, "illness": ["flu", "cold"] * 2})
+    job = tk.Job(quasi={"x": tk.numeric()}, sensitive=["illness"], criteria=[tk.KAnonymity(2)], algorithm=tk.KWard())
+    tk.run_job(job, frame, tmp_path / "out", seed=1)
+    (file,) = (tmp_path / "out" / "public").glob("*.parquet")
+    assert all(abs(x - (2**53 + 1)) <= 1 for x in pl.read_parquet(file)["x"].to_list())
