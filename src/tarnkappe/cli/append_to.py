@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from tarnkappe.cli import screen
-from tarnkappe.cli.bundles import HowToRun, named
+from tarnkappe.cli.bundles import HowToRun, named, show_release
 
 
 def run_about_append_to(
@@ -17,7 +17,6 @@ def run_about_append_to(
     from tarnkappe.history.appending import append_batch
     from tarnkappe.job.batches import load_batch_job
     from tarnkappe.job.given import data_and_folder
-    from tarnkappe.summary import release_rows, wrote_rows
 
     with Working(quiet=how.quiet, style=how.progress) as progress, named(path):
         made = load_batch_job(path, settings)
@@ -34,8 +33,5 @@ def run_about_append_to(
     if how.as_json:
         screen.print_json({**release.as_dict(), "dry_run": how.dry_run})
     elif not how.quiet:
-        console = screen.stdout()
         before = ("Appended", f"to {screen.shown_path(Path(made.append_to))}, whose rows stay as they are")
-        screen.rows(console, [before, *release_rows(release)])
-        screen.rows(console, [("Wrote", "nothing: this was a dry run")] if how.dry_run else wrote_rows(release))
-        screen.notices(console, release.notices)
+        show_release(release, dry_run=how.dry_run, before=[before])

@@ -16,11 +16,15 @@ if TYPE_CHECKING:
     from tarnkappe.bundle import Bundle
     from tarnkappe.bundling import BundleAudit
     from tarnkappe.cli.progress import Working
+    from tarnkappe.release import Release
 
 J = TypeVar("J")
 B = TypeVar("B", bound="Bundle")
 
 Rows = list[tuple[str, str]]
+
+#: What is said of a dry run in place of what was written.
+NOTHING_WRITTEN: Rows = [("Wrote", "nothing: this was a dry run")]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -92,12 +96,22 @@ def next_row(path: Path, data: str | None) -> tuple[str, str]:
     return "Next", shlex.join(["tarnkappe", "run", screen.shown_path(path), *([data] if data else [])])
 
 
+def show_release(release: Release, *, dry_run: bool, before: Rows | None = None) -> None:
+    """What a release of records came to, on the screen; `before` is said first."""
+    from tarnkappe.summary import release_rows, wrote_rows
+
+    console = screen.stdout()
+    screen.rows(console, [*(before or []), *release_rows(release)])
+    screen.rows(console, NOTHING_WRITTEN if dry_run else wrote_rows(release))
+    screen.notices(console, release.notices)
+
+
 def bundle_wrote_rows(release: Bundle) -> Rows:
     """Where a bundle went, and which files it has."""
     from tarnkappe.io.folders import JOB, MANIFEST, PRIVATE, PUBLIC, REPORT
 
     if release.folder is None:
-        return [("Wrote", "nothing: this was a dry run")]
+        return NOTHING_WRITTEN
     told = release.public_manifest
     files = [*(t["file"] for t in told["tables"]), *([told["codebook"]] if "codebook" in told else [])]
     shown = [f"{screen.shown_path(release.folder / part)}/" for part in (PUBLIC, PRIVATE)]

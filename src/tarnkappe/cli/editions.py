@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from tarnkappe.cli import screen
-from tarnkappe.cli.bundles import HowToRun, named
+from tarnkappe.cli.bundles import HowToRun, named, show_release
 
 
 def run_about_editions(
@@ -17,7 +17,6 @@ def run_about_editions(
     from tarnkappe.history.editions import nested_editions
     from tarnkappe.job.editions import load_editions_job
     from tarnkappe.job.given import data_and_folder
-    from tarnkappe.summary import release_rows, wrote_rows
 
     with Working(quiet=how.quiet, style=how.progress) as progress, named(path):
         made = load_editions_job(path, settings)
@@ -36,8 +35,5 @@ def run_about_editions(
         told = {name: release.as_dict() for name, release in releases.items()}
         screen.print_json({"editions": told, "dry_run": how.dry_run})
     elif not how.quiet:
-        console = screen.stdout()
         for name, release in releases.items():
-            screen.rows(console, [("Edition", name), *release_rows(release)])
-            screen.rows(console, [("Wrote", "nothing: this was a dry run")] if how.dry_run else wrote_rows(release))
-            screen.notices(console, release.notices)
+            show_release(release, dry_run=how.dry_run, before=[("Edition", name)])

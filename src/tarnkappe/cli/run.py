@@ -54,12 +54,11 @@ def run(
 
     [bold]Example:[/bold]  tarnkappe run census.yaml --set criteria.k=10
     """
-    from tarnkappe.cli.bundles import HowToRun
+    from tarnkappe.cli.bundles import HowToRun, show_release
     from tarnkappe.cli.jobs import command_for, fixes_for, job_for
     from tarnkappe.cli.progress import Working
     from tarnkappe.history.running import run_job
     from tarnkappe.pipeline import anonymize
-    from tarnkappe.summary import release_rows, wrote_rows
 
     chosen = {"engine": engine, "master": master, "memory": memory}
     given = [f"{key}={value}" for key, value in chosen.items() if value is not None]
@@ -76,13 +75,8 @@ def run(
             release = run_job(loaded, None, output, seed=seed, overwrite=overwrite, progress=progress, inputs=_own(job))
     if as_json:
         screen.print_json({**release.as_dict(), "dry_run": dry_run})
-        return
-    if quiet:
-        return
-    console = screen.stdout()
-    screen.rows(console, release_rows(release))
-    screen.rows(console, [("Wrote", "nothing: this was a dry run")] if dry_run else wrote_rows(release))
-    screen.notices(console, release.notices)
+    elif not quiet:
+        show_release(release, dry_run=dry_run)
 
 
 def _own(job: Path) -> list[Path]:

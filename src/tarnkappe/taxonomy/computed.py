@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import ClassVar
@@ -58,12 +58,7 @@ class Intervals(TaxonomyBuilder):
                 )
         if self.bottom is not None and self.top is not None and self.bottom >= self.top:
             raise TaxonomyError("E203", "'bottom' must be less than 'top'", hint="bottom: 20, top: 80")
-        if self.whole and scaled_integers(self._settings)[1]:
-            raise TaxonomyError(
-                "E203",
-                "intervals of whole numbers begin and end at whole numbers",
-                hint="whole: false   (they are then written as [20, 22.5))",
-            )
+        require_whole_bounds(self.whole, self._settings)
 
     @property
     def _settings(self) -> list[Decimal]:
@@ -147,6 +142,16 @@ def exact_numbers(
             hint=f"If they stand for a missing value, write under 'data':  missing: [{examples}]",
         )
     return texts, *scaled_integers([*settings, *(number for number in parsed if number is not None)])
+
+
+def require_whole_bounds(whole: bool | None, bounds: Iterable[Decimal]) -> None:
+    """Refuse bounds with decimals where all numbers are said to be whole."""
+    if whole and scaled_integers(bounds)[1]:
+        raise TaxonomyError(
+            "E203",
+            "intervals of whole numbers begin and end at whole numbers",
+            hint="whole: false   (they are then written as [20, 22.5))",
+        )
 
 
 def require_whole(texts: Sequence[str], broken: Sequence[bool], column: str, counts: Counts | None) -> None:

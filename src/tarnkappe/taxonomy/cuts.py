@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from itertools import pairwise
 from typing import ClassVar
 
@@ -12,8 +13,8 @@ import numpy as np
 from tarnkappe.errors import TaxonomyError
 from tarnkappe.params import param
 from tarnkappe.taxonomy.base import Counts, TaxonomyBuilder, Values
-from tarnkappe.taxonomy.computed import Scale, exact_numbers, interval_meaning, require_whole
-from tarnkappe.taxonomy.labels import scaled_integers, written_decimal
+from tarnkappe.taxonomy.computed import Scale, exact_numbers, interval_meaning, require_whole, require_whole_bounds
+from tarnkappe.taxonomy.labels import written_decimal
 from tarnkappe.taxonomy.tree import ANY, Taxonomy
 
 
@@ -43,12 +44,12 @@ class Cuts(TaxonomyBuilder):
         super().__post_init__()
         if not self.at or any(high <= low for low, high in pairwise(self.at)):
             raise TaxonomyError("E203", "cuts must be given in ascending order, each once", hint="at: [18, 30, 67]")
-        if self.whole and scaled_integers(written_decimal(cut) for cut in self.at)[1]:
-            raise TaxonomyError(
-                "E203",
-                "intervals of whole numbers begin and end at whole numbers",
-                hint="whole: false   (they are then written as [20, 22.5))",
-            )
+        require_whole_bounds(self.whole, self._settings)
+
+    @property
+    def _settings(self) -> list[Decimal]:
+        """The cuts as exact numbers."""
+        return [written_decimal(cut) for cut in self.at]
 
     @property
     def n_levels(self) -> int:
@@ -69,7 +70,7 @@ class Cuts(TaxonomyBuilder):
         others: Mapping[str, Sequence[str]] | None = None,
     ) -> Taxonomy:
         """The values in numeric order, below the intervals that hold them."""
-        settings = [written_decimal(cut) for cut in self.at]
+        settings = self._settings
         texts, scaled, places = exact_numbers(values, column, counts, settings)
         cuts, exact = scaled[: len(settings)], scaled[len(settings) :]
         if self.whole:
