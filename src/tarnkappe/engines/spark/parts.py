@@ -78,7 +78,7 @@ class SparkParts(Parts):
         self.outline = outline(often[:n], often[n:], domains[:n], domains[n:])
         arrow = tuple(self._arrow(values[c.name][0], source.inner(c.name)) for c in columns)
         self._words = Dictionary(arrow, codes, tuple(domains[:n]), tuple(domains[n:]))
-        self._shared = self._spark.sparkContext.broadcast(self._words)
+        self._shared = self._broadcast(self._words)
         keys = [*map(quasi, range(n)), *map(raw, range(len(columns) - n))]
         types = ", ".join(f"{key} int" for key in keys)
         cells = rows.mapInArrow(part_tasks.encode(self._shared, self._counted), f"{types}, {COUNT} long, {CURVE} long")
@@ -97,13 +97,18 @@ class SparkParts(Parts):
         self._kept.append(kept)
         return kept
 
+    def _broadcast(self, what: Any) -> Any:
+        """Something that every executor has a copy of, until this is released."""
+        self._kept.append(self._spark.sparkContext.broadcast(what))
+        return self._kept[-1]
+
     def _arrow(self, values: pl.Series, inner: str) -> Any:
         from pyspark.sql.pandas.types import to_arrow_type
 
         return values.to_arrow().cast(to_arrow_type(self._source.frame.schema[inner].dataType))
 
     def release(self) -> None:
-        """Let go of all that lies on the disks of the cluster."""
+        """Let go of all that lies on the disks of the cluster, and of what its executors were told."""
         while self._kept:
             self._kept.pop().unpersist()
 
@@ -114,7 +119,7 @@ class SparkParts(Parts):
             bounds = bounds[np.flatnonzero(np.diff(self._joined(goal, bounds), prepend=-1))]
             types = ", ".join(f"{label(j)} string" for j in range(len(self._words.quasi)))
             pieces = f"{FIRST} long, {PLACED} long, {COUNT} long, {self._key_types}, {types}, {PART} int, {TOLD} binary"
-            shared = self._spark.sparkContext.broadcast((self._words, self.outline))
+            shared = self._broadcast((self._words, self.outline))
             parts = self._numbered(bounds).repartition(len(bounds), PART).groupBy(PART)
             decided = self._keep(parts.applyInArrow(part_tasks.decide(shared, decide), pieces))
             told = decided.where(f"{TOLD} is not null").select(PART, TOLD).collect()
