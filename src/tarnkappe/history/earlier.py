@@ -41,7 +41,9 @@ def _entered(ledger: Ledger, settings: HistorySettings, folder: Path) -> Ledger:
     try:
         job = replace_job(load_job(kept.job), history=None)
         decided = decide(job, job.data.path)
-        with tempfile.TemporaryDirectory(prefix="tarnkappe-earlier-") as place:
+        # Beside the ledger, where people's data may lie; not where all programs leave their files.
+        beside = Path(settings.ledger).expanduser().absolute().parent
+        with tempfile.TemporaryDirectory(prefix=".tarnkappe-earlier-", dir=beside) as place:
             made = decided.publish(Path(place) / "release")
         run, ledger_job = decided.run, replace_job(job, history=settings)
         now = residents_of(settings, ledger, ledger_job, run)
