@@ -14,17 +14,16 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import types
-from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from tarnkappe.arrays import Bytes, Codes, Counts
 from tarnkappe.kernels import helper, kernel
+from tarnkappe.kernels.io.bytemasks import WIDTH, how_many, where_byte, zeros_below
 
 Words = NDArray[np.uint64]
 
-#: Bytes that must follow the last text in an array, because eight bytes at a time may reach beyond it.
-PADDING = 16
+#: Bytes that must follow the last text in an array, because so many at a time are looked at.
+PADDING = WIDTH
 
 #: How much longer than the number of ends the array must be in which `field_ends` writes them down.
 SPARE_ENDS = 64
@@ -36,15 +35,11 @@ _CR = 13
 
 _RADIX_BITS = 11
 
-#: Bytes that are looked at before the ends among them are written down: they stay in the fastest cache.
-_STRETCH = 4096
-
 # Everything is uint64, because numba turns a mix of uint64 and int64 into float64.
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 _ZERO, _ONE, _SEVEN, _EIGHT = (np.uint64(i) for i in (0, 1, 7, 8))
 _S3, _S8, _S32, _S56, _S63, _S64 = (np.uint64(s) for s in (3, 8, 32, 56, 63, 64))
 _BYTE = np.uint64(255)
-_GATHER = np.uint64(0x0102040810204080)  # brings the lowest bits of eight bytes together in the highest byte
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _STIR = np.uint64(0xD6E8FEB86659FD93)
 
@@ -62,16 +57,6 @@ class Texts(NamedTuple):
     hashed: Words  #: the hash of each
     first: Counts  #: where in the file each stands first
     size: Counts  #: how many there are, as an array of one
-
-
-@intrinsic
-def _zeros_below(_context: Any, _x: Any = None) -> Any:
-    """Zeros below the lowest set bit of a uint64, for which numba has no function of its own."""
-
-    def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        return builder.cttz(arguments[0], context.get_constant(types.boolean, False))
-
-    return types.uint64(types.uint64), generate
 
 
 @helper
@@ -100,38 +85,26 @@ def after_line_end(text: Bytes, begin: int, end: int, eol: int) -> int:
     return -1
 
 
-def field_ends(text: Bytes, begin: int, end: int, delimiter: int, eol: int, out: Codes) -> int:
-    """Write down the offsets of all delimiters and line ends between `begin` and `end`; returns how many there are."""
-    words = np.zeros(_STRETCH // 8, np.uint64)
-    return int(_field_ends(text, begin, end, delimiter, eol, words.view(np.uint8), words, out))
-
-
 @kernel
-def _field_ends(
-    text: Bytes, begin: int, end: int, delimiter: int, eol: int, flags: Bytes, words: Words, out: Codes
-) -> int:
-    """Do what `field_ends` does; `flags` are room for a stretch of bytes, and `words` the same memory."""
-    d, e = np.uint8(delimiter), np.uint8(eol)
+def field_ends(text: Bytes, begin: int, end: int, delimiter: int, eol: int, out: Codes) -> int:
+    """Write down the offsets of all delimiters and line ends between `begin` and `end`; returns how many there are.
+
+    At least `PADDING` bytes must follow the end.
+    """
+    address = text.ctypes.data
     n = 0
-    for start in range(begin, end, _STRETCH):
-        size = min(_STRETCH, end - start)
-        part = text[start : start + size]
-        for i in range(size):  # compiled to many bytes at a time
-            flags[i] = (part[i] == d) | (part[i] == e)
-        for i in range(size, _STRETCH):
-            flags[i] = 0
-        for w in range(0, (size + 7) >> 3, 8):
-            bits = _ZERO
+    for place in range(begin, end, WIDTH):
+        bits = where_byte(address + place, np.uint8(delimiter)) | where_byte(address + place, np.uint8(eol))
+        if end - place < WIDTH:
+            bits &= (_ONE << np.uint64(end - place)) - _ONE
+        at = n
+        n += np.int64(how_many(bits))
+        while bits:
+            # Eight at a time without asking whether there are so many: what is too much is overwritten.
             for i in range(8):
-                bits |= ((words[w + i] * _GATHER) >> _S56) << np.uint64(8 * i)
-            at = n
-            while bits:
-                # Eight at a time without asking whether there are so many: what is too much is overwritten.
-                for i in range(8):
-                    out[at + i] = start + 8 * w + np.int64(_zeros_below(bits))
-                    n += bits != _ZERO
-                    bits &= bits - _ONE
-                at += 8
+                out[at + i] = place + np.int64(zeros_below(bits))
+                bits &= bits - _ONE
+            at += 8
     return n
 
 

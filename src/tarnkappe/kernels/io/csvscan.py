@@ -1,6 +1,6 @@
 """Count the records of a CSV file and find the first one that has the wrong number of fields.
 
-Two kernels share the work. `count_records` looks at eight bytes at a time and only says whether every record is as
+Two kernels share the work. `count_records` looks at many bytes at a time and only says whether every record is as
 it should be; `examine` walks byte by byte, and is run only where something is odd, to say what and on which line.
 
 Both follow the same rules: a field is quoted if its first byte is the quote character; inside it delimiters and line
@@ -13,25 +13,20 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tarnkappe.arrays import Bytes
 from tarnkappe.kernels import helper, kernel
+from tarnkappe.kernels.io.bytemasks import WIDTH, how_many, where_byte
 
 #: What `examine` can find wrong.
 FAULT_NONE, FAULT_FIELDS, FAULT_AFTER_QUOTE, FAULT_OPEN_QUOTE = 0, 1, 2, 3
 
 _CR = 13
 
-# Constants of the eight-bytes-at-a-time arithmetic. They are uint64 because numba turns a mix of uint64 and int64
-# into float64.
-_EACH_LOW_BIT = np.uint64(0x0101010101010101)
-_EACH_TOP_BIT = np.uint64(0x8080808080808080)
-_EACH_LOW_SEVEN = np.uint64(0x7F7F7F7F7F7F7F7F)
+# Everything is uint64, because numba turns a mix of uint64 and int64 into float64.
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
-_S7, _S8, _S16, _S32, _S56, _S63 = (np.uint64(s) for s in (7, 8, 16, 32, 56, 63))
-_TOP_OF_FIRST_BYTE = np.uint64(0x80)
+_TO_LAST = np.uint64(WIDTH - 1)
 
 
 class Scan(NamedTuple):
@@ -49,104 +44,86 @@ class Scan(NamedTuple):
     fault_fields: int  #: how many fields the faulty record has
 
 
-@helper
-def _where(word: np.uint64, pattern: np.uint64) -> np.uint64:
-    """The top bit of every byte of `word` that equals the byte repeated in `pattern`; all other bits are zero."""
-    x = word ^ pattern
-    return ~(((x & _EACH_LOW_SEVEN) + _EACH_LOW_SEVEN) | x | _EACH_LOW_SEVEN)
-
-
-@helper
-def _how_many(tops: np.uint64) -> int:
-    """The number of bytes whose top bit is set: a multiplication adds all eight bytes up in the highest one."""
-    return int(np.int64(((tops >> _S7) * _EACH_LOW_BIT) >> _S56))
-
-
 def count_records(data: Bytes, start: int, delimiter: int, quote: int, eol: int, fields: int) -> tuple[int, bool]:
     """Count the records from `start` on if each has exactly `fields` fields and no quote is out of place.
 
     Returns the number of records (-1 if any record is odd: ask `examine`) and whether there is any quoted field.
     `quote` is -1 if the file uses none. Needs a little-endian machine.
     """
-    whole = data[start & ~7 : data.size & ~7].view(np.uint64)
-    records, any_quoted = _count_records(data, whole, start, delimiter, quote, eol, fields)
+    rest = (data.size - start) % WIDTH
+    tail = np.zeros(WIDTH, np.uint8)
+    tail[:rest] = data[data.size - rest :]
+    records, any_quoted = _count_records(data, tail, rest, start, delimiter, quote, eol, fields)
     return int(records), bool(any_quoted)
+
+
+@helper
+def _parities(bits: np.uint64) -> np.uint64:
+    """Bit i says whether the number of set bits up to and including the i-th one is odd."""
+    for step in range(6):
+        bits ^= bits << np.uint64(1 << step)
+    return bits
 
 
 @kernel
 def _count_records(
-    data: Bytes, words: NDArray[np.uint64], start: int, delimiter: int, quote: int, eol: int, fields: int
+    data: Bytes, tail: Bytes, rest: int, start: int, delimiter: int, quote: int, eol: int, fields: int
 ) -> tuple[int, bool]:
-    """Do what `count_records` does; `words` are the data from just before `start` on, but for the last few bytes."""
-    skipped = start & 7
-    n_words = words.size
-    n_rest = data.size & 7
-    rest = _ZERO
-    for i in range(n_rest):
-        rest |= np.uint64(data[data.size - n_rest + i]) << np.uint64(8 * i)
+    """Do what `count_records` does; `tail` begins with the last `rest` bytes, too few to be looked at in place."""
+    address = data.ctypes.data
+    delimiter_byte, quote_byte, eol_byte = np.uint8(delimiter), np.uint8(max(quote, 0)), np.uint8(eol)
+    quotes_count = _ALL if quote >= 0 else _ZERO
+    expected = np.uint64(fields)
 
-    delimiters = np.uint64(delimiter) * _EACH_LOW_BIT
-    eols = np.uint64(eol) * _EACH_LOW_BIT
-    returns = np.uint64(_CR) * _EACH_LOW_BIT
-    quotes = np.uint64(max(quote, 0)) * _EACH_LOW_BIT
-    quote_bits = _ALL if quote >= 0 else _ZERO
-    from_start = _ALL << np.uint64(8 * skipped)
-    to_end = (_ONE << np.uint64(8 * n_rest)) - _ONE
-
-    inside = _ZERO  # all top bits while the previous byte was inside a quoted field
-    opener = _TOP_OF_FIRST_BYTE << np.uint64(8 * skipped)  # where a quoted field may begin in this word
+    inside = _ZERO  # all bits while the previous byte was inside a quoted field
+    opener = _ONE  # the first byte may begin a quoted field
     closed = _ZERO  # the first byte follows a closing quote
     returned = _ZERO  # the first byte follows a closing quote and a carriage return
     any_quoted = False
     records = 0
-    so_far = 1
-    for j in range(n_words + (1 if n_rest else 0)):
-        word = words[j] if j < n_words else rest
-        d = _where(word, delimiters)
-        e = _where(word, eols)
-        q = _where(word, quotes) & quote_bits
-        if j == 0:
-            d &= from_start
-            e &= from_start
-            q &= from_start
+    so_far = _ONE
+    end = data.size - rest
+    for place in range(start, data.size, WIDTH):
+        at, valid = address + place, _ALL
+        if place == end:
+            at, valid = tail.ctypes.data, (_ONE << np.uint64(rest)) - _ONE
+        d = where_byte(at, delimiter_byte) & valid
+        e = where_byte(at, eol_byte) & valid
+        q = where_byte(at, quote_byte) & valid & quotes_count
         special = d | e | q
         if q | inside | closed | returned:
             any_quoted = True
-            # Running parity of the quotes up to and including each byte: odd means inside a quoted field.
-            parity = q ^ (q << _S8)
-            parity ^= parity << _S16
-            parity ^= parity << _S32
-            within = parity ^ inside
+            within = _parities(q) ^ inside
             opening = q & within
             closing = q & ~within
             # A quote opens after a delimiter or line end, or right after a closing one (then both are one escape).
-            odd = opening & ~((special << _S8) | opener)
-            cr = _where(word, returns) & ~e
-            after = (closing << _S8) | closed
+            odd = opening & ~((special << _ONE) | opener)
+            cr = where_byte(at, np.uint8(_CR)) & ~e
+            after = (closing << _ONE) | closed
             odd |= after & ~(special | cr)
-            after_cr = ((after & cr) << _S8) | returned
+            after_cr = ((after & cr) << _ONE) | returned
             odd |= after_cr & ~e
-            if odd and (j < n_words or odd & to_end):
+            if odd & valid:
                 return -1, any_quoted
-            closed = closing >> _S56
-            returned = (after & cr) >> _S56
-            inside = (within >> _S63) * _EACH_TOP_BIT
+            closed = closing >> _TO_LAST
+            returned = (after & cr) >> _TO_LAST
+            inside = _ALL if within >> _TO_LAST else _ZERO
             d &= ~within
             e &= ~within
-        opener = special >> _S56
+        opener = special >> _TO_LAST
         while e:
             upto = e ^ (e - _ONE)
-            if so_far + _how_many(d & upto) != fields:
+            if so_far + how_many(d & upto) != expected:
                 return -1, any_quoted
             records += 1
-            so_far = 1
+            so_far = _ONE
             d &= ~upto
             e &= e - _ONE
-        so_far += _how_many(d)
+        so_far += how_many(d)
     if inside:
         return -1, any_quoted
     if data.size > start and data[data.size - 1] != eol:
-        if so_far != fields:
+        if so_far != expected:
             return -1, any_quoted
         records += 1
     return records, any_quoted
