@@ -266,7 +266,10 @@ def shown(case: Case, field: Field, label: str | None) -> str | None:
 def is_true(case: Case, field: Field, label: str | None, value: str | None) -> bool:
     """Whether a label may be published for a value."""
     if value is None:
-        return case.missing_rule == "wildcard" or label in (None, field.kind.root)
+        # A column of nothing but missing values needs no taxonomy, whose root it would be called by.
+        at, gaps = case.fields.index(field), {None, *case.missing}
+        root = field.kind.root if any(row[at] not in gaps for row in case.rows) else "*"
+        return case.missing_rule == "wildcard" or label in (None, root)
     return label is not None and field.kind.covers(label, value)
 
 
