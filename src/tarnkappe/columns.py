@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tarnkappe.kernels.recoding import count_labels, count_values
+from tarnkappe.groups import SUPPRESSED
 from tarnkappe.masks.base import Mask
 from tarnkappe.metrics.lm import LossMetric
 from tarnkappe.metrics.sse import SquaredError
@@ -127,7 +127,7 @@ def _distinct_before(plan: Plan | PartedPlan, j: int) -> int:
     hidden = plan.tally.quasi_domains[j].hidden
     if hidden is not None:
         return hidden.distinct
-    return int((np.bincount(plan.tally.quasi[:, j], plan.tally.count) > 0).sum())
+    return int(np.count_nonzero(plan.tally.value_counts[j]))
 
 
 def _said(plan: Plan, j: int) -> Said | None:
@@ -151,14 +151,18 @@ def _said(plan: Plan, j: int) -> Said | None:
 
 def _examples(plan: Plan, j: int) -> tuple[Example, ...]:
     """The commonest values of a column and what most of their records became, if enough share it to be said aloud."""
-    grouping, domain, labels = plan.grouping, plan.tally.quasi_domains[j], plan.labels[j]
-    pieces = (plan.tally.quasi, j, grouping.cell, grouping.group, grouping.quota)
+    domain, labels, crossed = plan.tally.quasi_domains[j], plan.labels[j], plan.crossed[j]
+    shown = crossed.group != SUPPRESSED
+    code, records = crossed.code[shown], crossed.records[shown]
+    label = labels.code[crossed.group[shown]]
     enough = max(plan.goal.min_size, _RARE)
     out: list[Example] = []
-    for value in np.argsort(-count_values(*pieces, domain.size), kind="stable")[:_MOST_EXAMPLES]:
-        records = count_labels(*pieces, value, labels.code, len(labels.texts))
-        most = int(np.argmax(records))
-        if records[most] >= enough and value != domain.missing:
+    for value in np.argsort(-np.bincount(code, records, domain.size), kind="stable")[:_MOST_EXAMPLES]:
+        here = code == value
+        became = np.bincount(label[here] + 1, records[here], len(labels.texts) + 1)  # the missing value comes first
+        became = np.append(became[1:], became[0])
+        most = int(np.argmax(became))
+        if became[most] >= enough and value != domain.missing:
             after = "" if most == len(labels.texts) else labels.texts[most]
-            out.append(Example(domain.taxonomy.leaves[value], after, int(records[most])))
+            out.append(Example(domain.taxonomy.leaves[value], after, int(became[most])))
     return tuple(out)

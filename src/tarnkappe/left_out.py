@@ -45,12 +45,11 @@ def bias_of(plan: AnyPlan) -> tuple[Bias, ...]:
     found: list[Bias] = []
     if not gone:
         return ()
+    at = np.flatnonzero(lost)
     for j, domain in enumerate(tally.quasi_domains):
-        codes = tally.quasi[:, j]
-        before = np.bincount(codes, tally.count, domain.size)
-        part, names = _parts(domain, before)
-        among_all = np.bincount(part, before, len(names))
-        among_lost = np.bincount(part, np.bincount(codes, lost, domain.size), len(names))
+        part, names = _parts(domain, tally.value_counts[j])
+        among_all = np.bincount(part, tally.value_counts[j], len(names))
+        among_lost = np.bincount(part[tally.quasi[at, j]], lost[at], len(names))
         for p in np.flatnonzero(among_lost >= _RECORDS):
             bias = Bias(domain.name, names[p], int(among_lost[p]), among_all[p] / everybody, among_lost[p] / gone)
             if bias.times >= _TIMES:

@@ -13,6 +13,7 @@ import numpy as np
 from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.boxes import Boxes
 from tarnkappe.criteria.base import Verdict
+from tarnkappe.crossing import Crossed, cross
 from tarnkappe.deals import Deal
 from tarnkappe.goal import Goal
 from tarnkappe.groups import SUPPRESSED, AnyDraft, Grouping, GroupStats, Note
@@ -32,8 +33,13 @@ Distribution = tuple[tuple[int, int], ...]
 
 def size_distribution(of: Counts) -> Distribution:
     """Group sizes and how many groups have each."""
-    sizes, counts = np.unique(of, return_counts=True)
-    return tuple((int(s), int(c)) for s, c in zip(sizes, counts, strict=True))
+    if of.max(initial=0) <= len(of):  # most groups are small: no need to sort them
+        counts = np.bincount(of)
+        sizes = np.flatnonzero(counts)
+        counts = counts[sizes]
+    else:
+        sizes, counts = np.unique(of, return_counts=True)
+    return tuple(zip(sizes.tolist(), counts.tolist(), strict=True))
 
 
 class Planned(ABC):
@@ -161,6 +167,11 @@ class Plan(Planned):
     def sizes(self) -> Counts:
         """Records per group."""
         return _sizes(self.grouping)
+
+    @cached_property
+    def crossed(self) -> tuple[Crossed, ...]:
+        """What became of the values of each quasi-identifier."""
+        return cross(self.tally, self.grouping, self.boxes, self.labels)
 
     @cached_property
     def figures(self) -> Mapping[str, GroupFigure]:

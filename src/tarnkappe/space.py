@@ -42,7 +42,7 @@ class Block(ABC):
     def of_column(tally: Tally, j: int) -> Block:
         """The block of a quasi-identifier of a tally."""
         domain = tally.quasi_domains[j]
-        return Block.of(domain, np.bincount(tally.quasi[:, j], tally.count, domain.size).astype(np.int64))
+        return Block.of(domain, tally.value_counts[j])
 
     @property
     @abstractmethod

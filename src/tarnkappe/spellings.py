@@ -21,7 +21,7 @@ def notices_about_spellings(tally: Tally, plan: Plan | None = None) -> tuple[Not
     """
     cells = slice(None) if plan is None else plan.grouping.cell[plan.grouping.group >= 0]
     found = {
-        d.name: _alike(d, np.unique(tally.sensitive[cells, j]))
+        d.name: _alike(d, _occurring(tally.sensitive[cells, j], d.size))
         for j, d in enumerate(tally.sensitive_domains)
         if not d.aside and d.values is None
     }
@@ -35,6 +35,13 @@ def notices_about_spellings(tally: Tally, plan: Plan | None = None) -> tuple[Not
         for name, n in found.items()
         if n
     )
+
+
+def _occurring(codes: Codes, size: int) -> Codes:
+    """The codes that occur, of so many."""
+    occurs = np.zeros(size, np.bool_)
+    occurs[codes] = True
+    return np.flatnonzero(occurs).astype(np.int32)
 
 
 def _alike(domain: Domain, codes: Codes) -> int:

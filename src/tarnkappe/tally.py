@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tarnkappe.arrays import Codes, Counts, Floats
-from tarnkappe.kernels.sorting import dense_ranks, pack, radix_argsort, ranks_by_place, unpack
+from tarnkappe.kernels.crossing import count_codes
+from tarnkappe.kernels.sorting import bits_of, dense_ranks, pack_columns, radix_argsort, ranks_by_place, unpack
 from tarnkappe.taxonomy.tree import Taxonomy
-
-_KEY_BITS = 63
+from tarnkappe.threads import map_threads
 
 #: So many cells for every row may be listed, whether they occur or not, to number those that do.
 _PLACES = 4
@@ -247,6 +247,13 @@ class Tally:
         return int(self.count.sum())
 
     @cached_property
+    def value_counts(self) -> tuple[Counts, ...]:
+        """Records per value of each quasi-identifier."""
+        counts = tuple(np.zeros(domain.size, np.int64) for domain in self.quasi_domains)
+        map_threads(lambda j: count_codes(self.quasi, j, self.count, counts[j]), range(len(counts)))
+        return counts
+
+    @cached_property
     def n_tuples(self) -> int:
         """Number of distinct quasi-identifier combinations that records have."""
         return int((self.tuple_sizes > 0).sum())
@@ -323,27 +330,8 @@ def distinct_rows(columns: Sequence[NDArray[Any]], sizes: Sequence[int]) -> tupl
     >>> rank.tolist(), first.tolist()
     ([1, 0, 1], [1, 0])
     """
-    keys, width, _ = _pack_columns(columns, sizes)
+    keys, width, _ = pack_columns(columns, sizes)
     return dense_ranks(keys, radix_argsort(keys, width))
-
-
-def _bits(sizes: Sequence[int]) -> list[int]:
-    """Bits that hold the codes below each size."""
-    return [max(size - 1, 0).bit_length() for size in sizes]
-
-
-def _pack_columns(columns: Sequence[NDArray[Any]], sizes: Sequence[int]) -> tuple[NDArray[np.uint64], int, bool]:
-    """One integer key per row in lexicographic order, its bits, and whether the codes can be read off it again."""
-    keys = np.zeros(len(columns[0]), np.uint64)
-    width = 0
-    readable = True
-    for codes, bits in zip(columns, _bits(sizes), strict=True):
-        if width + bits > _KEY_BITS:
-            rank, first = dense_ranks(keys, radix_argsort(keys, width))
-            keys, width, readable = rank.astype(np.uint64), _bits([len(first)])[0], False
-        pack(keys, codes, bits)
-        width += bits
-    return keys, width, readable
 
 
 def count_cells(
@@ -363,12 +351,12 @@ def count_cells(
         cell, codes = ranks_by_place(columns, sizes)
         quasi_codes, sensitive_codes = (np.ascontiguousarray(c) for c in np.split(codes, [len(quasi)], axis=1))
     else:
-        keys, width, readable = _pack_columns(columns, sizes)
+        keys, width, readable = pack_columns(columns, sizes)
         cell, first = dense_ranks(keys, radix_argsort(keys, width))
         quasi_codes = np.empty((len(first), len(quasi)), np.int32)
         sensitive_codes = np.empty((len(first), len(sensitive)), np.int32)
         if readable:
-            rest, bits = keys[first], np.array(_bits(sizes), np.int64)
+            rest, bits = keys[first], np.array(bits_of(sizes), np.int64)
             unpack(rest, bits[len(quasi) :], sensitive_codes)
             unpack(rest, bits[: len(quasi)], quasi_codes)
         else:

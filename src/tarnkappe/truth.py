@@ -16,9 +16,11 @@ from tarnkappe.arrays import Codes, Counts
 from tarnkappe.engines.ledger import Ledger
 from tarnkappe.groups import SUPPRESSED
 from tarnkappe.io import Source
+from tarnkappe.kernels.crossing import add_counts
 from tarnkappe.plan import Plan
 from tarnkappe.publish.labels import Labels
 from tarnkappe.schema import Schema
+from tarnkappe.threads import map_threads
 from tarnkappe.wording import plural
 
 _GROUP, _RECORDS = "group", "records"
@@ -37,15 +39,17 @@ def untrue_labels(plan: Plan, missing: Collection[str] = ()) -> list[str]:
     """
     kept = plan.grouping.group != SUPPRESSED
     cell, group = plan.grouping.cell[kept], plan.grouping.group[kept]
-    problems = []
-    for j, (domain, labels) in enumerate(zip(plan.tally.quasi_domains, plan.labels, strict=True)):
+    domains = plan.tally.quasi_domains
+
+    def wrong(j: int) -> int:
         held = group, plan.tally.quasi[cell, j]
-        wrong = plan.grouping.form.untrue(j, domain, plan.boxes, labels, held, missing)
-        if wrong:
-            problems.append(
-                f"labels of '{domain.name}' do not cover the values they stand for, in {plural(wrong, 'group')}"
-            )
-    return problems
+        return plan.grouping.form.untrue(j, domains[j], plan.boxes, plan.labels[j], held, missing)
+
+    return [
+        f"labels of '{domain.name}' do not cover the values they stand for, in {plural(groups, 'group')}"
+        for domain, groups in zip(domains, map_threads(wrong, range(len(domains))), strict=True)
+        if groups
+    ]
 
 
 def untrue_cells(
@@ -105,8 +109,10 @@ def _same_counts(
     words = [as_words(list(zip(codes, sizes, strict=True))) for codes, _ in (one, other)]
     most = prod(sizes)
     if most <= min(_FEW, 8 * len(one[1])):
-        found, planned = (np.bincount(w[0], n, most) for w, (_, n) in zip(words, (one, other), strict=True))
-        return np.array_equal(found, planned)
+        difference = np.zeros(most, np.int64)
+        for sign, kind, (_, records) in zip((1, -1), words, (one, other), strict=True):
+            add_counts(kind[0], records, sign, difference)
+        return not difference.any()
     names = [f"w{i}" for i in range(len(words[0]))]
     rows = (pl.DataFrame(dict(zip(names, w, strict=True))) for w in words)
     frames = [f.with_columns(pl.Series(_RECORDS, n)) for f, (_, n) in zip(rows, (one, other), strict=True)]

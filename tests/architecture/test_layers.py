@@ -33,6 +33,7 @@ LAYERS = (
     "publish",
     "distances",
     "groups",
+    "crossing",
     "deals",
     "criteria",
     "relaxing",
@@ -240,6 +241,7 @@ def test_only_declared_libraries():
         for found in module.imports
         if found.module.split(".")[0] not in (known | optional if found.for_types else known)
         and not (module.inside("engines.spark") and found.module.split(".")[0] in ("pyspark", "py4j"))
+        and not (module.inside("kernels.io.bytemasks") and found.module == "llvmlite")  # numba stands on it
         and not (module.inside("io.excelfile") and found.module in ("fastexcel", "xlsxwriter"))
         and not (module.inside("io.statfile") and found.module == "pyreadstat")
         and not (module.inside("io.databases.postgresql") and found.module.startswith("adbc_driver_"))

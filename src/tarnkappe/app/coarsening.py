@@ -19,7 +19,7 @@ _MOST_VALUES, _BARS = 400, 48
 def coarsening(tally: Tally, name: str) -> dict[str, Any]:
     """The levels of a column with their groups, its values by how often they occur, and a histogram of numbers."""
     j, domain = _domain(tally, name)
-    counts = np.bincount(tally.quasi[:, j], weights=tally.count, minlength=domain.size).astype(np.int64)
+    counts = tally.value_counts[j]
     leaves = domain.taxonomy.leaves
     known = [i for i in range(domain.size) if i != domain.missing]
     return {

@@ -24,7 +24,7 @@ from tarnkappe.kernels.engines.dealing import deal, shuffle_within
 from tarnkappe.plan import Plan
 from tarnkappe.schema import KEYS, Column, Schema
 from tarnkappe.tally import Tally
-from tarnkappe.threads import Aside
+from tarnkappe.threads import Aside, map_threads
 from tarnkappe.wording import count
 
 #: Records that are made up at a time when the plan alone says what to write.
@@ -83,13 +83,13 @@ class StreamingEngine(Engine):
 
         def published(records: pl.DataFrame) -> pl.DataFrame:
             group, row = records[_GROUP].to_numpy(), records[_ROW].to_numpy()
-            columns = {}
-            for name in names:
+
+            def column(name: str) -> pl.Series:
                 if name in labels:
-                    columns[name] = labels[name].at(group)
-                else:
-                    columns[name] = records[name] if name in kept else cells.at(name, row)
-            return pl.DataFrame(columns)
+                    return labels[name].at(group)
+                return records[name] if name in kept else cells.at(name, row)
+
+            return pl.DataFrame(dict(zip(names, map_threads(column, names), strict=True)))
 
         def unpublished(records: pl.DataFrame) -> pl.DataFrame:
             row = records[_ROW].to_numpy()

@@ -112,7 +112,7 @@ def _almost_equal(plan: Plan) -> list[Notice]:
     domains = {d.name: (j, d) for j, d in enumerate(tally.quasi_domains) if d.name not in guarded}
     for name, found in distances_of(tally, plan.grouping, domains).items():
         j, domain = domains[name]
-        counts = np.bincount(tally.quasi[:, j], tally.count, domain.size)[domain.known]
+        counts = tally.value_counts[j][domain.known]
         place = domain.positions[domain.known]
         mean = np.average(place, weights=counts)
         hair = _HAIR * float(np.sqrt(np.average((place - mean) ** 2, weights=counts)))
@@ -176,7 +176,7 @@ def _counted_as_missing(tally: Tally) -> Iterator[Notice]:
     """For whoever made the release: how many records have no value that their column can hold."""
     for j, domain in enumerate(tally.quasi_domains):
         if domain.missing >= 0:
-            n = int(tally.count[tally.quasi[:, j] == domain.missing].sum())
+            n = int(tally.value_counts[j][domain.missing])
             yield Notice(
                 "W630",
                 f"'{domain.name}' is missing in {count(n)} of {plural(tally.n_records, 'record')}, or is no number, "

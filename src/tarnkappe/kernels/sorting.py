@@ -13,6 +13,9 @@ from tarnkappe.kernels import kernel
 
 _RADIX_BITS = 11
 
+#: Bits of a key, which is not negative as a signed number either.
+_KEY_BITS = 63
+
 #: Runs that are shorter are counted by their length; there are few of the others.
 _SHORT = 1 << 16
 
@@ -133,3 +136,22 @@ def _count_runs(words: NDArray[np.uint64], counted: NDArray[np.int64], long: NDA
                 n_long += 1
             start = i
     return n_long
+
+
+def bits_of(sizes: Sequence[int]) -> list[int]:
+    """Bits that hold the codes below each size."""
+    return [max(size - 1, 0).bit_length() for size in sizes]
+
+
+def pack_columns(columns: Sequence[NDArray[Any]], sizes: Sequence[int]) -> tuple[NDArray[np.uint64], int, bool]:
+    """One integer key per row in lexicographic order, its bits, and whether the codes can be read off it again."""
+    keys = np.zeros(len(columns[0]), np.uint64)
+    width = 0
+    readable = True
+    for codes, bits in zip(columns, bits_of(sizes), strict=True):
+        if width + bits > _KEY_BITS:
+            rank, first = dense_ranks(keys, radix_argsort(keys, width))
+            keys, width, readable = rank.astype(np.uint64), bits_of([len(first)])[0], False
+        pack(keys, codes, bits)
+        width += bits
+    return keys, width, readable

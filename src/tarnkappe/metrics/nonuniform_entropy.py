@@ -7,7 +7,6 @@ from typing import ClassVar
 import numpy as np
 
 from tarnkappe.arrays import Codes, Counts, Floats
-from tarnkappe.kernels.recoding import sum_leaf_node_costs
 from tarnkappe.metrics.base import ColumnLoss
 from tarnkappe.plan import Plan
 from tarnkappe.tally import Domain, Tally
@@ -61,10 +60,10 @@ class NonUniformEntropy(ColumnLoss):
 
     def score(self, plan: Plan) -> float:
         """The bits lost in all cells."""
-        tally, grouping = plan.tally, plan.grouping
+        tally = plan.tally
         sums = []
-        for j, domain in enumerate(tally.quasi_domains):
-            counts = np.bincount(tally.quasi[:, j], weights=tally.count, minlength=domain.size)
+        for j, (domain, crossed) in enumerate(zip(tally.quasi_domains, plan.crossed, strict=True)):
+            counts = tally.value_counts[j].astype(np.float64)
             before = np.append(0.0, np.cumsum(counts))
             lo, hi, tree = plan.boxes.lo[:, j], plan.boxes.hi[:, j], domain.taxonomy
             node, spread = plan.boxes.node[:, j], plan.boxes.publishes_range(j, domain)
@@ -73,7 +72,9 @@ class NonUniformEntropy(ColumnLoss):
             if j in plan.boxes.members:
                 has = (plan.boxes.members[j][:, None] >> np.arange(domain.size, dtype=np.uint64)) & np.uint64(1)
                 inside = np.where(spread, has.astype(np.float64) @ counts, inside)
-            pieces = (tally.quasi, j, grouping.cell, grouping.group, grouping.quota)
-            bits = np.log2(np.maximum(counts, 1.0)) - self._hidden(domain)
-            sums.append(sum_leaf_node_costs(*pieces, bits, np.log2(np.append(inside, tally.n_records))))
+            of_value = np.log2(np.maximum(counts, 1.0)) - self._hidden(domain)
+            of_group = np.log2(np.append(inside, tally.n_records))
+            # A missing wildcard need not be inside its group's label: it then costs nothing.
+            costs = np.maximum(of_group[crossed.group] - of_value[crossed.code], 0.0)
+            sums.append(costs @ crossed.records)
         return float(self.combine(np.array(sums), tally))

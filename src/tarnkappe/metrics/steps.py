@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from tarnkappe.arrays import Codes, Floats
-from tarnkappe.kernels.recoding import sum_steps
 from tarnkappe.plan import Plan
-from tarnkappe.tally import Domain, Hidden
+from tarnkappe.tally import Domain
 
 
 def generalisation_steps(plan: Plan) -> dict[str, tuple[int, float]]:
@@ -16,27 +15,14 @@ def generalisation_steps(plan: Plan) -> dict[str, tuple[int, float]]:
     A missing wildcard takes its group's value, which is a step only if that is the root.
     """
     out = {}
-    tally, grouping = plan.tally, plan.grouping
-    for j, domain in enumerate(tally.quasi_domains):
+    for j, (domain, crossed) in enumerate(zip(plan.tally.quasi_domains, plan.crossed, strict=True)):
         tree = domain.taxonomy
-        leaf_depth, node_depth = tree.depth[tree.leaf_nodes], tree.depth[plan.boxes.node[:, j]]
-        pieces = tally.quasi, j, grouping.cell, grouping.group, grouping.quota
-        steps, shares = (
-            sum_steps(*pieces, leaf_depth, node_depth)
-            if domain.hidden is None
-            else _steps_from_floor(plan, j, leaf_depth, node_depth, domain.hidden)
-        )
-        out[domain.name] = round(steps), shares / tally.n_records
+        depth = tree.depth[tree.leaf_nodes][crossed.code]
+        published_at = np.append(tree.depth[plan.boxes.node[:, j]], 0)[crossed.group]  # the root, if suppressed
+        made = _below(domain)[crossed.code] + np.maximum(depth - published_at, 0)
+        shares = made / np.maximum(leaf_depths(domain)[crossed.code], 1)
+        out[domain.name] = round(made @ crossed.records), float(shares @ crossed.records) / plan.tally.n_records
     return out
-
-
-def _steps_from_floor(plan: Plan, j: int, leaf_depth: Codes, node_depth: Codes, hidden: Hidden) -> tuple[float, float]:
-    """As `sum_steps`, with those below the floor of the column, which all records have made."""
-    grouping = plan.grouping
-    code = plan.tally.quasi[grouping.cell, j]
-    below, depth = hidden.steps[code], leaf_depth[code]
-    made = below + np.maximum(depth - np.append(node_depth, 0)[grouping.group], 0)
-    return float(grouping.quota @ made), float(grouping.quota @ (made / np.maximum(depth + below, 1)))
 
 
 def leaf_steps(domain: Domain, node: Codes) -> Floats:

@@ -16,7 +16,7 @@ from tarnkappe.metrics.base import weighted_mean
 from tarnkappe.metrics.precision import Precision
 from tarnkappe.metrics.sse import SquaredError
 from tarnkappe.metrics.steps import leaf_depths
-from tarnkappe.tally import Domain, Tally
+from tarnkappe.tally import Tally
 from tarnkappe.usefulness.labels import PublishedLabels
 from tarnkappe.usefulness.reading import Pair
 
@@ -117,16 +117,12 @@ def column_losses(pair: Pair) -> dict[str, float]:
     return metric.column_scores(cast("Any", view))
 
 
-def _counts(tally: Tally, j: int, domain: Domain) -> Floats:
-    return np.bincount(tally.quasi[:, j], tally.count, domain.size).astype(np.float64)
-
-
 def _levels(pair: Pair) -> dict[str, tuple[float, str]]:
     """Steps up the taxonomies: of all records, and of those published."""
     steps, kept, levels = 0.0, [], []
     is_exact = True
     for j, (domain, published) in enumerate(zip(pair.tally.quasi_domains, pair.labels, strict=True)):
-        counts, depths = _counts(pair.tally, j, domain), leaf_depths(domain)
+        counts, depths = pair.tally.value_counts[j].astype(np.float64), leaf_depths(domain)
         node = pair.boxes.node[:, j]
         reached = domain.taxonomy.depth[node].astype(np.float64)
         steps += float(counts @ depths - pair.sizes @ reached)
@@ -165,7 +161,7 @@ def _bits(pair: Pair) -> float:
     """Bits given up: what labels leave open, over all records, minus what values alone would."""
     total = 0.0
     for j, (domain, published) in enumerate(zip(pair.tally.quasi_domains, pair.labels, strict=True)):
-        counts = _counts(pair.tally, j, domain)
+        counts = pair.tally.value_counts[j].astype(np.float64)
         inside = published.sums(counts)[published.code]
         open_ = float(pair.sizes @ np.log2(np.maximum(inside, 1.0))) + pair.suppressed * np.log2(pair.n_original)
         hidden = 0.0 if domain.hidden is None else float(counts @ domain.hidden.bits)
@@ -179,7 +175,7 @@ def _squares(pair: Pair) -> dict[str, tuple[float, str]]:
     for j, (domain, published) in enumerate(zip(pair.tally.quasi_domains, pair.labels, strict=True)):
         if domain.values is None:
             continue
-        counts = _counts(pair.tally, j, domain)
+        counts = pair.tally.value_counts[j].astype(np.float64)
         known = np.isfinite(domain.positions)
         place, count = domain.positions[known], counts[known]
         mean = float(np.average(place, weights=count))

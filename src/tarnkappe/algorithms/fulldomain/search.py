@@ -72,7 +72,7 @@ class Scoring:
         self.charges = np.zeros((len(domains), widest))
         self.sums, self.least = np.zeros(len(self.costs)), np.zeros(len(self.costs))
         for j, d in enumerate(domains):
-            counts = np.bincount(self.tally.quasi[:, j], weights=self.tally.count, minlength=d.size).astype(np.int64)
+            counts = self.tally.value_counts[j]
             charge = suppressed * metric.suppressed_costs(d, counts)
             self.charges[j, : d.size] = charge
             for level, nodes in enumerate(d.taxonomy.ancestors):

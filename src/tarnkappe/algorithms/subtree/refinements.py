@@ -50,7 +50,7 @@ class Refinements:
         starts: list[Codes] = []
         present = []
         for j, domain in enumerate(tally.quasi_domains):
-            counts = np.bincount(tally.quasi[:, j], weights=tally.count, minlength=domain.size).astype(np.float64)
+            counts = tally.value_counts[j].astype(np.float64)
             present.append(np.flatnonzero(counts).astype(np.int32))
             ahead = len(column)
             for stands_on, at in _steps(domain, counts, max_cuts):

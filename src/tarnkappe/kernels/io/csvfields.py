@@ -94,7 +94,7 @@ def field_ends(text: Bytes, begin: int, end: int, delimiter: int, eol: int, out:
     address = text.ctypes.data
     n = 0
     for place in range(begin, end, WIDTH):
-        bits = where_byte(address + place, np.uint8(delimiter)) | where_byte(address + place, np.uint8(eol))
+        bits: np.uint64 = where_byte(address + place, np.uint8(delimiter)) | where_byte(address + place, np.uint8(eol))
         if end - place < WIDTH:
             bits &= (_ONE << np.uint64(end - place)) - _ONE
         at = n
