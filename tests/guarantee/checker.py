@@ -226,8 +226,8 @@ def _check_labels(case: Case, written: Written) -> None:
             assert is_true(case, field, label, value), f"{field.name!r}: {value!r} is published as {label!r}"
 
 
-#: How exact floating-point numbers are.
-_DIGITS = Fraction(1, 2**52)
+#: How exact means are.
+_DIGITS = Fraction(1, 10**15)
 
 
 def _check_centres(case: Case, written: Written) -> None:
