@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from math import nan
 from pathlib import Path
 from typing import Any, Self
@@ -37,6 +38,7 @@ from tarnkappe.params import SEED_BITS
 from tarnkappe.phases import Phases, Progress
 from tarnkappe.publish.sheets import MAIN
 from tarnkappe.schema import Column, Role
+from tarnkappe.threads import Aside, Pending, in_background
 from tarnkappe.verification import unreadable
 from tarnkappe.wording import figure
 
@@ -138,10 +140,11 @@ def _masked(job: MaskingJob, data: Any, clock: Phases) -> _Draft:
     columns = job.published(source.columns, source.name)
     clock.begin("decide")
     seed = secrets.randbits(SEED_BITS) if job.seed is None else job.seed
+    digest = in_background(lambda: source.sha256)
     masked = Masked.of(source, job.masks, seed)
     refuse_identifiers(masked.view, columns, coarsened=False)
     refuse_unmasked(masked.view, columns, job.columns, masked.untouched)
-    return _Draft(job, data, masked, columns, seed)
+    return _Draft(job, data, masked, columns, seed, digest)
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,6 +156,8 @@ class _Draft(BundleDraft[MaskedRelease]):
     masked: Masked
     columns: tuple[Column, ...]
     seed: int
+    #: That of the input.
+    digest: Pending[str]
     #: The words of all records that were written (see `tarnkappe.io.kept`), batch by batch.
     entered: list[int] = field(default_factory=list)
     #: Those of their columns that masks hold in memory as well, in the order of the original.
@@ -291,7 +296,7 @@ class _Draft(BundleDraft[MaskedRelease]):
             {MAIN: _ABOUT},
         )
         public["tables"][0] |= {"rows": source.n_rows, "columns": list(self.names)}
-        read = {"name": source.name, "sha256": source.sha256, "description": source.description}
+        read = {"name": source.name, "sha256": self.digest.result(), "description": source.description}
         private = {"seed": self.seed, "input": read, "verdicts": [asdict(v) for v in found.verdicts]}
         if job.linkage is not None:
             private["linkage"] = self._links()
@@ -359,17 +364,19 @@ def _publish_to(stage: Staging, draft: _Draft, target: Path, clock: Phases) -> M
     clock.begin("write")
     place, missing = draft.place(MAIN), draft.job.data.missing or ("",)
     path = stage.path(f"{PUBLIC}/{place.file}")
-    with TableWriter(path, place.format, place.dialect, "" if "" in missing else missing[0]) as writer:
+    empty_cell = "" if "" in missing else missing[0]
+    with TableWriter(path, place.format, place.dialect, empty_cell) as writer, Aside() as aside:
         for batch in draft.batches():
-            writer.write(batch)
+            aside(partial(writer.write, batch))  # while the next one is made ready
     place = replace(place, dialect=place.dialect.released())
     clock.begin("verify")
     shown = f"{str(target).rstrip('/')}/{PUBLIC}/{place.file}"
     try:
         with open_source(path, place.dialect, missing) as written:
             written.decimal = draft.masked.original.decimal
+            hashing = in_background(lambda: written.sha256)
             found = _unlinked(draft.compared(written), shown).required(shown, draft.unit)
-            digest = written.sha256
+            digest = hashing.result()
     except DataError as error:
         raise unreadable(shown, error) from error
     clock.begin("report")

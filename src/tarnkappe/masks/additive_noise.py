@@ -197,6 +197,9 @@ class AdditiveNoise(ColumnsMask):
     def kept_by_record(self, before: Columns, after: Columns) -> Iterator[Kept]:
         """Numbers have moved by as much as noise of this variance moves them."""
         a, n_sigma = self.variance_share, SIGMAS
+        # The covariance is that of the complete records, so gaps in other columns shift it a little.
+        rows = before.matrix(self.columns)
+        gaps = float(np.isnan(rows).any(axis=1).mean()) if np.isnan(rows.sum()) else 0.0
         for name in self.columns:
             whole = self.keep_whole and is_whole(before.numbers(name))
             if self._bounded or whole:
@@ -211,6 +214,4 @@ class AdditiveNoise(ColumnsMask):
             expected = variance * (pull**2 + a / shrunk**2)
             spread = variance * (2 * pull / shrunk * math.sqrt(a) + math.sqrt(2) * a / shrunk**2) / math.sqrt(max(n, 1))
             off = abs(float(((z - x) ** 2).mean()) - expected)
-            # The covariance is that of the complete records, so gaps in other columns shift it a little.
-            gaps = float(np.isnan(before.matrix(self.columns)).any(axis=1).mean())
             yield Kept(f"size of the noise in {name}", off, n_sigma * spread + (2 * gaps + HAIR) * expected)

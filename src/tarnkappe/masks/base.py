@@ -100,12 +100,13 @@ class Columns:
 
     def matrix(self, names: Sequence[str]) -> Floats:
         """Several columns of numbers, side by side; whoever asks for the same ones again gets the same array."""
-        if self._matrix[0] != tuple(names):
+        known = self._matrix  # which another thread may replace meanwhile
+        if known[0] != tuple(names):
             self._read(names)
-            made = np.column_stack([self.floats(name) for name in names])
-            made.setflags(write=False)
-            self._matrix = tuple(names), made
-        return self._matrix[1]
+            known = tuple(names), np.column_stack([self.floats(name) for name in names])
+            known[1].setflags(write=False)
+            self._matrix = known
+        return known[1]
 
     def codes(self, names: Sequence[str]) -> NDArray[np.int64]:
         """One number for every combination of values, from 0 on; all are 0 if there are no columns."""

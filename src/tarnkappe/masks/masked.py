@@ -14,6 +14,7 @@ from tarnkappe.io import Source
 from tarnkappe.io.texts import plain_texts
 from tarnkappe.masks.base import Chance, Columns, Kept, Mask
 from tarnkappe.masks.view import MaskedSource
+from tarnkappe.threads import map_threads
 from tarnkappe.wording import figure
 
 #: The purpose of chance in masks; no other part of a run has it.
@@ -62,12 +63,13 @@ class Masked:
         from what it wrote.
         """
         before, side_by_side, table = self.before, Columns(self.view, passed), Columns(written, read)
-        out = []
-        for mask in self.masks:
+
+        def found(mask: Mask) -> tuple[Mask, tuple[Kept, ...]]:
             there = everybody and all(name in table.names and name not in coarsened for name in mask.looks_at)
             kept = mask.kept(before, table if there else side_by_side)
-            out.append((mask, (*kept, *mask.kept_by_record(before, side_by_side))))
-        return out
+            return mask, (*kept, *mask.kept_by_record(before, side_by_side))
+
+        return map_threads(found, self.masks)
 
     @cached_property
     def untouched(self) -> tuple[str, ...]:
