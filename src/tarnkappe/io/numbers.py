@@ -47,12 +47,13 @@ def as_numbers(
         floats = series.cast(pl.Float64).fill_nan(None)
         bad = floats.is_infinite().fill_null(False)
     elif dtype in (pl.String, pl.Categorical, pl.Enum):
-        text = series.cast(pl.String).str.strip_chars()
-        if _are_whole(text.head(_FIRST)):  # else to try them all would be in vain
-            whole = text.cast(pl.Int64, strict=False)
-            if whole.null_count() == series.null_count():
-                return whole
-        floats = _floats(text, decimal)
+        text = series.cast(pl.String)
+        numbers = _parsed(text, decimal)
+        if numbers.null_count() > series.null_count():
+            numbers = _parsed(text.str.strip_chars(), decimal)
+        if numbers.dtype == pl.Int64:
+            return numbers
+        floats = numbers
         bad = ~floats.is_finite().fill_null(False) & series.is_not_null()
     else:
         moments = isinstance(dtype, (pl.Date, pl.Datetime))
@@ -88,8 +89,13 @@ def only_numbers(series: pl.Series, decimal: str = ".") -> pl.Series:
     return series.to_frame().select(pl.when(fine.fill_null(False)).then(pl.first()).alias(series.name)).to_series()
 
 
-def _are_whole(text: pl.Series) -> bool:
-    return text.cast(pl.Int64, strict=False).null_count() == text.null_count()
+def _parsed(text: pl.Series, decimal: str) -> pl.Series:
+    """The text as whole numbers if all are, else as floats; null where that fails."""
+    for some in (text.head(_FIRST), text):  # if the first are not, to try them all would be in vain
+        whole = some.cast(pl.Int64, strict=False)
+        if whole.null_count() > some.null_count():
+            return _floats(text, decimal)
+    return whole
 
 
 def _refuse_extreme(floats: pl.Series, column: str, where: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from copy import deepcopy
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -15,6 +16,7 @@ from tarnkappe.kernels.histograms import run_histogram
 from tarnkappe.publish.form import Form, Meaning
 from tarnkappe.publish.sheets import MAIN, Reading, Sheet, Strand, Values, free_name
 from tarnkappe.schema import Column, Schema
+from tarnkappe.threads import map_threads
 
 if TYPE_CHECKING:
     import polars as pl
@@ -126,7 +128,7 @@ def people_sheet(deal: Deal, number: str, names: Sequence[str], values: Values, 
     def batches() -> Iterator[pl.DataFrame]:
         for first, after in deal.chunks():
             cells = deal.cell[deal.starts[first] : deal.starts[after]]
-            shown = [values.at(name, cells).alias(name) for name in names]
+            shown = map_threads(partial(values.at, cells=cells), names)
             yield pl.DataFrame([*shown, pl.Series(number, numbers_of(deal, first, after))])
 
     return Sheet(MAIN, (*names, number), batches, about)
