@@ -141,3 +141,11 @@ def test_hash_is_that_of_the_file(tmp_path: Path):
     release = tk.run_job(job, pl.DataFrame({"town": ["a", "a"]}), tmp_path / "release")
     file = tmp_path / "release/public" / release.public_manifest["file"]
     assert release.public_manifest["sha256"] == hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+def test_means_of_small_numbers_beside_a_very_large_one():
+    """Sums were taken around the mean of the column, beside which the numbers of most groups were nothing."""
+    large = 9_007_199_254_740_993
+    frame = pl.DataFrame({"pay": [0, 0, 1, 1, 1, 1, large, large, large]})
+    job = tk.Job(quasi={"pay": tk.numeric()}, criteria=[tk.KAnonymity(3)], algorithm="mdav", seed=1)
+    assert job.anonymize(frame).table["pay"].sort().to_list()[:6] == [1 / 3, 1 / 3, 1 / 3, 1, 1, 1]

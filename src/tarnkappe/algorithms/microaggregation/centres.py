@@ -62,13 +62,13 @@ def _means(
     domain: Domain, code: Codes, group: Codes, quota: Counts, n_groups: int, decimals: int | None, whole: bool
 ) -> Floats:
     size = np.bincount(group, quota, n_groups).astype(np.float64)
-    origin = float(np.mean(domain.positions[domain.known])) if domain.known.any() else 0.0  # small sums lose no digits
-    total = np.bincount(group, quota * (domain.positions[code] - origin), n_groups)
-    with np.errstate(invalid="ignore"):
-        mean: Floats = total / size + origin
     low, high = np.full(n_groups, domain.size - 1), np.zeros(n_groups, np.int64)
     np.minimum.at(low, group, code)
     np.maximum.at(high, group, code)
+    origin = domain.positions[low]  # of the group itself: sums that are small lose no digits, whatever others have
+    total = np.bincount(group, quota * (domain.positions[code] - origin[group]), n_groups)
+    with np.errstate(invalid="ignore"):
+        mean: Floats = total / size + origin
     # Beside very large numbers small ones are lost in a sum; no mean lies outside of what it is the mean of.
     mean = np.clip(mean, domain.positions[low], domain.positions[high])
     mean[np.abs(mean) < SMALLEST] = 0.0  # as nobody could read it back
