@@ -1,6 +1,6 @@
 """Made-up people against generalisation at equal membership risk, on Adult (if it is there) or a synthetic census.
 
-    python bench/synthetic.py [--people 10000] [--repeats 5] [--small]
+    python bench/synthetic.py [--people 10000] [--repeats 5] [--small] [--methods marginals copula]
 
 The people are cut into two halves, again and again. A release is made of one half, and an attacker says of everybody
 whether they were in it, by how near the nearest published record is. Whoever reads generalised labels draws a value
@@ -144,14 +144,19 @@ def main() -> None:
     parser.add_argument("--people", type=int, default=10_000)
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--small", action="store_true", help="few settings, to see that it runs")
+    parser.add_argument("--methods", nargs="+", default=[], help="these alone")
     given = parser.parse_args()
     folder = DATA / "adult"
     people = load_adult(folder)[0] if folder.is_dir() else census(given.people, 1)
     people = people.sample(min(given.people, people.height), seed=1)
     kept = [s.name for s in people if s.dtype.is_numeric() or s.n_unique() <= MOST]
     codes, domains = coded(people.select(kept))
+    whose = "adult" if folder.is_dir() else "synthetic census"
+    print(json.dumps({"people": whose, "records": people.height, "columns": kept}), flush=True)
     found = []
     for method, setting, make in contestants(domains, given.small):
+        if given.methods and method not in given.methods:
+            continue
         line = {"method": method, "setting": setting, **measured(codes, domains, make, given.repeats)}
         found.append(line)
         print(json.dumps(line), flush=True)
