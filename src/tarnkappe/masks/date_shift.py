@@ -24,8 +24,8 @@ class DateShift(ColumnsMask):
     .. math:: d' = d + s(person), \quad 0 < |s| \le m
 
     where m are the days at most. The shift follows from the person and a secret: the key in a file, so that it is the
-    same in all tables and releases, or the seed of the run. Order and distances within a person stay. A record without a
-    person is somebody of its own: its shift follows from its dates. O(records).
+    same in all tables and releases, or the seed of the run. Order and distances within a person stay. A record
+    without a person is somebody of its own: its shift follows from its dates. O(records).
 
     References
     ----------
@@ -82,7 +82,7 @@ class DateShift(ColumnsMask):
         return ByValue(types, (*self.columns, self.person), change)
 
     def _whose(self, given: pl.DataFrame) -> pl.Series:
-        """Whom each record is about; without a person nobody but the record, or one known date would tell all others."""
+        """Whom each record is about: itself alone if it has no person, or one known date would tell all others."""
         dates = [plain_texts(given[name]).alias(name) for name in self.columns]
         nobody = pl.concat_str(pl.lit(""), *self.columns, separator="\0", ignore_nulls=True)
         frame = pl.DataFrame([plain_texts(given[self.person]).alias(" "), *dates])

@@ -41,8 +41,8 @@ class Shuffling(ColumnsMask):
 
     where R are correlations of scores, and the numbers of X are dealt out in the order of Y. So the values of each
     column stay exactly as they are, and rank correlations to sampling error. Given S, the new numbers tell nothing more
-    about the old ones. A missing number stays missing; in its place a score is drawn, so that what else the record has is
-    dealt out like everything. Correlations are those of the complete records.
+    about the old ones. A missing number stays missing; in its place a score is drawn, so that what else the record
+    has is dealt out like everything. Correlations are those of the complete records.
     O(records · columns² + records log records).
 
     References
