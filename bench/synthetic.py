@@ -65,14 +65,20 @@ def generalised(k: int, domains: tuple) -> Make:
             .anonymize(frame_of(codes, domains))
             .table
         )
-        out = []
-        for d in domains:
-            ends = table[d.name].cast(pl.String).str.extract_all(r"\d+")
-            low, high = (ends.list.get(i).cast(pl.Int64).to_numpy() for i in (0, -1))
-            out.append(rng.integers(low, high + 1))
-        return np.column_stack(out).astype(np.int32)
+        return drawn_from(table, domains, rng)
 
     return make
+
+
+def drawn_from(table: pl.DataFrame, domains: tuple, rng: np.random.Generator) -> np.ndarray:
+    """A value from every label, any of those that it stands for."""
+    out = []
+    for d in domains:
+        ends = table[d.name].cast(pl.String).str.extract_all(r"\d+")
+        low = ends.list.first().cast(pl.Int64).fill_null(0).to_numpy()
+        high = ends.list.last().cast(pl.Int64).fill_null(d.size - 1).to_numpy()
+        out.append(rng.integers(low, high + 1))
+    return np.column_stack(out).astype(np.int32)
 
 
 def made_up(method: str, domains: tuple, **settings: object) -> Make:
@@ -90,6 +96,8 @@ def made_up(method: str, domains: tuple, **settings: object) -> Make:
         release = tk.synthesize(
             frame_of(codes, domains), method, columns=columns, audit=False, seed=int(rng.integers(1 << 40)), **settings
         )
+        if method == "diffgen":
+            return drawn_from(release.table, domains, rng)
         out = []
         for j, d in enumerate(domains):
             column = release.table[d.name].cast(pl.String).cast(pl.Int64, strict=False)
@@ -115,6 +123,8 @@ def contestants(domains: tuple, small: bool) -> Iterator[tuple[str, str, Make]]:
                 f"epsilon={epsilon}, delta=1e-6",
                 made_up("marginals", domains, epsilon=epsilon, delta=1e-6),
             )
+        target = domains[-1].name
+        yield "diffgen", f"epsilon={epsilon}", made_up("diffgen", domains, epsilon=epsilon, target=target)
 
 
 def measured(codes: np.ndarray, domains: tuple, make: Make, repeats: int) -> dict[str, float]:
