@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from tarnkappe import KAnonymity, KEAnonymity, LDiversity, TCloseness
+from tarnkappe import AlphaKAnonymity, KAnonymity, LDiversity, TCloseness
 from tarnkappe.columns import ColumnSummary, Example
 from tarnkappe.criteria import Verdict
 from tarnkappe.errors import JobError, Notice
@@ -114,9 +114,9 @@ def test_the_verdict_comes_first_with_its_evidence(release):
             "Verified: every group satisfies distinct l-diversity on salary-class.",
         ),
         (
-            [KEAnonymity("salary-class", k=2, e=5)],
-            [Verdict("k-e-anonymity", "salary-class", "range ≥ 5", 6.0, True, 0)],
-            "Verified: every group satisfies (k, e)-anonymity on salary-class.",
+            [AlphaKAnonymity("salary-class", k=2, alpha=0.5)],
+            [Verdict("alpha-k-anonymity", "salary-class", "share ≤ 0.5", 0.5, True, 0)],
+            "Verified: every group satisfies (alpha, k)-anonymity on salary-class.",
         ),
         (
             [LDiversity("salary-class", 2), TCloseness("salary-class", 0.3)],
