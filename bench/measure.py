@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parent
-DATA = Path(os.environ.get("TARNKAPPE_DATA", ROOT.parents[1] / "shared")) / "data"
+_GIVEN = Path(os.environ.get("TARNKAPPE_DATA", ROOT.parents[1] / "shared"))
+#: Where reference data are: the folder that is named, or its ``data``.
+DATA = _GIVEN / "data" if (_GIVEN / "data").is_dir() else _GIVEN
 SCRATCH = ROOT / "data"
 
 

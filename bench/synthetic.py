@@ -1,6 +1,6 @@
 """Made-up people against generalisation at equal membership risk, on Adult (if it is there) or a synthetic census.
 
-    python bench/synthetic.py [--people 10000] [--repeats 5] [--small]
+    python bench/synthetic.py [--people 10000] [--repeats 5] [--small] [--methods marginals copula]
 
 The people are cut into two halves, again and again. A release is made of one half, and an attacker says of everybody
 whether they were in it, by how near the nearest published record is. Whoever reads generalised labels draws a value
@@ -65,14 +65,20 @@ def generalised(k: int, domains: tuple) -> Make:
             .anonymize(frame_of(codes, domains))
             .table
         )
-        out = []
-        for d in domains:
-            ends = table[d.name].cast(pl.String).str.extract_all(r"\d+")
-            low, high = (ends.list.get(i).cast(pl.Int64).to_numpy() for i in (0, -1))
-            out.append(rng.integers(low, high + 1))
-        return np.column_stack(out).astype(np.int32)
+        return drawn_from(table, domains, rng)
 
     return make
+
+
+def drawn_from(table: pl.DataFrame, domains: tuple, rng: np.random.Generator) -> np.ndarray:
+    """A value from every label, any of those that it stands for."""
+    out = []
+    for d in domains:
+        ends = table[d.name].cast(pl.String).str.extract_all(r"\d+")
+        low = ends.list.first().cast(pl.Int64).fill_null(0).to_numpy()
+        high = ends.list.last().cast(pl.Int64).fill_null(d.size - 1).to_numpy()
+        out.append(rng.integers(low, high + 1))
+    return np.column_stack(out).astype(np.int32)
 
 
 def made_up(method: str, domains: tuple, **settings: object) -> Make:
@@ -90,6 +96,8 @@ def made_up(method: str, domains: tuple, **settings: object) -> Make:
         release = tk.synthesize(
             frame_of(codes, domains), method, columns=columns, audit=False, seed=int(rng.integers(1 << 40)), **settings
         )
+        if method == "diffgen":
+            return drawn_from(release.table, domains, rng)
         out = []
         for j, d in enumerate(domains):
             column = release.table[d.name].cast(pl.String).cast(pl.Int64, strict=False)
@@ -115,6 +123,8 @@ def contestants(domains: tuple, small: bool) -> Iterator[tuple[str, str, Make]]:
                 f"epsilon={epsilon}, delta=1e-6",
                 made_up("marginals", domains, epsilon=epsilon, delta=1e-6),
             )
+        target = domains[-1].name
+        yield "diffgen", f"epsilon={epsilon}", made_up("diffgen", domains, epsilon=epsilon, target=target)
 
 
 def measured(codes: np.ndarray, domains: tuple, make: Make, repeats: int) -> dict[str, float]:
@@ -144,14 +154,19 @@ def main() -> None:
     parser.add_argument("--people", type=int, default=10_000)
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--small", action="store_true", help="few settings, to see that it runs")
+    parser.add_argument("--methods", nargs="+", default=[], help="these alone")
     given = parser.parse_args()
     folder = DATA / "adult"
     people = load_adult(folder)[0] if folder.is_dir() else census(given.people, 1)
     people = people.sample(min(given.people, people.height), seed=1)
     kept = [s.name for s in people if s.dtype.is_numeric() or s.n_unique() <= MOST]
     codes, domains = coded(people.select(kept))
+    whose = "adult" if folder.is_dir() else "synthetic census"
+    print(json.dumps({"people": whose, "records": people.height, "columns": kept}), flush=True)
     found = []
     for method, setting, make in contestants(domains, given.small):
+        if given.methods and method not in given.methods:
+            continue
         line = {"method": method, "setting": setting, **measured(codes, domains, make, given.repeats)}
         found.append(line)
         print(json.dumps(line), flush=True)

@@ -197,10 +197,12 @@ class BundleAudit:
     same_as_manifest: bool
     #: What is said to break a criterion.
     unit: str = "group"
+    #: What is promised, too, but no reader of the tables can check, and why.
+    unseen: str = ""
 
     @property
     def ok(self) -> bool:
-        """Whether the tables keep the promise, and are those of the manifest."""
+        """Whether the tables keep what can be checked of the promise, and are those of the manifest."""
         return self.found.ok and self.same_as_manifest
 
     def as_dict(self) -> dict[str, Any]:
@@ -211,6 +213,7 @@ class BundleAudit:
             "criteria_from": MANIFEST,
             "verdicts": [asdict(v) for v in self.found.verdicts],
             "problems": list(self.found.problems),
+            "unseen": self.unseen or None,
             "sha256_matches_manifest": self.same_as_manifest,
         }
 
@@ -232,6 +235,7 @@ def audit_tables(
     check: Callable[[Mapping[str, pl.DataFrame]], Found],
     needed: tuple[str, ...],
     unit: str = "group",
+    unseen: str = "",
 ) -> BundleAudit:
     """Read all tables of a manifest and check them together; `needed` are tables that must be among them."""
     try:
@@ -250,7 +254,7 @@ def audit_tables(
             sources[name] = stack.enter_context(open_source(table.with_name(file), dialect, missing))
         found = check({name: source.read(source.columns) for name, source in sources.items()})
         same = all(sources[name].sha256 == digest for name, (_, digest) in files.items())
-        return BundleAudit(str(table), sources[next(iter(files))].description, found, same, unit)
+        return BundleAudit(str(table), sources[next(iter(files))].description, found, same, unit, unseen)
 
 
 def changed_by_hand(table: Path) -> DataError:

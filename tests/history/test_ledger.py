@@ -326,6 +326,11 @@ def test_bad_history_sections(tmp_path: Path):
         tk.Job(**{**_plain(), "history": 5})
 
 
+def test_a_history_on_spark_is_refused_before_anything_is_read(tmp_path: Path):
+    with pytest.raises(JobError, match="E111 a history of people is kept by one machine"):
+        tk.Job(**_plain(), history={"ledger": tmp_path / "l", "subject": "id"}, engine="spark")
+
+
 def test_a_place_that_cannot_be_written(tmp_path: Path):
     (tmp_path / "file").write_text("")
     with pytest.raises(JobError) as error:

@@ -74,6 +74,67 @@ def test_the_running_example_has_two_counterfeits():
     assert {DISEASES[v] for v in of_jane} == {"dyspepsia", "flu", "gastritis"}
 
 
+#: The data of its first release.
+BEFORE = [
+    ("Bob", 21, "dyspepsia"),
+    ("Alice", 22, "bronchitis"),
+    ("Andy", 24, "flu"),
+    ("David", 23, "gastritis"),
+    ("Gary", 41, "flu"),
+    ("Helen", 36, "gastritis"),
+    ("Jane", 37, "dyspepsia"),
+    ("Ken", 40, "flu"),
+    ("Linda", 43, "gastritis"),
+    ("Paul", 52, "dyspepsia"),
+    ("Steve", 56, "gastritis"),
+]
+
+
+def as_in_the_paper(value: Any, owner: Any, rank: Any, known: Any, m: int, n_values: int) -> Republished:
+    """The groups that the paper published first; the records are known by the order of their ages."""
+    by_age = [who for who, _, _ in sorted(BEFORE, key=lambda person: person[1])]
+    groups = list(FIRST)
+    group = np.array([next(g for g, people in enumerate(groups) if by_age[r] in people) for r in rank])
+    signatures = [tuple(sorted(int(v) for v in value[group == g])) for g in range(len(groups))]
+    distinct = tuple(sorted(set(signatures)))
+    return Republished(group, np.array([distinct.index(s) for s in signatures], np.int32), distinct)
+
+
+def test_the_running_example_on_the_written_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """The paper's first release, then the second by the command line: two counterfeits, each in its group."""
+    from tarnkappe.cli.app import app
+
+    said = {}
+    for name, people in (("first", BEFORE), ("second", SECOND)):
+        file = tmp_path / f"{name}.csv"
+        pl.DataFrame(people, schema=["who", "age", "ill"], orient="row").write_csv(file)
+        text = JOB.replace("data.csv", file.name).replace("folder: release", f"folder: {name}").replace("m: 3", "m: 2")
+        (tmp_path / "job.yaml").write_text(text.replace("  sex: {role: quasi, taxonomy: suppress}\n", ""))
+        monkeypatch.setattr(room, "republish", as_in_the_paper if name == "first" else republish)
+        with pytest.raises(SystemExit) as ended:
+            app(["run", str(tmp_path / "job.yaml"), "--seed", "1"])
+        assert ended.value.code == 0
+        table = pl.read_csv(tmp_path / name / "public" / f"{name}.csv")
+        false = dict(pl.read_csv(tmp_path / name / "public" / f"{name}-counterfeits.csv").rows())
+        said[name] = {part["age"][0]: (set(part["ill"]), false[number]) for (number,), part in table.group_by("group")}
+        assert table.group_by("group").agg(pl.col("age").n_unique())["age"].to_list() == [1] * len(said[name])
+    assert said["first"] == {
+        "[21 22]": ({"dyspepsia", "bronchitis"}, 0),
+        "[23 24]": ({"flu", "gastritis"}, 0),
+        "[36 41]": ({"flu", "gastritis"}, 0),
+        "[37 43]": ({"dyspepsia", "flu", "gastritis"}, 0),
+        "[52 56]": ({"dyspepsia", "gastritis"}, 0),
+    }
+    assert said["second"] == {
+        "21": ({"dyspepsia", "bronchitis"}, 1),  # Bob, and nobody
+        "[23 25]": ({"flu", "gastritis"}, 0),
+        "[37 43]": ({"dyspepsia", "flu", "gastritis"}, 1),  # Jane, Linda, and nobody
+        "[41 46]": ({"flu", "gastritis"}, 0),
+        "[54 56]": ({"dyspepsia", "gastritis"}, 0),
+        "[60 65]": ({"flu", "gastritis"}, 0),
+    }
+
+
 def make(n: int, n_values: int, seed: int) -> pl.DataFrame:
     rng = np.random.default_rng(seed)
     return pl.DataFrame(

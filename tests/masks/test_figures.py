@@ -111,6 +111,31 @@ def test_shuffling_keeps_rank_correlations_and_cuts_the_tie_to_the_own_value():
     assert np.corrcoef(x["a"], z["a"])[0, 1] == pytest.approx(given, abs=0.05)
 
 
+def test_shuffling_leaves_nobody_their_number_for_lack_of_another():
+    frame = normal(4000, 8).with_row_index("row")
+    gaps = frame.with_columns(pl.when(pl.col("row") % 5 > 0).then("c"), pl.when(pl.col("row") % 7 > 0).then("b"))
+    table = release(gaps, tk.Shuffling(["a", "b"], beside=["c"])).sort("row")
+    for name in ("a", "b"):
+        assert (table[name] == gaps[name]).sum() < 10
+        assert table[name].sort().equals(gaps[name].sort())
+        assert table[name].is_null().equals(gaps[name].is_null())
+    whole = pl.all_horizontal(pl.col("a", "b", "c").is_not_null())
+    x, z = (t.filter(whole).drop("row").corr().to_numpy() for t in (gaps, table))
+    assert np.abs(x - z).max() < 0.07
+
+
+def test_dates_without_a_person_do_not_move_together():
+    frame = patients(600, 8).select("person", "visit", "discharge").with_row_index("row")
+    frame = frame.with_columns(pl.when(pl.col("row") % 3 > 0).then("person"))
+    dates = tk.DateShift(["visit", "discharge"], person="person", max_days=300)
+    columns = [tk.Column("person", "drop"), *(tk.Column(name, "keep", because=WHY) for name in frame.columns[:1])]
+    table = tk.mask(frame, dates, columns=columns, seed=4).table.sort("row")
+    days = [(table[name] - frame[name]).dt.total_days() for name in ("visit", "discharge")]
+    assert days[0].equals(days[1], check_names=False)
+    nobody = days[0].filter(frame["person"].is_null())
+    assert nobody.n_unique() > 100, "one known date would tell those of 200 people"
+
+
 def test_record_swapping_changes_about_the_share_and_rare_ones_first():
     frame = patients(4000, 8).select("age", "sex", "region", "illness").with_row_index("row")
     mask = tk.RecordSwapping("region", share=0.1, match=["sex"], rare=["age", "sex", "illness"])

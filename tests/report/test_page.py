@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from tarnkappe import KAnonymity, LDiversity, TCloseness
+from tarnkappe import AlphaKAnonymity, KAnonymity, LDiversity, TCloseness
 from tarnkappe.columns import ColumnSummary, Example
 from tarnkappe.criteria import Verdict
 from tarnkappe.errors import JobError, Notice
@@ -111,7 +111,12 @@ def test_the_verdict_comes_first_with_its_evidence(release):
         (
             [LDiversity("salary-class", 2)],
             [Verdict("l-diversity", "salary-class", "l-diversity ≥ 2", 2.0, True, 0)],
-            "Verified: every group satisfies l-diversity on salary-class.",
+            "Verified: every group satisfies distinct l-diversity on salary-class.",
+        ),
+        (
+            [AlphaKAnonymity("salary-class", k=2, alpha=0.5)],
+            [Verdict("alpha-k-anonymity", "salary-class", "share ≤ 0.5", 0.5, True, 0)],
+            "Verified: every group satisfies (alpha, k)-anonymity on salary-class.",
         ),
         (
             [LDiversity("salary-class", 2), TCloseness("salary-class", 0.3)],

@@ -145,10 +145,10 @@ def verify_bundle(
     return found.ok and signed
 
 
-def kept_and_signed(signed: bool) -> str:
-    """The verdict about a release that keeps its promise."""
-    wrong = "✗ the file keeps the promise, but the signature is not that of this key, or is missing"
-    return "✓ the file keeps the promise" if signed else wrong
+def kept_and_signed(signed: bool, unseen: str = "") -> str:
+    """The verdict about a release that keeps its promise, as far as any file can show it."""
+    kept = "the file keeps all of the promise that can be checked" if unseen else "the file keeps the promise"
+    return f"✓ {kept}" if signed else f"✗ {kept}, but the signature is not that of this key, or is missing"
 
 
 def _audit_rows(found: BundleAudit, signed: bool) -> list[tuple[str, str]]:
@@ -163,5 +163,6 @@ def _audit_rows(found: BundleAudit, signed: bool) -> list[tuple[str, str]]:
     rows.append(
         ("SHA-256", "✓ is that of manifest.json" if same else "✗ is not that of manifest.json: a file was changed")
     )
-    rows.append(("Verdict", kept_and_signed(signed) if found.ok else "✗ the file does NOT keep the promise"))
-    return rows
+    rows += [("Unchecked", f"? {found.unseen}")] if found.unseen else []
+    verdict = kept_and_signed(signed, found.unseen) if found.ok else "✗ the file does NOT keep the promise"
+    return [*rows, ("Verdict", verdict)]

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import polars as pl
 
-from tarnkappe.errors import DataError, JobError, Notice
-from tarnkappe.fixes import Fix, say, setting
+from tarnkappe.errors import DataError, Notice
+from tarnkappe.fixes import Fix, say
 from tarnkappe.history.joint import Joint, joint_answer
 from tarnkappe.history.ledger import Ledger, Line
 from tarnkappe.history.places import PERSON, PLACE, Residents
 from tarnkappe.io.folders import ReleaseFolder, read_manifest
 from tarnkappe.job import Job
-from tarnkappe.job.history import HistorySettings
+from tarnkappe.job.history import HistorySettings, require_one_machine
 from tarnkappe.plan import Plan
 from tarnkappe.release import Release
 from tarnkappe.runs import Run
@@ -210,12 +210,7 @@ def placed(now: Residents, run: Run) -> pl.DataFrame:
 
 def residents_of(settings: HistorySettings, ledger: Ledger, job: Job, run: Run) -> Residents:
     """The records of the people of a run."""
-    if run.engine.name == "spark":
-        raise JobError(
-            "E111",
-            "a history of people is kept by one machine, not by Spark",
-            hint=setting("engine: auto", "engine", "auto"),
-        )
+    require_one_machine(run.engine.name)  # that of a job may have been left to the data
     checked = run.checked
     aside = job.aside(checked.schema)
     source = checked.source

@@ -50,6 +50,13 @@ class HistorySettings(Declared):
         return replace(self, ledger=ledger or self.ledger, earlier=tuple(path for path in earlier if path is not None))
 
 
+def require_one_machine(engine: str) -> None:
+    """Refuse a history on Spark: people are recognised in the order of the records, which Spark does not have."""
+    if engine == "spark":
+        what = "a history of people is kept by one machine, not by Spark"
+        raise JobError("E111", what, hint=setting("engine: streaming", "engine", "streaming"))
+
+
 def history_of(given: HistorySettings | Mapping[str, Any] | None) -> HistorySettings | None:
     """The settings, however they were given to Python."""
     if given is None or isinstance(given, HistorySettings):

@@ -40,7 +40,19 @@ def audit_masking(path: str | Path) -> BundleAudit:
         )
         return Found((Verdict("masks", None, told, float(len(found)), not problems, len(problems)),), tuple(problems))
 
-    return audit_tables(table, manifest, check, (MAIN,), "figure")
+    return audit_tables(table, manifest, check, (MAIN,), "figure", "; ".join(_unseen(manifest, job, table)))
+
+
+def _unseen(manifest: Mapping[str, Any], job: MaskingJob | None, table: Path) -> Iterator[str]:
+    """What was checked when the release was made, and cannot be checked from its table."""
+    if job is None:
+        yield "what masks keep: the original is not here"
+    try:
+        promised = [str(one["name"]) for one in (manifest[KEY] or {}).get("criteria", ())]
+    except (KeyError, TypeError, AttributeError) as error:
+        raise changed_by_hand(table) from error
+    for name in promised:
+        yield f"{name}, which was measured before the order of records was lost"
 
 
 def _unlike(frame: pl.DataFrame, manifest: Mapping[str, Any], table: Path) -> Iterator[str]:

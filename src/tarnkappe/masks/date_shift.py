@@ -24,8 +24,8 @@ class DateShift(ColumnsMask):
     .. math:: d' = d + s(person), \quad 0 < |s| \le m
 
     where m are the days at most. The shift follows from the person and a secret: the key in a file, so that it is the
-    same in all tables and releases, or the seed of the run. Order and distances within a person stay. Records without a
-    person have a shift of their own, the same for all of them. O(records).
+    same in all tables and releases, or the seed of the run. Order and distances within a person stay. A record
+    without a person is somebody of its own: its shift follows from its dates. O(records).
 
     References
     ----------
@@ -76,14 +76,21 @@ class DateShift(ColumnsMask):
             self._require_dates(data, name, dtype)
 
         def change(given: pl.DataFrame) -> list[pl.Series]:
-            days = pl.Series(self._shift(secret, given[self.person]))
+            days = pl.Series(self._shift(secret, self._whose(given)))
             return [self._moved(given[name], types[name], days) for name in self.columns]
 
         return ByValue(types, (*self.columns, self.person), change)
 
+    def _whose(self, given: pl.DataFrame) -> pl.Series:
+        """Whom each record is about: itself alone if it has no person, or one known date would tell all others."""
+        dates = [plain_texts(given[name]).alias(name) for name in self.columns]
+        nobody = pl.concat_str(pl.lit(""), *self.columns, separator="\0", ignore_nulls=True)
+        frame = pl.DataFrame([plain_texts(given[self.person]).alias(" "), *dates])
+        return frame.select(pl.coalesce(pl.col(" "), nobody)).to_series()
+
     def _shift(self, secret: bytes, person: pl.Series) -> Counts:
         """From -max_days to max_days, but not 0."""
-        words = keyed_words(secret, plain_texts(person))[:, 0].astype(np.int64)
+        words = keyed_words(secret, person)[:, 0].astype(np.int64)
         drawn = words % (2 * self.max_days) - self.max_days
         return np.where(drawn >= 0, drawn + 1, drawn)
 
@@ -119,13 +126,15 @@ class DateShift(ColumnsMask):
     def kept_by_record(self, before: Columns, after: Columns) -> Iterator[Kept]:
         """All dates of a person move by the same number of days, and by no more than is allowed."""
         person = before.values(self.person).cast(pl.String)
+        row = pl.Series(np.arange(len(person)))
+        whose = pl.DataFrame({"person": person, "record": pl.select(pl.when(person.is_null()).then(row)).to_series()})
         moved = []
         for name in self.columns:
             one, other = (self._dates(columns.values(name)) for columns in (before, after))
             days = (other - one).dt.total_seconds() / 86400
-            moved.append(pl.DataFrame({"person": person, "days": days}).drop_nulls("days"))
+            moved.append(whose.with_columns(days=days).drop_nulls("days"))
         every = pl.concat(moved)
-        several = every.group_by("person").agg(pl.col("days").n_unique()).filter(pl.col("days") > 1).height
+        several = every.group_by("person", "record").agg(pl.col("days").n_unique()).filter(pl.col("days") > 1).height
         yield Kept("all dates of a person move by the same", several)
         far = every.select(((pl.col("days").abs() > self.max_days) | (pl.col("days") == 0)).sum()).item()
         yield Kept(f"dates move, by at most {self.max_days} days", int(far))

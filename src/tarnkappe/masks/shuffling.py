@@ -41,7 +41,9 @@ class Shuffling(ColumnsMask):
 
     where R are correlations of scores, and the numbers of X are dealt out in the order of Y. So the values of each
     column stay exactly as they are, and rank correlations to sampling error. Given S, the new numbers tell nothing more
-    about the old ones. Records that lack a number keep what they have. O(records · columns² + records log records).
+    about the old ones. A missing number stays missing; in its place a score is drawn, so that what else the record
+    has is dealt out like everything. Correlations are those of the complete records.
+    O(records · columns² + records log records).
 
     References
     ----------
@@ -83,12 +85,12 @@ class Shuffling(ColumnsMask):
         """Draw new scores, and deal the numbers out in their order."""
         names = [*self.columns, *self.beside]
         x = data.matrix(names)
-        complete = np.flatnonzero(~np.isnan(x).any(axis=1))
-        n, k = len(complete), len(self.columns)
-        if n < 2 * len(names) + 2:
+        complete = ~np.isnan(x).any(axis=1)
+        n, k = len(x), len(self.columns)
+        if complete.sum() < 2 * len(names) + 2:
             raise unfit(self, "too few records have all numbers", data.source, "Fewer columns.")
-        scores = _scores(x[complete], chance.rng)
-        r = np.corrcoef(scores, rowvar=False).reshape(len(names), len(names))
+        scores = _scores(x, chance.rng)
+        r = np.corrcoef(scores[complete], rowvar=False).reshape(len(names), len(names))
         inverse = np.linalg.pinv(r[k:, k:]) if self.beside else np.zeros((0, 0))
         mean = scores[:, k:] @ (r[:k, k:] @ inverse).T if self.beside else np.zeros((n, k))
         rest = r[:k, :k] - (r[:k, k:] @ inverse @ r[k:, :k] if self.beside else 0)
@@ -96,8 +98,9 @@ class Shuffling(ColumnsMask):
         drawn = mean + chance.rng.standard_normal((n, k)) @ (vector * np.sqrt(np.maximum(value, 0))).T
         made = []
         for j, name in enumerate(self.columns):
-            row = np.arange(data.n)
-            row[complete[np.argsort(drawn[:, j], kind="stable")]] = complete[np.argsort(scores[:, j], kind="stable")]
+            row, there = np.arange(n), np.flatnonzero(~np.isnan(x[:, j]))
+            old, new = (there[np.argsort(score[there, j], kind="stable")] for score in (scores, drawn))
+            row[new] = old
             made.append(data.values(name).gather(row).alias(name))
         return Held(made)
 
@@ -109,7 +112,7 @@ class Shuffling(ColumnsMask):
         one, other = _rank_correlations(before.matrix(names)), _rank_correlations(after.matrix(names))
         if one is None or other is None:
             return
-        n = before.n
+        n = int((~np.isnan(before.matrix(names)).any(axis=1)).sum())
         for i in range(len(self.columns)):
             for j in range(len(names)):
                 if i < j:
@@ -118,22 +121,23 @@ class Shuffling(ColumnsMask):
 
     def kept_by_record(self, before: Columns, after: Columns) -> Iterator[Kept]:
         """Hardly anybody keeps their own number."""
-        complete = ~np.isnan(before.matrix([*self.columns, *self.beside])).any(axis=1)
         for name in self.columns:
-            x, z = before.floats(name)[complete], after.floats(name)[complete]
-            yield exchanged(name, x, z)
+            there = ~np.isnan(before.floats(name))
+            yield exchanged(name, before.floats(name)[there], after.floats(name)[there])
 
 
 def _scores(x: Floats, rng: np.random.Generator) -> Floats:
-    """Normal scores of the ranks in each column; ties are broken by lot."""
-    n = len(x)
+    """Normal scores of the ranks in each column; ties are broken by lot, and scores of missing numbers are drawn."""
     grid = np.linspace(-8, 8, 20001)
     below = np.array([NormalDist().cdf(g) for g in grid])
-    quantiles = np.interp((np.arange(n) + 0.5) / n, below, grid)
     out = np.empty_like(x)
     for j in range(x.shape[1]):
-        lot = rng.permutation(n)
-        out[lot[np.argsort(x[lot, j], kind="stable")], j] = quantiles
+        there = np.flatnonzero(~np.isnan(x[:, j]))
+        lot = there[rng.permutation(len(there))]
+        out[lot[np.argsort(x[lot, j], kind="stable")], j] = np.interp(
+            (np.arange(len(lot)) + 0.5) / len(lot), below, grid
+        )
+        out[np.isnan(x[:, j]), j] = rng.standard_normal(len(x) - len(lot))
     return out
 
 

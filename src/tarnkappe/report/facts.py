@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from tarnkappe.bundle import Bundle
-from tarnkappe.criteria import Criterion
+from tarnkappe.criteria import Criterion, all_criteria
 from tarnkappe.params import parameters
 from tarnkappe.plain_json import to_json
 from tarnkappe.release import Release
@@ -47,8 +47,14 @@ def headline(release: Release) -> str:
         return f"{verified} every record shares its {enumerated(known(release))} with at least {count(k - 1)} {others}."
     if len(release.verdicts) == 1:
         v = release.verdicts[0]
-        return f"{verified} every group satisfies {v.criterion}" + (f" on {v.column}." if v.column else ".")
+        return f"{verified} every group satisfies {_called(v.criterion)}" + (f" on {v.column}." if v.column else ".")
     return f"{verified} every group satisfies all {len(release.verdicts)} criteria."
+
+
+def _called(name: str) -> str:
+    """What a criterion is called within a sentence."""
+    known = all_criteria().get(name)
+    return known.title if known else name
 
 
 def verified_words(release: Told) -> str:
@@ -56,7 +62,7 @@ def verified_words(release: Told) -> str:
     if is_verified(release):
         return f"Verified, with {counted(len(release.notices), 'alert')}:" if release.notices else "Verified:"
     broken = [v for v in release.verdicts if not v.ok]
-    names = " and ".join(dict.fromkeys(v.criterion for v in broken)) or "no criterion"
+    names = " and ".join(dict.fromkeys(_called(v.criterion) for v in broken)) or "no criterion"
     return f"Not verified: {names} " + ("does not hold." if broken else "was checked.")
 
 

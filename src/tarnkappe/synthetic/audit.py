@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -41,8 +40,8 @@ def audit_synthetic(path: str | Path) -> BundleAudit:
     def check(tables: Mapping[str, pl.DataFrame]) -> Found:
         return _check(tables[MAIN], rows, columns, domains, told["method"])
 
-    found = audit_tables(table, manifest, check, (MAIN,), UNIT)
-    return replace(found, description=f"{found.description} · made-up people: the promise lies in how they were drawn")
+    unseen = "made-up people: the promise lies in how they were drawn"
+    return audit_tables(table, manifest, check, (MAIN,), UNIT, unseen)
 
 
 def _check(table: pl.DataFrame, rows: int, columns: list[str], domains: list[Coded], method: str) -> Found:
