@@ -28,6 +28,7 @@ from tarnkappe.job.suggest import Suggestion, suggest, suggested_job_text
 from tarnkappe.pipeline import Decided, counted
 from tarnkappe.plan import Plan
 from tarnkappe.reasons import decided_again, reasons_of_group
+from tarnkappe.risks.exposing import exposing
 from tarnkappe.runs import Checked
 from tarnkappe.solution_frames import solution_frames
 from tarnkappe.tally import Domain
@@ -151,6 +152,11 @@ def column(text: str, folder: str, name: str) -> dict[str, Any]:
     return coarsening(_COUNTS.of(job_from_text(text, "job", folder)).tally, name)
 
 
+def combinations(text: str, folder: str) -> list[dict[str, Any]]:
+    """Which one, two or three quasi-identifiers, known together, single out the most records."""
+    return [asdict(found) for found in exposing(_COUNTS.of(job_from_text(text, "job", folder)).tally)]
+
+
 def covers(text: str, folder: str, name: str, path: str) -> dict[str, Any]:
     """Whether the taxonomy in a file covers the values of a column, or fits another one better."""
     return coverage(_COUNTS.of(job_from_text(text, "job", folder)).tally, name, path)
@@ -253,5 +259,19 @@ def ready() -> bool:
 
 
 QUESTIONS: dict[str, Callable[..., Any]] = {
-    f.__name__: f for f in (ready, look, suggestions, figures, column, covers, export, beside, prepared, why, solutions)
+    f.__name__: f
+    for f in (
+        ready,
+        look,
+        suggestions,
+        figures,
+        column,
+        combinations,
+        covers,
+        export,
+        beside,
+        prepared,
+        why,
+        solutions,
+    )
 }
