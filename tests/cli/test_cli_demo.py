@@ -44,7 +44,9 @@ def test_the_demo_can_leave_the_run_to_its_reader(cli, folder: Path) -> None:
     assert not (folder / "demo/release").exists()
     command = next(line for line in result.stdout.splitlines() if "Try" in line).split()
     assert cli(*command[2:]).exit_code == 0
-    assert json.loads(cli("demo", "--rows", 1000, "--no-run", "--folder", "b", "--json").stdout) == {"job": "b/job.yaml"}
+    assert json.loads(cli("demo", "--rows", 1000, "--no-run", "--folder", "b", "--json").stdout) == {
+        "job": "b/job.yaml"
+    }
 
 
 def test_the_job_of_the_demo_says_what_it_is_for() -> None:

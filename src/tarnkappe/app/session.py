@@ -20,7 +20,6 @@ from tarnkappe.io.source import unpacked_name
 from tarnkappe.job.text import read_job_file, read_job_text
 from tarnkappe.small_files import read_small
 
-
 #: The folder of the made-up census, and how many people it has: enough to see something, few enough to be quick.
 _EXAMPLE, _PEOPLE = "census-example", "5000"
 

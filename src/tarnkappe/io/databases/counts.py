@@ -89,8 +89,8 @@ def digest_of_counts(names: Sequence[str], found: Counted) -> str:
     digest = hashlib.sha256("\0".join(names).encode())
     for values in found.values:
         digest.update(values.to_frame("v").write_csv().encode())
-    digest.update(np.ascontiguousarray(found.codes, np.int32).tobytes())
-    digest.update(np.ascontiguousarray(found.count, np.int64).tobytes())
+    digest.update(np.ascontiguousarray(found.codes, np.int32).data)
+    digest.update(np.ascontiguousarray(found.count, np.int64).data)
     return digest.hexdigest()
 
 
