@@ -87,6 +87,17 @@ def test_seven_clicks_lead_to_the_release_that_the_command_line_writes(tested: V
     assert [p.name for p in folder.iterdir() if p.name.startswith(".")] == []
 
 
+def test_the_example_is_a_click_away_and_says_who_is_singled_out(tested: Visit):
+    visit, page = tested, tested.page
+    visit.click("Try the census example")
+    visit.see("What are the columns")
+    visit.click("Which combinations identify most?")
+    page.locator("main caption").wait_for()
+    expect(page.locator("main caption ~ tbody tr")).to_have_count(9)
+    assert (visit.app.folder / "census-example/job.yaml").is_file()
+    looked_at(visit, "combinations")
+
+
 @pytest.mark.full
 def test_a_run_can_be_left_come_back_to_and_cancelled(data: Path, browser: Any):
     big = (

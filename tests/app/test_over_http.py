@@ -220,8 +220,9 @@ def test_the_example_is_opened_and_says_which_combinations_single_out_most(serve
         status, told = client.ask("example")
         assert (status, told["job"]["path"]) == (200, "census-example/job.yaml")
     people = pl.read_csv(app.folder / "census-example/census.csv")
-    status, found = client.ask("combinations")
-    assert status == 200
+    status, told = client.ask("combinations")
+    found = told["found"]
+    assert (status, told["together"]) == (200, 3)
     assert {len(one["columns"]) for one in found} == {1, 2, 3}
     for one in found:
         assert one["unique"] == people.group_by(one["columns"]).len().filter(pl.col("len") == 1).height

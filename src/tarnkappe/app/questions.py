@@ -18,17 +18,19 @@ from tarnkappe.algorithms.watch import Watch
 from tarnkappe.app.coarsening import coarsening, coverage, exported
 from tarnkappe.comparison.measuring import counting
 from tarnkappe.deciding import decide_cells
+from tarnkappe.engines.settings import EngineSettings
 from tarnkappe.errors import TarnkappeError
 from tarnkappe.guards import foreseen
 from tarnkappe.io import CsvDialect, open_source
 from tarnkappe.io.folders import ReleaseFolder, read_manifest
 from tarnkappe.job import Job
 from tarnkappe.job.files import job_from_text
+from tarnkappe.job.model import replace_job
 from tarnkappe.job.suggest import Suggestion, suggest, suggested_job_text
 from tarnkappe.pipeline import Decided, counted
 from tarnkappe.plan import Plan
 from tarnkappe.reasons import decided_again, reasons_of_group
-from tarnkappe.risks.exposing import exposing
+from tarnkappe.risks.exposing import PATIENT, exposing, together
 from tarnkappe.runs import Checked
 from tarnkappe.solution_frames import solution_frames
 from tarnkappe.tally import Domain
@@ -95,7 +97,9 @@ class _Counts:
         if key not in self._known:
             while len(self._known) >= 2:
                 del self._known[next(iter(self._known))]
-            self._known[key] = counted(job)
+            # The cells are all that is needed, and streaming keeps nothing else of a table of any size.
+            here = job.engine.name in ("auto", "memory")
+            self._known[key] = counted(replace_job(job, engine=EngineSettings("streaming")) if here else job)
         return self._known[key]
 
 
@@ -152,9 +156,11 @@ def column(text: str, folder: str, name: str) -> dict[str, Any]:
     return coarsening(_COUNTS.of(job_from_text(text, "job", folder)).tally, name)
 
 
-def combinations(text: str, folder: str) -> list[dict[str, Any]]:
+def combinations(text: str, folder: str) -> dict[str, Any]:
     """Which one, two or three quasi-identifiers, known together, single out the most records."""
-    return [asdict(found) for found in exposing(_COUNTS.of(job_from_text(text, "job", folder)).tally)]
+    tally = _COUNTS.of(job_from_text(text, "job", folder)).tally
+    found = exposing(tally, PATIENT)
+    return {"together": together(tally, PATIENT), "found": [asdict(one) for one in found]}
 
 
 def covers(text: str, folder: str, name: str, path: str) -> dict[str, Any]:

@@ -44,23 +44,31 @@ export function columnsPage(app) {
 
 // Which few quasi-identifiers, known together, single out most people; asked for, because it looks at every combination.
 function combinations(app) {
-  const box = h("div", { "aria-live": "polite" });
-  const found = app.view.combinations;
-  const show = (list) => box.replaceChildren(list.length
-    ? h("table", {}, h("caption", {}, t("combinations.lead")),
-      h("thead", {}, h("tr", {}, ["known", "unique"].map((name) => h("th", { scope: "col" }, t(`combinations.${name}`))))),
-      h("tbody", {}, list.map((c) => h("tr", {}, h("th", { scope: "row" }, c.columns.join(" + ")), h("td", {}, `${number(c.unique)} (${percent(c.share)})`)))))
-    : h("p", { class: "soft" }, t("combinations.none")));
-  if (found && found.of === app.state.job.text) show(found.list);
-  return [h("div", { class: "row" }, h("button", { "data-key": "combinations", onclick: async () => {
-    box.replaceChildren(h("p", { class: "soft" }, t("wait")));
-    const of = app.state.job.text;
+  const of = app.state.job.text;
+  const known = app.view.combinations?.of === of ? app.view.combinations : null;
+  // The page may be drawn anew while the answer is on its way, so what is known is kept beside it.
+  const ask = async () => {
+    app.view.combinations = { of, told: null };
+    app.redraw();
     try {
-      const list = await app.ask("combinations");
-      app.view.combinations = { of, list };
-      show(list);
-    } catch (error) { box.replaceChildren(); app.flash(error); }
-  } }, t("combinations.ask"))), box];
+      app.view.combinations = { of, told: await app.ask("combinations") };
+    } catch (error) {
+      app.view.combinations = null;
+      app.flash(error);
+    }
+    if (app.page() === "columns") app.redraw();
+  };
+  return [
+    h("div", { class: "row" }, h("button", { "data-key": "combinations", disabled: Boolean(known && !known.told), onclick: ask }, t("combinations.ask"))),
+    h("div", { "aria-live": "polite" }, known ? (known.told ? singledOut(known.told) : h("p", { class: "soft" }, t("wait"))) : null),
+  ];
+}
+
+function singledOut({ found, together }) {
+  if (!found.length) return h("p", { class: "soft" }, t("combinations.none", { n: together }));
+  return h("table", {}, h("caption", {}, t("combinations.lead")),
+    h("thead", {}, h("tr", {}, ["known", "unique"].map((name) => h("th", { scope: "col" }, t(`combinations.${name}`))))),
+    h("tbody", {}, found.map((c) => h("tr", {}, h("th", { scope: "row" }, c.columns.join(" + ")), h("td", {}, `${number(c.unique)} (${percent(c.share)})`)))));
 }
 
 function row(app, c) {
