@@ -4,20 +4,24 @@
     python bench/database.py --rows 10000000 --columns age,sex,race --sensitive workclass     # few combinations
 
 Starts a server of its own in a temporary folder (see tests/places/postgresql_server.py) with its usual settings, and
-stops it again. Prints one JSON object: seconds of the release and of COPY, their ratio, and the peak memory of the
-process that made the release.
+stops it again. Prints one JSON object: seconds of the release and of COPY, their ratio, the same in CPU seconds of
+client and server together (which do not depend on what else the machine does), and the peak memory of the process
+that made the release.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
+import resource
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from urllib.parse import parse_qs
 
 import polars as pl
 from measure import ROOT, command
@@ -68,6 +72,30 @@ def psql(uri: str, *statements: str) -> float:
     return time.perf_counter() - began
 
 
+def server_cpu(uri: str) -> float:
+    """CPU seconds of the server and of all processes that it has started."""
+    time.sleep(1)  # until those that ended are counted
+    home = Path(parse_qs(uri.partition("?")[2])["host"][0])
+    master = int((home / "data/postmaster.pid").read_text().split()[0])
+    ticks = 0
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            told = (folder / "stat").read_text().rpartition(")")[2].split()
+        except OSError:  # it has just ended
+            continue
+        if int(folder.name) == master:
+            ticks += sum(map(int, told[11:15]))
+        elif int(told[1]) == master:
+            ticks += sum(map(int, told[11:13]))
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def client_cpu() -> float:
+    """CPU seconds of the processes that were started here."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def column_lines(head: pl.DataFrame, sensitive: str) -> str:
     """How the columns of the census are declared."""
     lines = [f'  "{sensitive}": sensitive']
@@ -93,14 +121,18 @@ def main() -> None:
         head = fill(uri, rows, columns)
         psql(uri, "VACUUM ANALYZE people", "CREATE TABLE copied (LIKE people)")
         file = Path(folder, "copy.bin")
+        copying = server_cpu(uri) + client_cpu()
         out = psql(uri, f"\\copy people TO '{file}' (FORMAT binary)")
         back = psql(uri, f"\\copy copied FROM '{file}' (FORMAT binary)")
+        copying = server_cpu(uri) + client_cpu() - copying
         file.unlink()
         psql(uri, "DROP TABLE copied", "CHECKPOINT")
         job = Path(folder, "job.yaml")
         lines = column_lines(head, given.sensitive)
         job.write_text(JOB.format(uri=uri, columns=lines, sensitive=given.sensitive), "utf-8")
+        serving = server_cpu(uri)
         done = command(sys.executable, "-m", "tarnkappe", "run", str(job), "--overwrite", "--quiet", repeat=1)
+        serving = server_cpu(uri) - serving
         manifest = json.loads(Path(folder, "release/do-not-share/manifest.json").read_text("utf-8"))
         result = {
             "rows": rows,
@@ -109,7 +141,10 @@ def main() -> None:
             "copy_in": round(back, 2),
             "release": round(done["seconds"], 2),
             "ratio": round(done["seconds"] / (out + back), 2),
-            "cpu": round(done["cpu"], 2),
+            "copy_cpu": round(copying, 2),
+            "client_cpu": round(done["cpu"], 2),
+            "server_cpu": round(serving, 2),
+            "cpu_ratio": round((done["cpu"] + serving) / copying, 2),
             "peak_mb": round(done["peak_mb"]),
             "phases": manifest["seconds"],
         }

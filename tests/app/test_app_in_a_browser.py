@@ -87,6 +87,25 @@ def test_seven_clicks_lead_to_the_release_that_the_command_line_writes(tested: V
     assert [p.name for p in folder.iterdir() if p.name.startswith(".")] == []
 
 
+def test_the_example_is_a_click_away_and_says_who_is_singled_out(tested: Visit):
+    visit, page = tested, tested.page
+    visit.click("Try the census example")
+    visit.see("What are the columns")
+    visit.click("Which combinations identify most?")
+    page.locator("main caption").wait_for()
+    expect(page.locator("main caption ~ tbody tr")).to_have_count(8)
+    assert (visit.app.folder / "census-example/job.yaml").is_file()
+    looked_at(visit, "combinations")
+    visit.click("Edit the file")  # what is typed there stays, whatever is drawn anew around it
+    page.locator("[data-key=job-text]").fill("columns: [")
+    page.locator("[data-key=language]").select_option("de")
+    expect(page.locator("[data-key=job-text]")).to_have_value("columns: [")
+    page.locator("[data-key=save-job]").click()
+    page.get_by_text("E100").first.wait_for()
+    page.locator("[data-key=cancel-job]").click()
+    expect(page.locator(".panel pre")).to_contain_text("Made-up census")
+
+
 @pytest.mark.full
 def test_a_run_can_be_left_come_back_to_and_cancelled(data: Path, browser: Any):
     big = (

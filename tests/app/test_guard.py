@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -39,7 +40,8 @@ def asked(
         sent.append(message)
 
     scope = {"type": kind, "path": path, "headers": [(k.encode(), v.encode()) for k, v in headers.items()]}
-    asyncio.run(guard(scope, receive, send))
+    with ThreadPoolExecutor(1) as aside:  # a browser of other tests in this process may have a loop of its own here
+        aside.submit(asyncio.run, guard(scope, receive, send)).result()
     return sent
 
 

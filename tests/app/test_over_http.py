@@ -214,6 +214,22 @@ def test_no_value_of_the_data_is_in_the_state(served: tuple[Started, Client]):
     assert [v for v in values if f'"{v}"' in told] == []
 
 
+def test_the_example_is_opened_and_says_which_combinations_single_out_most(served: tuple[Started, Client]):
+    app, client = served
+    for _ in range(2):  # it is written once, and then only opened
+        status, told = client.ask("example")
+        assert (status, told["job"]["path"]) == (200, "census-example/job.yaml")
+    people = pl.read_csv(app.folder / "census-example/census.csv")
+    status, told = client.ask("combinations")
+    found = told["found"]
+    assert (status, told["together"]) == (200, 3)
+    assert {len(one["columns"]) for one in found} == {1, 2, 3}
+    for one in found:
+        assert one["unique"] == people.group_by(one["columns"]).len().filter(pl.col("len") == 1).height
+    worst = [one["unique"] for one in found if len(one["columns"]) == 3]
+    assert worst == sorted(worst, reverse=True)
+
+
 @pytest.mark.full
 def test_killing_the_app_or_its_run_leaves_a_whole_release_or_none(tmp_path: Path):
     folder = tmp_path / "office"

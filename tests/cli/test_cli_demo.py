@@ -38,6 +38,17 @@ def test_the_demo_does_not_overwrite_unasked_and_is_repeatable(cli, folder: Path
     assert cli("demo", "--folder", "file").exit_code == 6
 
 
+def test_the_demo_can_leave_the_run_to_its_reader(cli, folder: Path) -> None:
+    result = cli("demo", "--rows", 1000, "--no-run")
+    assert result.exit_code == 0
+    assert not (folder / "demo/release").exists()
+    command = next(line for line in result.stdout.splitlines() if "Try" in line).split()
+    assert cli(*command[2:]).exit_code == 0
+    assert json.loads(cli("demo", "--rows", 1000, "--no-run", "--folder", "b", "--json").stdout) == {
+        "job": "b/job.yaml"
+    }
+
+
 def test_the_job_of_the_demo_says_what_it_is_for() -> None:
     text = job_text(30_000)
     job = job_from_text(text)

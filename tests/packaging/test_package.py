@@ -32,13 +32,14 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
 def test_the_wheel_holds_the_package_and_nothing_else(wheel: zipfile.ZipFile):
     names = wheel.namelist()
     package = Path(tarnkappe.__file__).parent
-    kept = (".py", ".pyi", ".typed")
-    sources = {p.relative_to(package.parent).as_posix() for p in package.rglob("*") if p.suffix in kept}
+    compiled = (".pyc", ".nbi", ".nbc")
+    files = (p for p in package.rglob("*") if p.is_file() and p.suffix not in compiled)
+    sources = {p.relative_to(package.parent).as_posix() for p in files}
     inside = {name for name in names if ".dist-info/" not in name}
     assert sources - inside == set()
     assert {name for name in inside if not name.startswith("tarnkappe/")} == set()
     assert not [name for name in names if re.search(r"__pycache__|\.nb[ic]$|\.ipynb|tests/|\.deid$|do-not-share", name)]
-    assert "tarnkappe/py.typed" in inside
+    assert {"tarnkappe/py.typed", "tarnkappe/app/static/main.js", "tarnkappe/app/static/words/de.json"} <= inside
     assert any(name.endswith("licenses/LICENSE") for name in names)
 
 

@@ -15,7 +15,7 @@ import tarnkappe as tk
 from tarnkappe.audit import audit
 from tarnkappe.errors import DataError, RefusedError, TarnkappeError, VerificationError
 from tarnkappe.io import open_source
-from tarnkappe.io.databases import Address
+from tarnkappe.io.databases import Address, sql
 from tarnkappe.io.databases import base as base_module
 from tarnkappe.io.databases import staging as staging_module
 from tarnkappe.job.places import OutputSettings
@@ -261,6 +261,20 @@ def test_what_postgresql_calls_equal_is_not_always_the_same(database_of):
     assert cells["big"].to_list() == [1.5, None, None]
     assert sorted(source.counted(["town", "code", "mood", "age", "born", "big"]).count.tolist()) == [1, 2]
     source.close()
+
+
+@pytest.mark.parametrize("kind", ["postgresql", "duckdb"])
+def test_infinite_numbers_are_no_numbers_and_a_query_can_leave_them_out(database_of, kind: str):
+    database = database_of(kind)
+    database.put("people", pl.DataFrame({"age": [3.0, 3.0, float("inf"), float("nan")]}))
+    job = tk.Job(quasi={"age": tk.numeric()}, criteria=[tk.KAnonymity(2)], missing_rule="own-value")
+    with pytest.raises(DataError, match="E406"):
+        job.anonymize(database.address("people"))
+    address = Address.of(database.address("people"))
+    table = sql.dotted(address.schema, "people")
+    as_told = open_source(f"{address.uri}#?SELECT nullif(age, 'inf') AS age FROM {table}")
+    assert as_told.read(["age"])["age"].to_list() == [3.0, 3.0, None, None]
+    as_told.close()
 
 
 def test_a_look_does_not_change_while_others_write(database_of):

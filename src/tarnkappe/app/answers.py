@@ -144,6 +144,7 @@ def _edit(session: Session, given: dict[str, Any]) -> None:
 _EDITING: dict[str, Handler] = {
     "start": _changing(lambda s, g: s.start()),
     "open": _changing(lambda s, g: s.open(str(g["path"]))),
+    "example": _changing(lambda s, g: s.example()),
     "edit": _changing(_edit),
     "text": _changing(lambda s, g: s.change(str(g["text"]))),
     "fix": _changing(lambda s, g: s.change(editing.with_fix(s.text, str(g["write"])))),

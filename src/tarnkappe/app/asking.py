@@ -27,6 +27,7 @@ class Asking:
             "recent": self._recent,
             "look": self._look,
             "column": self._column,
+            "combinations": self._combinations,
             "covers": self._covers,
             "export": self._export,
             "beside": self._beside,
@@ -57,6 +58,9 @@ class Asking:
 
     async def _column(self, given: dict[str, Any]) -> Any:
         return await self.session.counts.ask("column", **self._job(), name=str(given["name"]))
+
+    async def _combinations(self, given: dict[str, Any]) -> Any:
+        return await self.session.counts.ask("combinations", **self._job())
 
     async def _covers(self, given: dict[str, Any]) -> Any:
         path = self.session.picker.inside(str(given["path"]))

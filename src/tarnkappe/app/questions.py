@@ -18,16 +18,19 @@ from tarnkappe.algorithms.watch import Watch
 from tarnkappe.app.coarsening import coarsening, coverage, exported
 from tarnkappe.comparison.measuring import counting
 from tarnkappe.deciding import decide_cells
+from tarnkappe.engines.settings import EngineSettings
 from tarnkappe.errors import TarnkappeError
 from tarnkappe.guards import foreseen
 from tarnkappe.io import CsvDialect, open_source
 from tarnkappe.io.folders import ReleaseFolder, read_manifest
 from tarnkappe.job import Job
 from tarnkappe.job.files import job_from_text
+from tarnkappe.job.model import replace_job
 from tarnkappe.job.suggest import Suggestion, suggest, suggested_job_text
 from tarnkappe.pipeline import Decided, counted
 from tarnkappe.plan import Plan
 from tarnkappe.reasons import decided_again, reasons_of_group
+from tarnkappe.risks.exposing import PATIENT, exposing, together
 from tarnkappe.runs import Checked
 from tarnkappe.solution_frames import solution_frames
 from tarnkappe.tally import Domain
@@ -94,7 +97,9 @@ class _Counts:
         if key not in self._known:
             while len(self._known) >= 2:
                 del self._known[next(iter(self._known))]
-            self._known[key] = counted(job)
+            # The cells are all that is needed, and streaming keeps nothing else of a table of any size.
+            here = job.engine.name in ("auto", "memory")
+            self._known[key] = counted(replace_job(job, engine=EngineSettings("streaming")) if here else job)
         return self._known[key]
 
 
@@ -149,6 +154,13 @@ def figures(text: str, folder: str) -> dict[str, Any]:
 def column(text: str, folder: str, name: str) -> dict[str, Any]:
     """How one quasi-identifier may be coarsened: its levels, its values, and how often they occur."""
     return coarsening(_COUNTS.of(job_from_text(text, "job", folder)).tally, name)
+
+
+def combinations(text: str, folder: str) -> dict[str, Any]:
+    """Which one, two or three quasi-identifiers, known together, single out the most records."""
+    tally = _COUNTS.of(job_from_text(text, "job", folder)).tally
+    found = exposing(tally, PATIENT)
+    return {"together": together(tally, PATIENT), "found": [asdict(one) for one in found]}
 
 
 def covers(text: str, folder: str, name: str, path: str) -> dict[str, Any]:
@@ -253,5 +265,19 @@ def ready() -> bool:
 
 
 QUESTIONS: dict[str, Callable[..., Any]] = {
-    f.__name__: f for f in (ready, look, suggestions, figures, column, covers, export, beside, prepared, why, solutions)
+    f.__name__: f
+    for f in (
+        ready,
+        look,
+        suggestions,
+        figures,
+        column,
+        combinations,
+        covers,
+        export,
+        beside,
+        prepared,
+        why,
+        solutions,
+    )
 }

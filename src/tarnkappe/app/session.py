@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tarnkappe.app.commands import Command
 from tarnkappe.app.editing import files_named, fixes_in
 from tarnkappe.app.picker import Picker
 from tarnkappe.app.running import Running
@@ -18,6 +19,9 @@ from tarnkappe.io import staged
 from tarnkappe.io.source import unpacked_name
 from tarnkappe.job.text import read_job_file, read_job_text
 from tarnkappe.small_files import read_small
+
+#: The folder of the made-up census, and how many people it has: enough to see something, few enough to be quick.
+_EXAMPLE, _PEOPLE = "census-example", "5000"
 
 
 @dataclass
@@ -114,6 +118,14 @@ class Session:
         with contextlib.suppress(AnswerError):
             self.columns = await self.looks.ask("suggestions", text=self.text, folder=str(self.folder))
         await self.running.recall()
+
+    async def example(self) -> None:
+        """Open the job about a made-up census; it is written into a folder of its own when it is first asked for."""
+        folder = self.picker.inside(_EXAMPLE)
+        if not (folder / "job.yaml").is_file():
+            words = ["demo", "--no-run", "--rows", _PEOPLE, "--folder", folder.name, "--json"]
+            await Command(words, self.picker.root).run()
+        await self.open(f"{_EXAMPLE}/job.yaml")
 
     def _begin(self, path: Path, text: str) -> None:
         self._require_inside(text, path.parent)

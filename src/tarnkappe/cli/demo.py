@@ -22,6 +22,9 @@ _TREES = ("workclass", "education", "marital-status", "race", "sex", "native-cou
 def demo(
     rows: Annotated[int, typer.Option("--rows", min=1000, help="How many people to make up.")] = 30_000,
     folder: Annotated[Path, typer.Option("--folder", help="Where to put everything.")] = Path("demo"),
+    only_inputs: Annotated[
+        bool, typer.Option("--no-run", help="Only make up the census and its job file; anonymise nothing.")
+    ] = False,
     overwrite: Overwrite = False,
     seed: Seed = None,
     as_json: AsJson = False,
@@ -43,7 +46,10 @@ def demo(
         progress(f"making up {screen.plural(rows, 'person', 'people')}")
         _write_inputs(folder, rows)
         job = load_job(folder / "job.yaml")
-        release = run_job(job, seed=seed, overwrite=overwrite, progress=progress)
+        release = None if only_inputs else run_job(job, seed=seed, overwrite=overwrite, progress=progress)
+    if release is None:
+        _show_inputs(folder, as_json)
+        return
     if as_json:
         screen.print_json(release.as_dict())
         return
@@ -53,6 +59,15 @@ def demo(
     screen.rows(console, [("Example", text) for text in _examples(release)[:1]])
     screen.rows(console, [("", text) for text in _examples(release)[1:]])
     screen.rows(console, _try(folder, release))
+
+
+def _show_inputs(folder: Path, as_json: bool) -> None:
+    """Say where the job file is, and how to go on."""
+    job = f"{screen.shown_path(folder)}/job.yaml"
+    if as_json:
+        screen.print_json({"job": job})
+        return
+    screen.rows(screen.stdout(), [("Wrote", job), ("Try", f"tarnkappe run {job}")])
 
 
 def _examples(release: Release) -> list[str]:

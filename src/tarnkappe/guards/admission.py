@@ -7,6 +7,7 @@ from tarnkappe.fixes import role, say
 from tarnkappe.guards.identifiers import refuse_identifiers
 from tarnkappe.guards.people import require_people_counted
 from tarnkappe.io import Source
+from tarnkappe.io.formats import require_writer
 from tarnkappe.job import Job
 from tarnkappe.looks.facts import column_facts
 from tarnkappe.publish.numbered import Numbered
@@ -23,6 +24,8 @@ def admitted(job: Job, source: Source) -> Schema:
         seen = [f.words for f in column_facts(source, undecided[:_MOST_LOOKED_AT])]
         absent = [c.name for c in job.columns if c.name not in source.columns]
         raise undecided_error(undecided, seen, source.name, absent)
+    if job.output.format is not None and job.output.database is None:
+        require_writer(job.output.format)  # before the hours that counting may take
     schema = job.schema(source.columns, source.name)
     require_people_counted(job, schema)
     _refuse_kept(job, schema)

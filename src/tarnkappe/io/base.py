@@ -160,6 +160,13 @@ class Source(ABC):
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
             raise self.unreadable() from None  # their own words may quote values
 
+    def collected_batches(self, frame: pl.LazyFrame, most: int) -> Iterator[pl.DataFrame]:
+        """What a query on `scan` finds, some rows at a time; they come in any order."""
+        try:
+            yield from frame.collect_batches(chunk_size=most, maintain_order=False, engine="streaming")
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
+            raise self.unreadable() from None  # their own words may quote values
+
     def repeats(self, columns: Sequence[str]) -> dict[int, int]:
         """How many combinations of these columns occur once, how many twice, and so on.
 

@@ -13,7 +13,7 @@ import polars as pl
 
 from tarnkappe.errors import DataError, did_you_mean
 from tarnkappe.io.files import LoadedSource, cannot_hold, refuse_inexact
-from tarnkappe.io.formats import require_extra
+from tarnkappe.io.formats import require_extra, require_writer
 
 #: What a sheet and a cell of a workbook can hold.
 _ROWS, _TEXT, _COLUMNS = 1_048_575, 32_767, 16_384
@@ -100,7 +100,7 @@ class ExcelFile:
 
     def __init__(self, file: IO[bytes]) -> None:
         """A workbook can only be written as a whole."""
-        require_extra("excel", "release.xlsx", "output")
+        require_writer("xlsx")
         self._file = file
         self._waiting: list[pl.DataFrame] = []
         self._rows = 0

@@ -28,6 +28,11 @@ class FileFormat:
     extra: str | None = None
     packages: tuple[str, ...] = ()
 
+    @property
+    def is_installed(self) -> bool:
+        """Whether what reads and writes it is there."""
+        return all(importlib.util.find_spec(package) is not None for package in self.packages)
+
 
 _EXCEL = (".xlsx", ".xlsb", ".xls", ".ods")
 _STATISTICS = "statistics", ("pyreadstat",)
@@ -83,14 +88,25 @@ def release_format(path: Path) -> Format:
 def require_extra(kind: str, what: str, where: str) -> None:
     """Refuse a file whose reader is not installed, with the line that installs it."""
     found = FORMATS[kind]
-    if all(importlib.util.find_spec(package) is not None for package in found.packages):
-        return
-    raise DataError(
-        "E408",
-        f"'{what}' is {found.noun}, and the reader for those is not installed",
-        where=where,
-        hint=f"pip install 'tarnkappe[{found.extra}]'   or save it as CSV.",
-    )
+    if not found.is_installed:
+        raise DataError(
+            "E408",
+            f"'{what}' is {found.noun}, and the reader for those is not installed",
+            where=where,
+            hint=f"pip install 'tarnkappe[{found.extra}]'   or save it as CSV.",
+        )
+
+
+def require_writer(format_: str) -> None:
+    """Refuse to write a release in a format whose writer is not installed, with the line that installs it."""
+    found = FORMATS[BY_SUFFIX[f".{format_}"]]
+    if not found.is_installed:
+        raise DataError(
+            "E408",
+            f"the release is to be {found.noun}, and the writer of those is not installed",
+            where="output",
+            hint=f"pip install 'tarnkappe[{found.extra}]'   or  format: csv",
+        )
 
 
 def not_of_its_kind(path: Path, kind: str, why: str = "or is damaged") -> DataError:

@@ -12,7 +12,7 @@ import polars as pl
 import polars.selectors as cs
 
 from tarnkappe.io.files import LoadedSource, cannot_hold, refuse_inexact
-from tarnkappe.io.formats import BY_SUFFIX, not_of_its_kind, require_extra
+from tarnkappe.io.formats import BY_SUFFIX, not_of_its_kind, require_extra, require_writer
 from tarnkappe.io.labels import Labels
 from tarnkappe.io.reading import Reading
 
@@ -81,7 +81,7 @@ class StatisticsFile:
 
     def __init__(self, path: Path, format_: str, labels: Labels) -> None:
         """Such a file can only be written as a whole."""
-        require_extra(BY_SUFFIX[f".{format_}"], f"release.{format_}", "output")
+        require_writer(format_)
         self._path, self._format, self._labels = path, format_, labels
         self._waiting: list[pl.DataFrame] = []
 

@@ -11,6 +11,7 @@ from tarnkappe.io import Source, is_text
 from tarnkappe.io.base import without_markers
 from tarnkappe.looks.base import Finding, Sight
 from tarnkappe.looks.column import SAMPLE, findings
+from tarnkappe.looks.measures import ColumnMeasures
 
 #: Texts that often stand for a missing value, alone in a cell.
 _MARKERS = ("?", "-", "--", ".", "N/A", "n/a", "#N/A", "NULL", "NaN", "nan", "k.A.", "k. A.", "NA", "<NA>")
@@ -33,20 +34,8 @@ _DATE_FORMATS = {
 #: How Polars writes moments; %f takes any number of digits.
 _MOMENT_FORMAT = "%Y-%m-%d %H:%M:%S.%f"
 
-#: Numbers that nothing else can be read from: 1,234 or 1.234,5 or 1 234; and plain ones among them.
-_SEPARATED = (
-    r"^\s*[+-]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?\s*$"
-    r"|^\s*[+-]?[0-9]{1,3}(?:[.' \u{2019}\u{a0}\u{202f}][0-9]{3})+(?:,[0-9]+)?\s*$"
-)
-#: Numbers that could be thousands or have three places after the point: nobody but the steward can tell.
-_DOUBTFUL = r"^\s*[+-]?[1-9][0-9]{0,2}(?:[.,][0-9]{3})+\s*$"
-_PLAIN = r"^\s*[+-]?[0-9]+(?:[.,][0-9]+)?\s*$"
-
-#: The open ends of a scale: 90+, <18, ≥ 65, 85 and over.
-_OPEN_END = (
-    r"^\s*(?:[<>≤≥]=?\s*[0-9]+|[0-9]+\s*(?:\+|(?i:and|or|und|oder) "
-    r"(?i:over|older|more|above|mehr|älter|under|younger|less|below)))\s*$"
-)
+#: Cells that are looked at at a time.
+_CELLS = 1 << 20
 
 #: Codes of the international classification of diseases, version 10 or, with a point, 9.
 _ICD = (
@@ -128,109 +117,45 @@ class ColumnFacts:
 
 
 def column_facts(source: Source, columns: Sequence[str] | None = None) -> tuple[ColumnFacts, ...]:
-    """Look at every column: at a sample to see what it may be, then at all rows to make sure."""
+    """Look at every column: at a sample to see what it may be, then at all rows to make sure, some at a time."""
     names = source.columns if columns is None else tuple(columns)
     plain = [c for c in names if c not in source.odd]
-    frame = source.scan(plain).select(pl.col(c) if c in plain else pl.lit(None).alias(c) for c in names)
+    nothing = pl.lit(None, pl.Boolean)
+    frame = source.scan(plain).select(pl.col(c) if c in plain else nothing.alias(c) for c in names)
     sample = source.collected(frame.head(SAMPLE))
-    markers = _markers(source, names, frame, sample)
-    floats = [c for c in names if sample[c].dtype.is_float()]
-    frame = frame.with_columns(
-        *(without_markers(pl.col(c), found) for c, found in markers.items() if found),
-        pl.col(floats).fill_nan(None),
-    )
-    sample = source.collected(frame.head(SAMPLE))
+    wanted = {c: _possible_markers(sample[c]) for c in names}
+    sample = sample.select(without_markers(pl.col(c), wanted[c]) for c in names)
     formats = {c: _possible_formats(sample[c]) for c in names}
-    everything = [_measures(i, c, sample[c], formats[c], source.decimal) for i, c in enumerate(names)]
-    row = source.collected(frame.select(e for group in everything for e in group)).row(0, named=True)
-    return tuple(_facts(source, i, c, row, markers[c], formats[c], sample[c]) for i, c in enumerate(names))
+    seen = {c: ColumnMeasures(sample[c], wanted[c], formats[c], source.decimal) for c in names}
+    for batch in source.collected_batches(frame, max(_CELLS // max(len(names), 1), SAMPLE)):
+        for column in batch:
+            seen[column.name].add(column)
+    return tuple(_facts(source, c, seen[c], sample[c]) for c in names)
 
 
-def _facts(
-    source: Source,
-    i: int,
-    name: str,
-    row: dict[str, int],
-    markers: tuple[str, ...],
-    formats: Sequence[str],
-    sample: pl.Series,
-) -> ColumnFacts:
-    known, distinct = source.n_rows - row[f"{i} missing"], row[f"{i} distinct"]
-    fitting = [form for f, form in enumerate(formats) if known and row[f"{i} date {f}"] == known]
-    lengths = row[f"{i} shortest"], row[f"{i} longest"]
-    doubtful = known > 0 and row[f"{i} doubtful"] == known
-    numeric = known > 0 and row[f"{i} numbers"] == known and not row[f"{i} padded"] and not doubtful
+def _facts(source: Source, name: str, seen: ColumnMeasures, sample: pl.Series) -> ColumnFacts:
+    known, distinct = seen.known, seen.distinct
+    fitting = [form for form, n in seen.dates.items() if known and n == known]
+    doubtful = known > 0 and seen.doubtful == known
+    numeric = known > 0 and seen.numbers == known and not seen.padded and not doubtful
     sight = Sight.of(name, sample, distinct, known)
     return ColumnFacts(
         name=name,
         n_rows=source.n_rows,
         distinct=distinct,
-        missing=row[f"{i} missing"],
-        markers=markers,
+        missing=source.n_rows - known,
+        markers=seen.markers,
         numeric=numeric,
-        whole=numeric and row[f"{i} whole"] == known,
-        separated=not numeric and known > 0 and row[f"{i} separated"] == known,
-        open_ended=not numeric and known > 0 and row[f"{i} open"] == known,
+        whole=numeric and seen.whole == known,
+        separated=not numeric and known > 0 and seen.separated == known,
+        open_ended=not numeric and known > 0 and seen.open_ended == known,
         diagnoses=not numeric and sight.share(_ICD) > 0.8,
         date_format=fitting[0] if fitting else None,
-        length=lengths[0] if lengths[0] == lengths[1] else None,
+        length=seen.shortest if seen.shortest == seen.longest else None,
         is_answer=sight.is_answer,
         findings=findings(sight),
         odd=source.odd.get(name),
     )
-
-
-def _measures(i: int, name: str, sample: pl.Series, formats: Sequence[str], decimal: str) -> list[pl.Expr]:
-    """What is counted over all rows of a column; the results are named by the column's position."""
-    column, dtype = pl.col(name), sample.dtype
-    text = column.cast(pl.String)
-    numbers, whole, padded, separated, doubtful, open_ended = (pl.lit(0) for _ in range(6))
-    if dtype.is_numeric():
-        numbers = column.is_finite().sum() if dtype.is_float() else column.count()
-        whole = (column == column.round()).sum() if dtype.is_float() or dtype.is_decimal() else column.count()
-    elif is_text(dtype):
-        value = _as_float(text, decimal)
-        numbers, whole = value.is_finite().sum(), (value == value.round()).sum()
-        padded = text.str.contains(r"^\s*[+-]?0[0-9]").any()
-        # Only where the sample has such a value can all rows be of that kind: it is asked of few columns.
-        known = sample.drop_nulls()
-        if _some_and_rest(known, _SEPARATED):
-            separated = text.str.contains(f"{_SEPARATED}|{_PLAIN}").sum()
-            doubtful = text.str.contains(_DOUBTFUL).sum()
-        if _some_and_rest(known, _OPEN_END):
-            open_ended = text.str.contains(f"{_OPEN_END}|{_PLAIN}").sum()
-    dates = [_date_count(text, dtype, form).alias(f"{i} date {f}") for f, form in enumerate(formats)]
-    return [
-        column.null_count().alias(f"{i} missing"),
-        column.drop_nulls().n_unique().alias(f"{i} distinct"),
-        numbers.alias(f"{i} numbers"),
-        whole.alias(f"{i} whole"),
-        padded.alias(f"{i} padded"),
-        separated.alias(f"{i} separated"),
-        doubtful.alias(f"{i} doubtful"),
-        open_ended.alias(f"{i} open"),
-        text.str.len_chars().min().alias(f"{i} shortest"),
-        text.str.len_chars().max().alias(f"{i} longest"),
-        *dates,
-    ]
-
-
-def _some_and_rest(known: pl.Series, pattern: str) -> bool:
-    """Whether some values match a pattern, and all others are plain numbers."""
-    return bool(known.str.contains(pattern).any()) and bool(known.str.contains(f"{pattern}|{_PLAIN}").all())
-
-
-def _as_float(text: pl.Expr, decimal: str) -> pl.Expr:
-    bare = text.str.strip_chars()
-    if decimal == ",":
-        bare = pl.when(~bare.str.contains(".", literal=True)).then(bare.str.replace_all(",", ".", literal=True))
-    return bare.cast(pl.Float64, strict=False)
-
-
-def _date_count(text: pl.Expr, dtype: pl.DataType, form: str) -> pl.Expr:
-    if dtype.is_temporal():
-        return text.count()
-    return text.str.to_datetime(form, strict=False, exact=True).count()
 
 
 def _possible_formats(series: pl.Series) -> tuple[str, ...]:
@@ -245,24 +170,10 @@ def _possible_formats(series: pl.Series) -> tuple[str, ...]:
     return tuple(form for form, pattern in _DATE_FORMATS.items() if known.str.contains(pattern).all())
 
 
-def _markers(
-    source: Source, names: Sequence[str], frame: pl.LazyFrame, sample: pl.DataFrame
-) -> dict[str, tuple[str, ...]]:
-    """Per column the texts that seem to stand for a missing value."""
-    texts = [c for c in names if is_text(sample[c].dtype)]
-    if not texts:
-        return dict.fromkeys(names, ())
-    wanted = {c: _possible_markers(sample[c]) for c in texts}
-    found = source.collected(
-        frame.select(
-            pl.col(c).filter(pl.col(c).is_in(list(wanted[c]))).unique().sort().implode().alias(c) for c in texts
-        )
-    ).row(0, named=True)
-    return {c: tuple(found.get(c) or ()) for c in names}
-
-
 def _possible_markers(series: pl.Series) -> tuple[str, ...]:
     """The texts that would stand for a missing value in this column: NA is also Namibia."""
+    if not is_text(series.dtype):
+        return ()
     others = series.drop_nulls().unique()
     others = others.filter(~others.is_in(_MARKERS))
     coded = len(others) > 0 and bool(others.str.contains(_TWO_LETTERS).all())

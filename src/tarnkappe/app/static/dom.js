@@ -35,6 +35,6 @@ export function draw(root, ...children) {
   const again = [...root.querySelectorAll("[data-key],[id]")].find((e) => e.dataset.key === key || e.id === key);
   if (again) {
     again.focus();
-    if (caret !== null && again.type === "text") again.setSelectionRange(caret, caret);
+    if (caret !== null && ["text", "textarea"].includes(again.type)) again.setSelectionRange(caret, caret);
   }
 }

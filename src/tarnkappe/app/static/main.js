@@ -137,12 +137,15 @@ function panel() {
     shown);
 }
 
+// What is typed is kept beside the page: the panel is drawn anew whenever figures arrive.
 function editor() {
-  const area = h("textarea", { class: "job", "aria-label": t("job.file"), "data-key": "job-text", spellcheck: "false" });
-  area.value = app.state.job.text;
+  const close = () => { app.view.editing = false; app.view.draft = null; panel(); };
+  const area = h("textarea", { class: "job", "aria-label": t("job.file"), "data-key": "job-text", spellcheck: "false",
+    oninput: () => { app.view.draft = area.value; } });
+  area.value = app.view.draft ?? app.state.job.text;
   return [area, h("div", { class: "row" },
-    h("button", { onclick: async () => { if (await app.act("text", { text: area.value })) { app.view.editing = false; panel(); } } }, t("save")),
-    h("button", { class: "quiet", onclick: () => { app.view.editing = false; panel(); } }, t("cancel")))];
+    h("button", { "data-key": "save-job", onclick: async () => { if (await app.act("text", { text: area.value })) close(); } }, t("save")),
+    h("button", { "data-key": "cancel-job", class: "quiet", onclick: close }, t("cancel")))];
 }
 
 let drawn = null;

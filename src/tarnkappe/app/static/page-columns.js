@@ -31,6 +31,7 @@ export function columnsPage(app) {
       } }, t("columns.confirm")),
       open.length ? h("span", { class: "notice", role: "status" }, t("columns.open", { names: open.slice(0, 4).map((c) => c.name).join(", ") + (open.length > 4 ? " …" : "") })) : null,
       f?.unique !== undefined ? h("span", {}, t("columns.unique", { n: number(f.unique), share: percent(f.unique / Math.max(f.records, 1)) })) : null),
+    combinations(app),
     known.length > 12 || open.length ? h("div", { class: "row" },
       h("label", {}, `${t("columns.filter")} `, h("input", { type: "text", "data-key": "filter", value: filter, oninput: (e) => { app.view.filter = e.target.value; app.redraw(); } })),
       h("label", {}, h("input", { type: "checkbox", "data-key": "only-open", checked: Boolean(app.view.onlyOpen), onchange: (e) => { app.view.onlyOpen = e.target.checked; app.redraw(); } }), ` ${t("columns.onlyOpen", { n: open.length })}`)) : null,
@@ -39,6 +40,35 @@ export function columnsPage(app) {
       h("tbody", {}, shown.map((c) => row(app, c))))),
     h("p", { class: "small soft" }, t("columns.keys")),
   ];
+}
+
+// Which few quasi-identifiers, known together, single out most people; asked for, because it looks at every combination.
+function combinations(app) {
+  const of = app.state.job.text;
+  const known = app.view.combinations?.of === of ? app.view.combinations : null;
+  // The page may be drawn anew while the answer is on its way, so what is known is kept beside it.
+  const ask = async () => {
+    app.view.combinations = { of, told: null };
+    app.redraw();
+    try {
+      app.view.combinations = { of, told: await app.ask("combinations") };
+    } catch (error) {
+      app.view.combinations = null;
+      app.flash(error);
+    }
+    if (app.page() === "columns") app.redraw();
+  };
+  return [
+    h("div", { class: "row" }, h("button", { "data-key": "combinations", disabled: Boolean(known && !known.told), onclick: ask }, t("combinations.ask"))),
+    h("div", { "aria-live": "polite" }, known ? (known.told ? singledOut(known.told) : h("p", { class: "soft" }, t("wait"))) : null),
+  ];
+}
+
+function singledOut({ found, together }) {
+  if (!found.length) return h("p", { class: "soft" }, t("combinations.none", { n: together }));
+  return h("table", {}, h("caption", {}, t("combinations.lead")),
+    h("thead", {}, h("tr", {}, ["known", "unique"].map((name) => h("th", { scope: "col" }, t(`combinations.${name}`))))),
+    h("tbody", {}, found.map((c) => h("tr", {}, h("th", { scope: "row" }, c.columns.join(" + ")), h("td", {}, `${number(c.unique)} (${percent(c.share)})`)))));
 }
 
 function row(app, c) {

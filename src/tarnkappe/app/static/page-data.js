@@ -13,6 +13,7 @@ export function home(app) {
     h("div", { class: "cards" },
       card("open", () => { app.view.picked = null; app.view.listing = null; app.go("data"); }),
       s?.job ? card("continue", () => app.go("columns")) : null,
+      card("example", async () => { if (await app.act("example")) app.go("columns"); }),
       card("verify", () => app.go("verify"))),
     recent(app),
     h("div", { class: "notice good" }, h("p", {}, t("home.safe", { folder: s?.folder || "" }))),

@@ -27,7 +27,11 @@ export function number(value) {
 
 export function percent(share) {
   if (share === null || share === undefined) return "–";
-  return new Intl.NumberFormat(language, { style: "percent", maximumFractionDigits: 1 }).format(share);
+  const told = (value) => new Intl.NumberFormat(language, { style: "percent", maximumFractionDigits: 1 }).format(value);
+  // A few are not none, and nearly all are not all.
+  if (share > 0 && share < 0.0005) return `< ${told(0.001)}`;
+  if (share < 1 && share > 0.9995) return `> ${told(0.999)}`;
+  return told(share);
 }
 
 export function when(seconds) {

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 
 import numpy as np
 import polars as pl
@@ -55,12 +56,26 @@ class Arrived:
                 code = known.replace_strict(distinct, place, default=0, return_dtype=pl.Int32)
             codes.append(code.alias(column.name))
             values.append(distinct.sort())
-        found = [column.name for column in columns]
         rows = pl.DataFrame([*codes, count])
         if any(column.dtype.is_float() for column in columns):  # 0 and -0, missing and no number, are the same to us
-            rows = rows.group_by(found).agg(pl.col("n").sum())
-        rows = rows.sort(found)
-        return Counted(tuple(values), np.array(rows.select(found).to_numpy()), np.array(rows["n"].to_numpy()))
+            rows = rows.group_by([code.name for code in codes]).agg(pl.col("n").sum())
+        *codes, count = rows
+        order = _order(codes, [len(v) + 1 for v in values])
+        sorted_codes = np.empty((len(order), len(codes)), np.int32)
+        for j, code in enumerate(codes):
+            sorted_codes[:, j] = code.gather(order).to_numpy()
+        return Counted(tuple(values), sorted_codes, np.array(count.gather(order).to_numpy()))
+
+
+def _order(codes: Sequence[pl.Series], sizes: Sequence[int]) -> pl.Series:
+    """The order of rows of codes: as one number each, if they fit, which takes a tenth of the time."""
+    if prod(sizes) >= 1 << 63:
+        rows = pl.DataFrame(codes)
+        return rows.select(pl.arg_sort_by(rows.columns).alias("order")).to_series()
+    key = pl.zeros(len(codes[0]), pl.Int64, eager=True)
+    for code, size in zip(codes, sizes, strict=True):
+        key = key * size + code
+    return key.arg_sort()
 
 
 def counting(expressions: Sequence[str], types: Sequence[pl.DataType], look: Look) -> Arrived:
@@ -74,8 +89,8 @@ def digest_of_counts(names: Sequence[str], found: Counted) -> str:
     digest = hashlib.sha256("\0".join(names).encode())
     for values in found.values:
         digest.update(values.to_frame("v").write_csv().encode())
-    digest.update(np.ascontiguousarray(found.codes, np.int32).tobytes())
-    digest.update(np.ascontiguousarray(found.count, np.int64).tobytes())
+    digest.update(np.ascontiguousarray(found.codes, np.int32).data)
+    digest.update(np.ascontiguousarray(found.count, np.int64).data)
     return digest.hexdigest()
 
 
