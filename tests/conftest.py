@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+import grids
+
 # The default run tries the same examples every time; HYPOTHESIS_PROFILE=explore (make test-full) looks for new ones.
 settings.register_profile("repeatable", derandomize=True, deadline=None, database=None, max_examples=20)
 settings.register_profile("explore", deadline=None)
@@ -37,10 +39,42 @@ LONGEST = (
 )
 
 
+#: What a file says whose tests need a Spark session.
+ON_SPARK = 'pytest.mark.usefixtures("spark"'
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """What the marker leaves out is not made, which would take each process longer than many a test."""
+    grids.everything = config.option.markexpr != "not full"
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pycollect_makeitem(obj: object) -> list[pytest.Item] | None:
+    """No test of a function that is marked `full` in the usual suite; None lets pytest make them."""
+    marks = getattr(obj, "pytestmark", [])
+    full = isinstance(marks, list) and any(mark.name == "full" for mark in marks)
+    return [] if full and not grids.everything else None
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The longest files come first; `--dist loadfile` keeps tests of a file together, and so what they share."""
     first = {file: i for i, file in enumerate(LONGEST)}
     items.sort(key=lambda item: first.get(item.path.name, len(LONGEST)))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Files whose tests share a Spark session are one file to `--dist loadfile`, so that it starts in one process."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class SparkTogether(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file = super()._split_scope(nodeid)
+            return "Spark" if file in on_spark else file
+
+    files = Path(__file__).parent.glob("engines/test_*.py")
+    on_spark = {f"tests/engines/{file.name}" for file in files if ON_SPARK in file.read_text("utf-8")}
+    return SparkTogether(config, log) if config.option.dist == "loadfile" else None
 
 
 @pytest.fixture(scope="session")

@@ -8,6 +8,9 @@ from typing import Any
 
 import pytest
 
+#: Whether tests marked `full` will run; if not, they are not even made: there are nine of them for each other one.
+everything = True
+
 #: One in so many combinations is in the usual suite.
 EVERY = 12
 
@@ -20,10 +23,14 @@ def examples(n: int) -> int:
     return n if os.environ.get("HYPOTHESIS_PROFILE") == "explore" else max(n // _EXAMPLES_IN, 10)
 
 
-def some(things: Iterable[Any], every: int = EVERY) -> list[Any]:
+def some(things: Iterable[Any], every: int = EVERY, ids: Sequence[str] | None = None) -> list[Any]:
     """All things as parameters, one in `every` of them in the usual suite, the others marked `full`."""
+    ones = list(things)
+    names = [str(a) for a in ones] if ids is None else ids
     return [
-        pytest.param(a, id=str(a), marks=[] if i % every == 0 else [pytest.mark.full]) for i, a in enumerate(things)
+        pytest.param(a, id=name, marks=[] if i % every == 0 else [pytest.mark.full])
+        for i, (a, name) in enumerate(zip(ones, names, strict=True))
+        if everything or i % every == 0
     ]
 
 
@@ -41,4 +48,5 @@ def grid(
         pytest.param(a, b, id=f"{a}-{name}", marks=[] if (i + j) % every == 0 else [pytest.mark.full])
         for i, a in enumerate(ones)
         for j, (b, name) in enumerate(zip(others, names, strict=True))
+        if everything or (i + j) % every == 0
     ]

@@ -75,9 +75,18 @@ def instances(cls: type[T]) -> Iterator[T]:
             yield cls(**dict(zip((p.name for p in declared), chosen, strict=True)))
 
 
-def criteria() -> list[Criterion]:
-    """Every registered criterion with several parameters."""
-    return [c for cls in all_criteria().values() for c in instances(cls)]
+def criteria() -> tuple[list[Criterion], list[Criterion]]:
+    """Every registered criterion with one parameter changed at a time, and all other combinations of parameters."""
+    usual: list[Criterion] = []
+    combined: list[Criterion] = []
+    for cls in all_criteria().values():
+        names = [p.name for p in parameters(cls)]
+        first, *others = instances(cls)
+        usual.append(first)
+        for other in others:
+            changed = sum(getattr(first, name) != getattr(other, name) for name in names)
+            (usual if changed == 1 else combined).append(other)
+    return usual, combined
 
 
 def algorithms() -> tuple[list[Algorithm], list[Algorithm]]:

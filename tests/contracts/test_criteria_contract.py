@@ -9,22 +9,28 @@ from tarnkappe.criteria import all_criteria
 from tarnkappe.criteria.base import Criterion
 from tarnkappe.testing import check_criterion
 
-CRITERIA = representatives.criteria()
+USUAL, COMBINED = representatives.criteria()
 
 
 def test_every_registered_criterion_is_checked():
-    assert {c.name for c in CRITERIA} == set(all_criteria())
+    assert {c.name for c in USUAL} == set(all_criteria())
     assert len(all_criteria()) >= 6
 
 
-@pytest.mark.parametrize("criterion", CRITERIA, ids=str)
+@pytest.mark.parametrize("criterion", USUAL, ids=str)
 def test_laws(criterion: Criterion):
     check_criterion(criterion)
 
 
 @pytest.mark.full
+@pytest.mark.parametrize("criterion", COMBINED, ids=str)
+def test_laws_of_all_combinations(criterion: Criterion):
+    check_criterion(criterion)
+
+
+@pytest.mark.full
 @pytest.mark.parametrize("seed", range(1, 6))
-@pytest.mark.parametrize("criterion", CRITERIA, ids=str)
+@pytest.mark.parametrize("criterion", [*USUAL, *COMBINED], ids=str)
 def test_laws_on_many_tables(criterion: Criterion, seed: int):
     check_criterion(criterion, seed=seed, merges=20_000)
 

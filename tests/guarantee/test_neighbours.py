@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import tarnkappe as tk
+from grids import grid
 from tarnkappe.errors import JobError, RefusedError, TarnkappeError
 from tarnkappe.io import CsvDialect
 from tarnkappe.job.places import DataSettings, OutputSettings
@@ -155,13 +157,15 @@ def without(tmp_path_factory) -> dict:
     return found
 
 
-@pytest.mark.parametrize("engine", ["memory", "streaming"])
-@pytest.mark.parametrize("format_", ["csv", "parquet"])
-@pytest.mark.parametrize("odd", ODD, ids=str)
-def test_one_record_changes_nothing(odd: str, engine: str, format_: str, without: dict, tmp_path: Path):
-    for at in (0, 100):
-        table(ODD[odd], at).write_csv(tmp_path / "people.csv")
-        assert seen(tmp_path / f"out{at}", tmp_path / "people.csv", engine, format_) == without[engine, format_]
+#: Engine and format, and where the record stands.
+WAYS = list(product(("memory", "streaming"), ("csv", "parquet"), (0, 100)))
+
+
+@pytest.mark.parametrize(("odd", "way"), grid(ODD, WAYS))
+def test_one_record_changes_nothing(odd: str, way: tuple[str, str, int], without: dict, tmp_path: Path):
+    engine, format_, at = way
+    table(ODD[odd], at).write_csv(tmp_path / "people.csv")
+    assert seen(tmp_path / "out", tmp_path / "people.csv", engine, format_) == without[engine, format_]
 
 
 @pytest.fixture(scope="module")

@@ -94,7 +94,7 @@ def test_all_that_is_registered_is_tested():
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS, ids=str)
 def test_any_job(algorithm: Algorithm):
-    @examples(5)
+    @examples(3)
     @given(cases(algorithm))
     def check(case: Case) -> None:
         run_and_check(case)
