@@ -9,6 +9,7 @@ from tarnkappe import Job, KAnonymity, LDiversity, TCloseness, numeric
 from tarnkappe.algorithms import all_algorithms
 from tarnkappe.algorithms.local.base import LocalRecoding
 from tarnkappe.algorithms.local.hilb import Hilb
+from tarnkappe.algorithms.local.k_member import KMember
 from tarnkappe.algorithms.local.pool import Pool
 from tarnkappe.algorithms.multidimensional.mondrian import Mondrian
 from tarnkappe.algorithms.watch import Watch
@@ -57,6 +58,11 @@ def loss(tally: Tally, goal: Goal, algorithm: object) -> float:
 def test_more_effort_loses_less(people, goal):
     quick, normal, best = (loss(people, goal, Hilb(effort=effort)) for effort in ("quick", "normal", "best"))
     assert best < normal < quick
+
+
+def test_at_best_effort_hilb_loses_less_than_clusters_grown_one_by_one(people):
+    """Few groups thrown together find what many do not, so rounds change how many they throw together."""
+    assert loss(people, GOALS["k"], Hilb(effort="best")) < 0.98 * loss(people, GOALS["k"], KMember())
 
 
 @pytest.mark.parametrize("name", GOALS)

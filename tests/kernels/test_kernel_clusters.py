@@ -16,7 +16,7 @@ from tarnkappe.kernels.local.centroids import one_pass
 from tarnkappe.kernels.local.clusters import grow_clusters
 from tarnkappe.kernels.local.dissolving import dissolve_groups, join_nearest
 from tarnkappe.kernels.local.dividing import divide_segments
-from tarnkappe.kernels.local.neighbours import Groups, Near, Pieces, groups_around
+from tarnkappe.kernels.local.neighbours import MANY_PIECES, Groups, Near, Pieces, groups_around
 from tarnkappe.kernels.local.partners import best_partners, feed_groups
 from tarnkappe.kernels.local.regrowing import regrow
 from tarnkappe.kernels.merging import pair_off
@@ -232,7 +232,7 @@ class TestDissolving:
         groups = Groups(group.astype(np.int64), *measured(tally, group, n))
         before = float(groups.size @ groups.total)
         order = np.argsort(-groups.size * groups.total)
-        dissolve_groups(ruler, all_near(tally.n_cells), free_pieces(tally), groups, order)
+        dissolve_groups(ruler, all_near(tally.n_cells), free_pieces(tally), groups, order, 1 << 40)
         require_books(tally, groups)
         assert float(groups.size @ groups.total) <= before + 1e-9
 
@@ -241,9 +241,33 @@ class TestDissolving:
         group = np.array([0, 0, 3, 1, 3, 1, 3, 2, 2])
         groups = Groups(group, *measured(tally, group, 4))
         given = ruler_of(tally.quasi_domains), all_near(9), free_pieces(tally)
-        dissolve_groups(*given, groups, np.array([3, 1, 0, 2]))
+        dissolve_groups(*given, groups, np.array([3, 1, 0, 2]), 1 << 40)
         assert group.tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2]
         assert groups.size.tolist() == [3, 3, 3, 0]
+
+    def test_no_group_is_dissolved_beyond_the_budget(self):
+        tally = line([0, 1, 2, 48, 50, 52, 98, 99, 100])
+        group = np.array([0, 0, 3, 1, 3, 1, 3, 2, 2])
+        groups = Groups(group, *measured(tally, group, 4))
+        given = ruler_of(tally.quasi_domains), all_near(9), free_pieces(tally)
+        dissolve_groups(*given, groups, np.array([3, 1, 0, 2]), -1)
+        assert group.tolist() == [0, 0, 3, 1, 3, 1, 3, 2, 2]
+
+    def test_a_piece_sees_all_groups_if_they_are_few(self):
+        """Two groups of thousands of pieces: the first piece is nearest to the one, its neighbours are of the other."""
+        n = 2 * MANY_PIECES
+        domain = Domain("x", Taxonomy.scale([str(i) for i in range(n)]))
+        rows = np.arange(n, dtype=np.int32)[:, None]
+        group = (rows[:, 0] >= n // 2).astype(np.int64)
+        group[0] = -1
+        lo, hi = np.array([[1], [n // 2]], np.int32), np.array([[n // 2 - 1], [n - 1]], np.int32)
+        ruler = ruler_of([domain])
+        groups = Groups(group, lo, hi, np.bincount(group[1:]), box_widths(ruler, lo, hi))
+        along = np.insert(np.arange(1, n, dtype=np.int32), 3 * n // 4, 0)
+        near = Near(along[None], np.argsort(along).astype(np.int32)[None], 1)
+        free = Pieces(rows, np.ones(n, np.int64), np.empty((n, 0), np.int32), np.empty(0, np.int64), 1)
+        join_nearest(ruler, near, free, groups)
+        assert group[0] == 0
 
     def test_leftovers_join_where_the_loss_rises_least(self):
         tally = line([0, 1, 3, 90, 99, 100])

@@ -28,7 +28,7 @@ def measured(ruler, rows, group, n, quota):
 def dissolve_eligible(ruler, rows, value, quota, group, lo, hi, size, total, order, least) -> None:
     line = np.arange(len(rows), dtype=np.int32)[None]
     pieces = Pieces(rows, quota, value[:, None], np.array([least]), 1)
-    dissolve_groups(ruler, Near(line, line, len(rows)), pieces, Groups(group, lo, hi, size, total), order)
+    dissolve_groups(ruler, Near(line, line, len(rows)), pieces, Groups(group, lo, hi, size, total), order, 1 << 40)
 
 
 @given(tallies(max_records=60), st.integers(1, 3), st.integers(1, 8), st.integers(0, 99))

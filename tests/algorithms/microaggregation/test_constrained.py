@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 import tarnkappe as tk
+from tarnkappe.algorithms.microaggregation import constrained
 from tarnkappe.algorithms.microaggregation.condensation import Condensation
 from tarnkappe.algorithms.microaggregation.constrained import divided, exchanged
 from tarnkappe.algorithms.microaggregation.k_ward import KWard
@@ -17,6 +18,7 @@ from tarnkappe.criteria.recursive_cl_diversity import RecursiveCLDiversity
 from tarnkappe.engines.memory import MemoryEngine
 from tarnkappe.goal import Goal
 from tarnkappe.io import open_source
+from tarnkappe.kernels.microaggregation.relocating import choose_moves
 
 GOALS = {
     "k": Goal([tk.KAnonymity(4)]),
@@ -129,3 +131,30 @@ def test_the_same_seed_gives_the_same_groups():
     start = divided(records, np.zeros(records.n, np.int32))
     one, other = (exchanged(records, start, np.random.default_rng(5)) for _ in range(2))
     np.testing.assert_array_equal(one, other)
+
+
+def test_large_groups_make_many_moves_in_a_round(monkeypatch):
+    """Two clusters, of which a fifth was put into the wrong group: put right in fewer rounds than there are moves."""
+    monkeypatch.setattr(constrained, "_ROUNDS", 20)
+    monkeypatch.setattr(constrained, "_LOOKS", 0)
+    rng = np.random.default_rng(1)
+    n = 1200
+    right = np.arange(n) % 2
+    place = rng.normal(size=(n, 3)) + 8 * right[:, None]
+    frame = pl.DataFrame({name: place[:, j] for j, name in enumerate("abc")})
+    frame = frame.with_columns(secret=pl.Series(np.arange(n)).cast(str), other=pl.lit("o"))
+    records = records_of(frame, Goal([tk.KAnonymity(400), tk.LDiversity("secret", 2)]))
+    side = (records.points.sum(axis=1) > records.points.sum(axis=1).mean()).astype(np.int32)
+    wrong = np.where(np.arange(n) % 5 == 0, 1 - side, side).astype(np.int32)
+    found = exchanged(records, wrong, np.random.default_rng(2))
+    assert (found != side).sum() in (0, n)
+
+
+def test_the_best_moves_are_chosen_that_both_groups_have_left():
+    """Four moves, best first: the second is of a busy point, the fourth of a group that has made its one move."""
+    group, home = np.array([0, 0, 1, 1, 2], np.int32), np.array([1, 2, 0, 0, 0], np.int32)
+    partner = np.array([2, -1, -1, -1, -1], np.int32)
+    found = np.array([0, 2, 3, 4])
+    assert choose_moves(group, home, partner, found, np.array([3, 2, 1])).tolist() == [True, False, True, True]
+    assert choose_moves(group, home, partner, found, np.array([2, 2, 1])).tolist() == [True, False, True, False]
+    assert choose_moves(group, home, partner, found, np.array([1, 1, 1])).tolist() == [True, False, False, False]

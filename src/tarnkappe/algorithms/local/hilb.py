@@ -58,10 +58,10 @@ class Hilb(Improving):
       stay as they are, as many as leave the rest of the part eligible.
     * Mondrian's own groups are a way, too, and the way with the least loss counts: Hilb never loses more than Mondrian.
     * Groups are dissolved if their records cost less in groups nearby. Then every group is thrown together with a few
-      near ones and their records grow into groups anew, each from a record far from where the last one began, always
-      taking the record that widens the box least; the old groups stay unless the new ones cost less. That goes on for
-      three rounds, or as the `effort` says, with swaps in between. It is done where sizes and the frequency of values
-      keep the goal.
+      near ones, eight of them in all in one round, then five, three and two, and their records grow into groups anew,
+      each from a record far from where the last one began, always taking the record that widens the box least; the old
+      groups stay unless the new ones cost less. That goes on for three rounds, or as the `effort` says, with swaps in
+      between. It is done where sizes and the frequency of values keep the goal.
 
     Near is what stands close on one of several turned Hilbert curves: 12 neighbours on each of 4 of them, of 8 at best
     effort, and more in small tables.

@@ -11,7 +11,7 @@ from tarnkappe.algorithms.effort import Effort
 from tarnkappe.arrays import Codes, Counts
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping
-from tarnkappe.kernels.local.neighbours import Near, Pieces
+from tarnkappe.kernels.local.neighbours import MANY_PIECES, Near, Pieces
 from tarnkappe.tally import Tally
 
 #: Curves at normal effort, and neighbours on each of them.
@@ -30,14 +30,16 @@ def window(n_pieces: int, n_groups: int) -> int:
     """How far a piece looks in either direction of a curve: 6 places, and further in small tables and large groups.
 
     What all pieces of a small table may look at besides shrinks with their number, so there is no size at which the
-    method or its cost changes. A piece of a large group must look further to see beyond it.
+    method or its cost changes. A piece of a large group must look further to see beyond it. Where groups have thousands
+    of pieces, there is nothing to see from within them, but all of them are few enough to be looked at.
 
     >>> [window(n, n // 10) for n in (100, 1_000, 30_000, 1_000_000)]
     [2627, 268, 14, 6]
-    >>> window(1_000_000, 500)
-    131
+    >>> [window(1_000_000, n) for n in (500, 5)]
+    [131, 134]
     """
-    return _NEIGHBOURS // 2 + _PAIRS // max(n_pieces, 1) + n_pieces // max(n_groups, 1) // 16
+    beyond = min(n_pieces // max(n_groups, 1), MANY_PIECES) // 16
+    return _NEIGHBOURS // 2 + _PAIRS // max(n_pieces, 1) + beyond
 
 
 def near_pieces(orders: Sequence[Codes], grouping: Grouping) -> Near:

@@ -34,11 +34,15 @@ Measures = tuple[Codes, Codes, Counts, Floats]
 #: Says with which group some groups of a grouping would be merged, and at what price.
 Partners = Callable[[Grouping, Measures, Counts], tuple[Counts, Floats]]
 
-#: Groups are grown anew so often at normal effort, so many of them at most together, and about so many pieces.
-_ROUNDS, _TOGETHER, _POOL = 3, 5, 64
+#: Groups are grown anew so often at normal effort; in one round after the other so many of them at most together; and
+#: about so many pieces.
+_ROUNDS, _TOGETHER, _POOL = 3, (8, 5, 3, 2), 128
 
 #: Pairs of pieces that a round compares at most, for each piece.
 _PAIRS = 2000
+
+#: Groups that a piece looks at, on average and at most, while groups dissolve at normal effort; and all pieces besides.
+_LOOKS, _FURTHER_LOOKS = 128, 1 << 20
 
 #: Rounds that gain less than this share of the loss are the last.
 _LEAST_GAIN = 1e-4
@@ -242,7 +246,8 @@ def dissolved(pool: Pool, grouping: Grouping, share: dict[str, int]) -> Grouping
     cost = groups.size * groups.total
     order = np.argsort(-cost, kind="stable")
     pieces = pieces_of(pool.tally, grouping.cell, grouping.quota, pool.goal.min_size, share)
-    dissolve_groups(pool.ruler, pool.near(grouping), pieces, groups, order[cost[order] > 0])
+    looks = pool.work.of_usual(_LOOKS * len(grouping.cell) + _FURTHER_LOOKS)
+    dissolve_groups(pool.ruler, pool.near(grouping), pieces, groups, order[cost[order] > 0], looks)
     return _changed(grouping, groups)
 
 
@@ -274,8 +279,8 @@ def _thrown_together(pool: Pool, grouping: Grouping, share: dict[str, int], turn
     for turn in turns:
         order = _along(near.along[turn % len(near.along)], groups)
         first = np.arange(len(groups.size)) * 7919 + turn * 31  # another record to begin with in each turn
-        given = (pool.ruler, near, pieces, groups, order, _TOGETHER, _POOL, first)
-        regrow(*given, _PAIRS * len(grouping.cell))
+        together = _TOGETHER[turn % len(_TOGETHER)]
+        regrow(pool.ruler, near, pieces, groups, order, together, _POOL, first, _PAIRS * len(grouping.cell))
     return _changed(grouping, groups)
 
 

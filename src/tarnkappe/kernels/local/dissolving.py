@@ -6,7 +6,7 @@ import numpy as np
 
 from tarnkappe.arrays import Counts
 from tarnkappe.kernels import helper, kernel
-from tarnkappe.kernels.local.neighbours import ZERO, Groups, Near, Pieces, _admits, _linked, _near_groups
+from tarnkappe.kernels.local.neighbours import ZERO, Groups, Near, Pieces, _admits, _are_few, _linked, _near_groups
 from tarnkappe.kernels.widths import Ruler, box_width, widen, widened_box
 
 
@@ -24,14 +24,17 @@ def _best_home(
     seen: Counts,
     stamp: int,
     found: Counts,
-) -> tuple[int, float]:
-    """The group near piece `i`, other than `own`, whose loss rises least with it, and by how much.
+) -> tuple[int, float, int]:
+    """The group near piece `i`, other than `own`, whose loss rises least with it, by how much, and how many there are.
 
-    -1 if it rises by `enough` or more everywhere, or no group admits it. A piece without neighbours looks everywhere.
+    -1 if it rises by `enough` or more everywhere, or no group admits it. A piece without neighbours looks everywhere,
+    and so does any if groups are few.
     """
     if own >= 0:
         seen[own] = stamp
-    n = _near_groups(near, groups.group, i, seen, stamp, found, ZERO)
+    n = ZERO
+    if not _are_few(near, groups.size.size):
+        n = _near_groups(near, groups.group, i, seen, stamp, found, n)
     if n == 0:
         for g in range(groups.size.size):
             if g != own:
@@ -48,7 +51,7 @@ def _best_home(
         wider = widened_box(ruler, pieces.rows, i, groups.lo, groups.hi, g, limit)
         if wider < limit and _admits(pieces, groups, head, after, g, i):
             best, least = g, (groups.size[g] + records) * wider - groups.size[g] * groups.total[g]
-    return best, least
+    return best, least, n
 
 
 @helper
@@ -70,17 +73,18 @@ def join_nearest(ruler: Ruler, near: Near, pieces: Pieces, groups: Groups) -> No
     seen, found = np.full(n_groups, -1, np.int64), np.empty(n_groups, np.int64)
     for i in range(n):
         if groups.group[i] < 0:
-            to, _ = _best_home(ruler, near, pieces, groups, head, after, i, ZERO - 1, np.inf, seen, i, found)
+            to, _, _ = _best_home(ruler, near, pieces, groups, head, after, i, ZERO - 1, np.inf, seen, i, found)
             _join(ruler, pieces, groups, head, after, to, i)
             groups.group[i] = to
 
 
 @kernel
-def dissolve_groups(ruler: Ruler, near: Near, pieces: Pieces, groups: Groups, order: Counts) -> None:
+def dissolve_groups(ruler: Ruler, near: Near, pieces: Pieces, groups: Groups, order: Counts, budget: int) -> None:
     """Dissolve groups, in a given order, where that makes the loss fall and the others admit their records.
 
     The pieces of a group go one by one to the group nearby whose loss rises least. If all that costs more than the
-    group did, it is undone. A dissolved group has no records.
+    group did, it is undone. A dissolved group has no records. No further group is dissolved when pieces have looked at
+    `budget` groups.
     """
     n, q = pieces.rows.shape
     n_groups = groups.size.size
@@ -91,6 +95,8 @@ def dissolve_groups(ruler: Ruler, near: Near, pieces: Pieces, groups: Groups, or
     old_lo, old_hi, old_total = np.empty((n, q), np.int32), np.empty((n, q), np.int32), np.empty(n, np.float64)
     stamp = 0
     for g in order:
+        if budget < 0:
+            break
         n_members = steps = 0
         i = head[g]
         while i >= 0:
@@ -101,7 +107,8 @@ def dissolve_groups(ruler: Ruler, near: Near, pieces: Pieces, groups: Groups, or
         while steps < n_members:
             i = members[steps]
             stamp += 1
-            to, rise = _best_home(ruler, near, pieces, groups, head, after, i, g, left, seen, stamp, found)
+            to, rise, looks = _best_home(ruler, near, pieces, groups, head, after, i, g, left, seen, stamp, found)
+            budget -= looks
             if to < 0:
                 break
             left -= rise

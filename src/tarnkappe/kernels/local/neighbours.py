@@ -12,6 +12,9 @@ from tarnkappe.kernels import helper, kernel
 #: Zero as a number that changes: for the constant 0 helpers would be compiled once more.
 ZERO = cast("int", np.int64(0))
 
+#: Groups of so many pieces on average are so few that a piece looks at all of them.
+MANY_PIECES = 2048
+
 
 class Near(NamedTuple):
     """The pieces in the order of each of some curves (`along`), and where each piece stands on it (`place`).
@@ -50,6 +53,13 @@ class Groups(NamedTuple):
 
 
 @helper
+def _are_few(near: Near, n_groups: int) -> bool:
+    """Whether looking at all groups is cheaper than at the neighbours of a piece, which hardly see beyond their own."""
+    pieces: int = near.along.shape[1]
+    return n_groups * MANY_PIECES <= pieces
+
+
+@helper
 def _near_groups(near: Near, group: Counts, i: int, seen: Counts, stamp: int, out: Counts, n: int) -> int:
     """Add the groups of the neighbours of piece `i` to the first `n` of `out`; returns how many there are now.
 
@@ -73,7 +83,8 @@ def groups_around(
 ) -> Counts:
     """The groups near each wanted one, one list after the other; `ends` is filled in with where each list ends.
 
-    The pieces of group ``g`` are ``members[starts[g]:starts[g + 1]]``. A group without neighbours has all others.
+    The pieces of group ``g`` are ``members[starts[g]:starts[g + 1]]``. A group without neighbours has all others,
+    and so has any if they are few.
     """
     seen = np.full(n_groups, -1, np.int64)
     found = np.empty(n_groups, np.int64)
@@ -83,8 +94,9 @@ def groups_around(
         g = wanted[w]
         n = ZERO
         seen[g] = w
-        for m in range(starts[g], starts[g + 1]):
-            n = _near_groups(near, group, members[m] + ZERO, seen, w, found, n)
+        if not _are_few(near, n_groups):
+            for m in range(starts[g], starts[g + 1]):
+                n = _near_groups(near, group, members[m] + ZERO, seen, w, found, n)
         if n == 0:
             for h in range(n_groups):
                 if h != g:

@@ -9,7 +9,7 @@ import numpy as np
 
 from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.kernels import helper, kernel
-from tarnkappe.kernels.local.neighbours import ZERO, Near, _near_groups
+from tarnkappe.kernels.local.neighbours import ZERO, Near, _are_few, _near_groups
 from tarnkappe.kernels.widths import Ruler, box_width, widen, widened, width
 
 
@@ -32,7 +32,8 @@ def best_partners(
 ) -> None:
     """Fill in with which group nearby the loss rises least, and by how much, for the groups ``wanted[begin:end]``.
 
-    The pieces of group ``g`` are ``members[starts[g]:starts[g + 1]]``. A group without neighbours looks at all others.
+    The pieces of group ``g`` are ``members[starts[g]:starts[g + 1]]``. A group without neighbours looks at all others,
+    and so does any if they are few.
     """
     n, q = lo.shape
     seen, found = np.full(n, -1, np.int64), np.empty(n, np.int64)
@@ -41,7 +42,7 @@ def best_partners(
         best, least = -1, np.inf
         seen[a] = w
         n_found = ZERO
-        for m in range(starts[a], starts[a + 1]):
+        for m in range(starts[a], starts[a] if _are_few(near, n) else starts[a + 1]):
             n_found = _near_groups(near, group, members[m] + ZERO, seen, w, found, n_found)
         everywhere = n_found == 0
         for f in range(n if everywhere else n_found):

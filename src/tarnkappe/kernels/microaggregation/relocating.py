@@ -23,6 +23,9 @@ LEAST_GAIN = 1e-10
 #: Groups of so many points hardly change by one more or less: only some of their points are looked at again.
 LARGE = 32
 
+#: A point looks at so many points of a group at most to find one that would give way; others look at the others.
+MOST_LOOKED_AT = 64
+
 
 class Partition(NamedTuple):
     """Groups of points, which kernels change in place; a group without points is free.
@@ -249,7 +252,8 @@ def _seek(p: Partition, w: Scratch, i: int, reach: int) -> tuple[float, int, int
             change = b / (b + 1) * to - free
             if change < best:
                 best, g1, j1, g2, j2 = change, g, -1, -1, -1
-        for s in range(p.start[g], p.start[g] + b):
+        step = 1 + b // MOST_LOOKED_AT
+        for s in range(p.start[g] + i % step, p.start[g] + b, step):
             j = p.members[s]
             first = to - far[j]
             if kind[j] != kind[i] or first - 2.0 * (to + far[j]) / b - free >= best:  # |x - y|^2 is at most twice both
@@ -276,7 +280,8 @@ def _seek(p: Partition, w: Scratch, i: int, reach: int) -> tuple[float, int, int
                         best, g1, j1, g2, j2 = change, g, j, h, -1
                 if first >= best:
                     continue
-                for u in range(p.start[h], p.start[h] + c):
+                stride = 1 + c // MOST_LOOKED_AT
+                for u in range(p.start[h] + i % stride, p.start[h] + c, stride):
                     v = p.members[u]
                     second = first + into - far[v]
                     if kind[v] != kind[i] or second - 2.0 * (into + far[v]) / c >= best:
@@ -335,3 +340,24 @@ def offers(p: Partition, w: Scratch, change: Floats, home: Codes, partner: Codes
     """A good move of every point to another group, alone or in exchange for a partner (-1: none); -1: it stays."""
     for i in range(p.group.size):
         change[i], home[i], partner[i], _, _ = _seek(p, w, i, 0)
+
+
+@kernel
+def choose_moves(group: Codes, home: Codes, partner: Codes, found: Counts, most: Counts) -> NDArray[np.bool_]:
+    """Which of the moves that were `found`, best first, are made: so many as both groups that they change make at most.
+
+    A group that makes one move makes its best or none; others go on to the next best. No point moves twice.
+    """
+    chosen, left, busy = np.zeros(found.size, np.bool_), most.copy(), np.zeros(group.size, np.bool_)
+    for f in range(found.size):
+        i = found[f]
+        g, h, j = group[i], home[i], partner[i]
+        chosen[f] = left[g] > 0 and left[h] > 0 and not busy[i] and (j < 0 or not busy[j])
+        if chosen[f]:
+            busy[i] = True
+            if j >= 0:
+                busy[j] = True
+        for changed in (g, h):
+            if chosen[f] or most[changed] == 1:
+                left[changed] -= 1
+    return chosen
