@@ -136,9 +136,9 @@ def _joined(parts: Sequence[NDArray[np.signedinteger]]) -> NDArray[np.signedinte
 
 
 def _compact(numbers: Counts) -> NDArray[np.signedinteger]:
-    """The same in four bytes each if they fit: there may be very many groups."""
-    low, high = numbers.min(initial=0), numbers.max(initial=0)
-    return numbers.astype(np.int32) if low >= -(1 << 31) and high < 1 << 31 else numbers
+    """The same in as few bytes each as hold them: there may be very many groups."""
+    largest = max(int(numbers.max(initial=0)), -int(numbers.min(initial=0)))
+    return numbers.astype(np.min_scalar_type(-1 - largest))
 
 
 class _Judge:
