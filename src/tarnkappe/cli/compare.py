@@ -149,8 +149,8 @@ def _rows(found: Comparison, folder: Path, chosen: Path | None, again: str) -> l
     rows += [("Points" if i == 0 else "", _line(s, s in front)) for i, s in enumerate(found.setups)]
     if any(s.loss is not None for s in found.setups):
         rows.append(("Front", f"* no other point has both less risk ({found.risk}) and less loss ({found.loss})"))
-    elif known := sorted({name for s in found.setups for m in s.released for name in m.scores}):
-        rows.append(("Front", f"none: {found.loss} says nothing of what is published; --loss {' or '.join(known)}"))
+    elif measured := sorted({name for s in found.setups for m in s.released for name in m.scores}):
+        rows.append(("Front", f"none: {found.loss} says nothing of what is published; --loss {' or '.join(measured)}"))
     rows.append(("Wrote", f"{screen.shown_path(folder / PAGE)} (stays with you)"))
     if chosen is not None:
         return [*rows, ("Job", screen.shown_path(chosen)), ("Next", shlex.join(["tarnkappe", "run", str(chosen)]))]
