@@ -243,6 +243,16 @@ def test_forms_that_do_not_hide_people_are_told_and_not_drawn(folder: Path):
     assert "cannot be on the map" in render_comparison(found)
 
 
+def test_a_metric_that_says_nothing_of_centres_is_told_and_another_taken(folder: Path):
+    options = ["--algorithms", "mdav", "--vary", "criteria.k=3,6", "--seeds", "1", "--processes", "1"]
+    said = " ".join(run(str(folder / "job.yaml"), *options).stdout.split())
+    assert "none: lm says nothing of what is published" in said
+    assert "sse" in said
+    said = run(str(folder / "job.yaml"), *options, "--loss", "sse").stdout
+    assert "less loss (sse)" in said
+    assert "Loss over k" in (folder / "job-comparison" / "comparison.html").read_text()
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [

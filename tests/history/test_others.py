@@ -16,6 +16,7 @@ from tarnkappe.errors import DataError, InfeasibleError, JobError
 from tarnkappe.history.appending import append_batch
 from tarnkappe.history.editions import nested_editions
 from tarnkappe.history.ledger import Ledger
+from tarnkappe.history.pooling import _pooled_in_pairs
 from tarnkappe.history.sequential import publish_after_others
 
 
@@ -93,6 +94,29 @@ def test_after_others_the_join_keeps_the_goal(tmp_path_factory, seed: int):
         assert joined["l"].min() >= 2
         assert joined["share"].max() <= 0.9
     assert len(Ledger.read(place / "ledger").lines) == 2
+
+
+def test_coarser_editions_are_no_coarser_than_they_must_be():
+    table = pl.DataFrame({"age": np.random.default_rng(1).integers(0, 2000, 3000)})
+    job = tk.Job(quasi={"age": tk.numeric()}, criteria=[tk.KAnonymity(3)], algorithm="mondrian", seed=1)
+    made = tk.nested_editions(job, table, None, {"public": [tk.KAnonymity(50)]})
+    assert made["public"].n_groups >= 3000 / (3 * 50)
+
+
+@pytest.mark.parametrize(
+    ("ok", "run"),
+    [
+        ([1, 1, 1], [0, 1, 2]),
+        ([0, 0, 0, 0], [0, 0, 1, 1]),
+        ([0, 0, 0, 1, 1], [0, 0, 1, 1, 2]),
+        ([1, 0, 0, 0], [0, 1, 1, 1]),
+        ([1, 0], [0, 0]),
+        ([0, 1, 0, 0, 1], [0, 0, 1, 1, 2]),
+        ([0], [0]),
+    ],
+)
+def test_runs_are_pooled_in_pairs(ok: list[int], run: list[int]):
+    assert _pooled_in_pairs(np.array(ok, bool)).tolist() == run
 
 
 def test_after_others_needs_a_ledger(tmp_path: Path):

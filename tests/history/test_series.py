@@ -305,8 +305,9 @@ def test_bad_input(tmp_path: Path):
         publish(data, tmp_path, "two")
     assert error.value.code == "E447"
     few = make(20, 6, 1).with_columns(pl.lit("only").alias("ill"))
-    with pytest.raises(InfeasibleError):
+    with pytest.raises(InfeasibleError) as infeasible:
         publish(few, tmp_path / "elsewhere", "one")
+    assert "m: 1" not in str(infeasible.value.hint), "which is refused"
     with pytest.raises(JobError, match="one secret"):
         publish(data, tmp_path / "elsewhere", "one", sensitive=["ill", "sex"], quasi={"age": tk.numeric()})
     with pytest.raises(JobError, match="counterfeits have no value"):

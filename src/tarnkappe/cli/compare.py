@@ -36,6 +36,10 @@ def compare(
     seeds: Annotated[
         int | None, typer.Option("--seeds", min=1, metavar="N", help="How many seeds to try.", show_default=False)
     ] = None,
+    loss: Annotated[
+        str | None,
+        typer.Option("--loss", metavar="METRIC", help="The metric on the map, such as sse.", show_default=False),
+    ] = None,
     output: Annotated[
         str | None,
         typer.Option("--output", "-o", metavar="PATH", help="Folder of the comparison.", show_default=False),
@@ -76,6 +80,7 @@ def compare(
         "algorithms": None if algorithms is None else [name.strip() for name in algorithms.split(",")],
         "vary": dict(_varied(text) for text in vary) if vary else None,
         "seeds": seeds,
+        "loss": loss,
     }
     grid = Grid.load(job, settings or (), **given)
     folder = Path(output) if output else job.with_name(f"{job.stem}-comparison")
@@ -95,7 +100,8 @@ def compare(
         told = {"folder": str(folder), "resumed": found.resumed, "points": rows}
         screen.print_json({**told, "front": [s.number for s in found.front], "job": chosen and str(chosen)})
     elif not quiet:
-        again = _again(job, data, {"--algorithms": algorithms, "--seeds": seeds, "--output": output}, vary, settings)
+        options = {"--algorithms": algorithms, "--seeds": seeds, "--loss": loss, "--output": output}
+        again = _again(job, data, options, vary, settings)
         screen.rows(screen.stdout(), _rows(found, folder, chosen, again))
 
 
@@ -141,7 +147,10 @@ def _rows(found: Comparison, folder: Path, chosen: Path | None, again: str) -> l
     rows = [("Compared", f"{screen.plural(n, 'job')} on {screen.plural(found.n_records, 'record')}{known}")]
     front = set(found.front)
     rows += [("Points" if i == 0 else "", _line(s, s in front)) for i, s in enumerate(found.setups)]
-    rows.append(("Front", f"* no other point has both less risk ({found.risk}) and less loss ({found.loss})"))
+    if any(s.loss is not None for s in found.setups):
+        rows.append(("Front", f"* no other point has both less risk ({found.risk}) and less loss ({found.loss})"))
+    elif measured := sorted({name for s in found.setups for m in s.released for name in m.scores}):
+        rows.append(("Front", f"none: {found.loss} says nothing of what is published; --loss {' or '.join(measured)}"))
     rows.append(("Wrote", f"{screen.shown_path(folder / PAGE)} (stays with you)"))
     if chosen is not None:
         return [*rows, ("Job", screen.shown_path(chosen)), ("Next", shlex.join(["tarnkappe", "run", str(chosen)]))]

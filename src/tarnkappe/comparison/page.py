@@ -140,6 +140,8 @@ def _over_parameter(comparison: Comparison) -> Html | None:
         said = f"{s.number}: {s.algorithm}, {_words(s)}: loss {figure(s.loss.mean)}"
         label = f"{s.algorithm}, {others}" if others else s.algorithm
         lines.setdefault(label, []).append(Mark(Spread(at), s.loss, "", said))
+    if not lines:  # the metric measures nothing of what these algorithms publish
+        return None
     ticks = None if numeric else [(float(i), text) for i, text in enumerate(order)]
     if numeric:
         ticks = [(float(x), f"{x:g}") for x in sorted(set(numbers))]

@@ -10,7 +10,7 @@ from tarnkappe.errors import DataError, TarnkappeError
 from tarnkappe.history.keeping import foreign, line_of, placed, residents_of
 from tarnkappe.history.ledger import Ledger
 from tarnkappe.history.places import PERSON
-from tarnkappe.io.folders import ReleaseFolder, read_manifest
+from tarnkappe.io.folders import MANIFEST, ReleaseFolder, read_manifest
 from tarnkappe.job import Job
 from tarnkappe.job.files import load_job
 from tarnkappe.job.history import HistorySettings
@@ -40,7 +40,8 @@ def _entered(ledger: Ledger, settings: HistorySettings, folder: Path) -> Ledger:
         raise foreign(folder, "is not in the ledger, and its folder to keep has no job file", "Keep  do-not-share/.")
     try:
         job = replace_job(load_job(kept.job), history=None)
-        decided = decide(job, job.data.path)
+        # The seed is that of the run, which most job files leave to chance.
+        decided = decide(job, job.data.path, seed=(read_manifest(kept.private / MANIFEST) or {}).get("seed"))
         # Beside the ledger, where people's data may lie; not where all programs leave their files.
         beside = Path(settings.ledger).expanduser().absolute().parent
         with tempfile.TemporaryDirectory(prefix=".tarnkappe-earlier-", dir=beside) as place:

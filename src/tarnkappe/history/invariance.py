@@ -209,7 +209,9 @@ def _counterfeits(have: Counts, groups: int, lacking: int, m: int) -> Counts:
         raise InfeasibleError(
             "E301",
             f"the data have {plural(len(have), 'different secret')}, and m = {m} asks for {m} in every group",
-            hint=f"series: {{m: {len(have)}}}",
+            hint=f"series: {{m: {len(have)}}}"
+            if len(have) > 1
+            else "Wait for people with other secrets, or drop the column.",
         )
     return out
 

@@ -21,7 +21,7 @@ def pooled(decided: Decided, goal: Goal, satisfied: Callable[[AnyPlan], Flags] |
     """The same groups, pooled until they satisfy a goal; every old group lies in one of the new ones.
 
     Groups are laid out along a curve through the quasi-identifiers, and one that does not satisfy the goal is pooled
-    with the next, all at once and as often as it takes. `satisfied` may ask more of the groups of a plan. What even
+    with the next, in pairs and as often as it takes. `satisfied` may ask more of the groups of a plan. What even
     all records together do not satisfy is an exception of the plan.
     """
     plan = decided.plan
@@ -47,12 +47,21 @@ def pooled(decided: Decided, goal: Goal, satisfied: Callable[[AnyPlan], Flags] |
             return decided.regrouped(Plan.of(tally, goal, grouping))
         if n == 1:
             return decided.regrouped(Plan.of(tally, goal, grouping))
-        # A border stays where the run before it is good; the last run has none before it to lean on.
-        border = np.append(ok[:-1], True)
-        if not ok[-1]:
-            border[-2] = False
-        new = (np.cumsum(border) - border).astype(np.int32)
-        run = new[run]
+        run = _pooled_in_pairs(ok)[run]
+
+
+def _pooled_in_pairs(ok: Flags) -> Codes:
+    """The new number of every run: each that is not good goes with the next, unless the one before came to it.
+
+    In pairs, because where several in a row are too small, all of them together would be far larger than they must be.
+    """
+    at = np.arange(len(ok))
+    first = at - np.maximum.accumulate(np.where(ok, at, -1)) - 1  # how many before it are not good, in a row
+    border = ok | (first % 2 == 1)
+    if not border[-1] and len(ok) > 1:  # the last run has no next one, and goes with the one before
+        border[-2] = False
+    run: Codes = (np.cumsum(border) - border).astype(np.int32)
+    return run
 
 
 def _of_runs(plan: AnyPlan, wanted: Flags, grouping: Grouping) -> Flags:
