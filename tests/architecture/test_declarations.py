@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 import re
+from functools import cache
 
 import pytest
 from modules import modules
@@ -103,6 +104,7 @@ def test_parameters_are_explained(cls: type):
         assert p.doc[0].isupper()
 
 
+@cache
 def used_codes() -> dict[str, set[str]]:
     """Every code that stands in the package outside the list of codes, and the modules it stands in."""
     out: dict[str, set[str]] = {}
@@ -118,6 +120,7 @@ def test_every_code_used_is_explained():
     assert {code: where for code, where in used_codes().items() if code not in CODES} == {}
 
 
+@cache
 def raised_codes() -> list[tuple[str, str, str, int]]:
     """Exception or notice, code, module and line of everything that is made with a code written in place."""
     out = []

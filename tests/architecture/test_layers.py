@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import textwrap
+from functools import cache
 
 import pytest
 from modules import Import, Module, modules
@@ -131,7 +132,11 @@ DOORS = {
 #: The package itself imports names from everywhere, when they are asked for.
 FRONT = ""
 
-MODULES = [m for m in modules().values() if m.short != FRONT]
+
+@cache
+def behind_the_front() -> list[Module]:
+    """All modules but the front; read when a test asks for them, not in every process that collects tests."""
+    return [m for m in modules().values() if m.short != FRONT]
 
 
 def layer(short: str) -> str:
@@ -153,13 +158,13 @@ def outside(module: Module) -> set[str]:
 
 
 def test_every_layer_exists():
-    assert {layer(m.short) for m in MODULES} == set(LAYERS)
+    assert {layer(m.short) for m in behind_the_front()} == set(LAYERS)
 
 
 def test_imports_come_from_below():
     upward = [
         f"{module.short}:{found.line} imports {name}"
-        for module in MODULES
+        for module in behind_the_front()
         for found, name in inside_package(module)
         if LAYERS.index(layer(name)) > LAYERS.index(layer(module.short)) and (module.short, name) not in DOORS
     ]
@@ -175,11 +180,11 @@ def test_doors_are_late(low: str, high: str):
 
 def test_nobody_imports_from_the_front():
     """Inside the package a name is imported from its home: what the front offers may change."""
-    assert [m.short for m in MODULES if any(i.module == "tarnkappe" for i in m.imports)] == []
+    assert [m.short for m in behind_the_front() if any(i.module == "tarnkappe" for i in m.imports)] == []
 
 
 def test_kernels_know_arrays_only():
-    kernels = [m for m in MODULES if m.inside("kernels")]
+    kernels = [m for m in behind_the_front() if m.inside("kernels")]
     assert kernels
     assert [
         (m.short, name) for m in kernels for _, name in inside_package(m) if layer(name) not in ("arrays", "kernels")
@@ -188,7 +193,7 @@ def test_kernels_know_arrays_only():
 
 def users(libraries: set[str], *, beside: tuple[str, ...] = (), among: tuple[str, ...] = ()) -> list[str]:
     """The modules that import one of some libraries: all but those in some rooms, or only those in some rooms."""
-    looked_at = [m for m in MODULES if (m.inside(*among) if among else not m.inside(*beside))]
+    looked_at = [m for m in behind_the_front() if (m.inside(*among) if among else not m.inside(*beside))]
     assert looked_at
     return [m.short for m in looked_at if not outside(m).isdisjoint(libraries)]
 
@@ -237,7 +242,7 @@ def test_only_declared_libraries():
     optional = {"pandas"}  # seen by type checkers only
     extra = {
         (module.short, found.module)
-        for module in MODULES
+        for module in behind_the_front()
         for found in module.imports
         if found.module.split(".")[0] not in (known | optional if found.for_types else known)
         and not (module.inside("engines.spark") and found.module.split(".")[0] in ("pyspark", "py4j"))

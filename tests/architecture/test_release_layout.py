@@ -18,8 +18,7 @@ def test_the_layout_is_spelt_in_one_place():
     for module in modules().values():
         if module.short in ("io.folders", "check_release"):  # the latter runs without the package
             continue
-        tree = ast.parse(module.path.read_text("utf-8"))
-        for node in ast.walk(tree):
+        for node in ast.walk(module.tree):
             text = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
             if text in NAMES or any(text.startswith(f"{name}/") for name in (folders.PUBLIC, folders.PRIVATE)):
                 spelt.append((module.short, node.lineno, text))

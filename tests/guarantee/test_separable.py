@@ -12,6 +12,7 @@ from checker import read_release
 from whole_jobs import algorithm_variants
 
 import tarnkappe as tk
+from grids import grid
 from tarnkappe.algorithms import Algorithm
 from tarnkappe.criteria import Criterion
 
@@ -53,8 +54,7 @@ def as_they_were(frame: pl.DataFrame) -> Counter[tuple[str, ...]]:
     return Counter(tuple(map(str, row)) for row in frame.select("age", "town").rows())
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS, ids=str)
-@pytest.mark.parametrize("k", [1, 2, 10])
+@pytest.mark.parametrize(("algorithm", "k"), grid(ALGORITHMS, [1, 2, 10]))
 def test_equal_records_stay_as_they_are(algorithm: Algorithm, k: int, tmp_path: Path):
     """Where every combination has k records, nothing is coarsened."""
     frame = clusters([10] * 8)
