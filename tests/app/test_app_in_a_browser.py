@@ -388,7 +388,7 @@ def test_every_other_screen_in_light_and_dark_english_and_german(tested: Visit):
     looked_at(visit, "attack")
     page.goto(f"{home}/#/trace")
     visit.see("Whose copy was leaked?")
-    looked_at(visit, "trace")
+    looked_at(visit, "trace-form")
     page.locator("[data-key=language]").select_option("de")
     page.locator("[data-key=theme]").click()
     for name in ("home", "columns", "protection", "result", "release", "verify"):

@@ -31,7 +31,7 @@ def copies(data: Path) -> Path:
     planned = plan_copies(job, census(6000, seed=1), key, recipients=2, colluders=1)
     planned.scheme.save(data / "plan")
     register = Register.open(data / "plan" / "register.jsonl")
-    for name in ("Aachen", "<b>Berlin</b>"):
+    for name in ("Aachen", "Statistik <Berlin>"):
         copy, register = issue(planned, key, name, register=register)
     copy.release.table.write_csv(data / "leak.csv")
     pl.DataFrame({"sex": ["Male"] * 5, "age": ["[20 30["] * 5}).write_csv(data / "foreign.csv")
@@ -50,7 +50,7 @@ def traced(visit: Visit, leak: str) -> str:
 
 def test_the_result_of_a_trace_is_told_in_words(copies: Path, visit: Visit):
     told = traced(visit, "leak.csv")
-    assert "The leak was made from what was issued to <b>Berlin</b>" in told
+    assert "The leak was made from what was issued to Statistik <Berlin>" in told
     assert "less than 1 in 10^" in told
     assert "Aachen" in told
     rows = visit.page.locator("main tbody tr")
@@ -59,9 +59,9 @@ def test_the_result_of_a_trace_is_told_in_words(copies: Path, visit: Visit):
     assert "no" in rows.nth(1).inner_text()
     target = os.environ.get("TARNKAPPE_SCREENSHOTS")
     if target:
-        visit.page.screenshot(path=Path(target) / "app-traced.png", full_page=True)
+        visit.page.screenshot(path=Path(target) / "app-trace.jpg", type="jpeg", quality=40)
     visit.page.locator("[data-key=language]").select_option("de")
-    visit.see("Die Tabelle stammt aus dem, was an <b>Berlin</b> ging")
+    visit.see("Die Tabelle stammt aus dem, was an Statistik <Berlin> ging")
     assert "Nobody is accused" not in visit.page.locator("main").inner_text()
 
 

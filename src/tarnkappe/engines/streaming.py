@@ -64,7 +64,8 @@ class StreamingEngine(Engine):
             raise DataError("E402", "the data have no records", where=source.name)
         counted = [*schema.quasi, *schema.sensitive, *aside]
         self._hidden = tuple(c.name for c in aside if c.name not in schema.published)
-        self._counter = RowCounter(source, [c.name for c in counted], self._told, swift=True)
+        once = not schema.with_role("keep")
+        self._counter = RowCounter(source, [c.name for c in counted], self._told, swift=True, once=once)
         cells = self._counter.cells
         self._require_memory(len(cells.count), len(counted))
         people = None if population is None else count_rows(population, [c.name for c in schema.quasi], swift=True)

@@ -101,20 +101,27 @@ class Counted:
 
 def count_rows(source: Source, columns: Sequence[str], step: Step | None = None, *, swift: bool = False) -> Cells:
     """Count the distinct rows of these columns; missing markers are missing values. On `swift` see `RowCounter`."""
-    return RowCounter(source, columns, step, swift=swift).cells
+    return RowCounter(source, columns, step, swift=swift, once=True).cells
 
 
 class RowCounter:
     """Counts the distinct rows of some columns, and finds them again in a second pass over the same source.
 
     Polars reads the rows, unless a `swift` count is asked for and the source has a way of its own. Whoever checks
-    what others have counted should not ask for it.
+    what others have counted should not ask for it. Counted `once`, rows are not found again.
     """
 
     def __init__(
-        self, source: Source, columns: Sequence[str], step: Step | None = None, *, swift: bool = False
+        self,
+        source: Source,
+        columns: Sequence[str],
+        step: Step | None = None,
+        *,
+        swift: bool = False,
+        once: bool = False,
     ) -> None:
         """Count."""
+        self._once, self._packed = once, pl.DataFrame()
         self.source, self._step = source, step
         names = tuple(dict.fromkeys(columns))
         try:
@@ -150,7 +157,8 @@ class RowCounter:
         if counted is not None:
             self._coding = Coding(source, names, dict(zip(names, counted.values, strict=True)))
             codes, count = counted.codes, counted.count
-            self._packed = self._coding.pack(codes)
+            if not self._once:
+                self._packed = self._coding.pack(codes)
         else:
             self._coding = Coding(source, names)
             while True:
@@ -158,6 +166,8 @@ class RowCounter:
                 if not self._coding.outgrown():  # else there are more values than the sample made believe: once more
                     break
             codes = self._coding.unpack(self._packed)
+            if self._once:
+                self._packed = pl.DataFrame()
         return codes, count
 
     def _count(self) -> tuple[pl.DataFrame, NDArray[np.int64]]:
@@ -188,6 +198,7 @@ class RowCounter:
 
     def again(self, further: Sequence[str]) -> Iterator[tuple[NDArray[np.int32], pl.DataFrame]]:
         """Go over the source once more: which of the distinct rows each row is, and what it has in further columns."""
+        assert not self._once, "the rows were to be counted once"
         self._coding.recall()
         source, words, names = self.source, self._coding.words(), self._coding.word_names
         known = self._packed.with_columns(pl.Series("row", self._row))

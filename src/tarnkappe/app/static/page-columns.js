@@ -60,7 +60,7 @@ function combinations(app) {
   };
   return [
     h("div", { class: "row" }, h("button", { "data-key": "combinations", disabled: Boolean(known && !known.told), onclick: ask }, t("combinations.ask"))),
-    h("div", { "aria-live": "polite" }, known ? (known.told ? singledOut(known.told) : h("p", { class: "soft" }, t("wait"))) : null),
+    h("div", { class: "singled", "aria-live": "polite" }, known ? (known.told ? singledOut(known.told) : h("p", { class: "soft" }, t("wait"))) : null),
   ];
 }
 
