@@ -44,6 +44,13 @@ def test_blocks_hold_every_point_once_and_none_is_too_small(n: int, k: int, at_o
     assert np.bincount(group).tolist() == [len(b) for b in blocks]
 
 
+def test_blocks_are_as_few_as_can_be_and_lie_together():
+    """With powers of two there would be eight blocks of 63 points, and work that grows with their square would jump."""
+    blocks = blocks_of(np.arange(500.0)[:, None], 3, 100)
+    assert [len(b) for b in blocks] == [100] * 5
+    assert [b.max() - b.min() for b in blocks] == [99] * 5
+
+
 @pytest.mark.full
 @pytest.mark.parametrize("name", FAST)
 def test_twice_the_records_cost_no_more_than_three_times_the_cpu(name: str):

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 from tarnkappe.arrays import Codes, Counts, Floats
-from tarnkappe.kernels.microaggregation.blocks import block_count, split
+from tarnkappe.kernels.microaggregation.blocks import block_count, split, split_into
 from tarnkappe.kernels.microaggregation.mdav import mdav_blocks
 from tarnkappe.kernels.microaggregation.tiles import WIDTH
 from tarnkappe.threads import share_out
@@ -17,16 +17,17 @@ BLOCK = 8192
 
 
 def blocks_of(points: Floats, k: int, at_once: int) -> list[Counts]:
-    """The points in blocks of at most `at_once`, and at least k: halves of halves.
+    """The points in as few blocks of about equal size as have at most `at_once` each, and at least k.
 
-    They are cut at the median of the axis along which they vary most. Up to `at_once` points there is one block.
+    They are cut across the axis along which they vary most, into two parts of as many blocks or nearly so. Up to
+    `at_once` points there is one block. Powers of two would make blocks of half the size after a step of the table's
+    size, and work that grows with the square of it would jump.
     """
     n = len(points)
-    size = max(at_once, 2 * k)  # halves of more than 2k points have at least k
-    count = block_count(n, size)
+    count = -(-n // max(at_once, 2 * k))
     if count == 1:
         return [np.arange(n)]
-    order = split(points, size, np.empty((0, 2)))
+    order = split_into(points, count, np.empty((0, 2)))
     return [np.sort(order[a:b]) for a, b in pairwise(n * np.arange(count + 1) // count)]
 
 

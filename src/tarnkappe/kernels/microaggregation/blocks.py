@@ -66,20 +66,29 @@ def _widest(points: Floats, order: Codes, begin: int, end: int) -> int:
 
 @kernel
 def split(points: Floats, size: int, picks: Floats) -> Codes:
-    """The points block by block: divided at the median again and again, until no block has more than `size`.
+    """The points block by block: divided at the median again and again, until no block has more than `size`."""
+    return split_into(points, block_count(points.shape[0], size), picks)
+
+
+@kernel
+def split_into(points: Floats, count: int, picks: Floats) -> Codes:
+    """The points in `count` blocks, one after the other, divided again and again in the middle of their blocks.
 
     The cuts are across the axis of greatest variance or, if there are `picks` (two random numbers from 0 to 1 for each
-    cut), across the line through two points that these choose.
+    cut), across the line through two points that these choose. Block b has the places ``n * b // count`` to
+    ``n * (b + 1) // count`` of the order.
     """
     n, d = points.shape
     order, key = np.empty(n, np.int32), np.empty(n)
     for i in range(n):
         order[i] = i
-    count = block_count(n, size)
     level = 1
     while level < count:
         for b in range(level):
-            begin, end, middle = n * b // level, n * (b + 1) // level, n * (2 * b + 1) // (2 * level)
+            low, half, high = count * b // level, count * (2 * b + 1) // (2 * level), count * (b + 1) // level
+            if half == low:  # a single block
+                continue
+            begin, end, middle = n * low // count, n * high // count, n * half // count
             if picks.shape[0] > 0:
                 first = points[order[begin + int(picks[level + b, 0] * (end - begin))]]
                 second = points[order[begin + int(picks[level + b, 1] * (end - begin))]]
