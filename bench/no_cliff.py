@@ -290,6 +290,15 @@ def missing(algorithm: str, goals: Sequence[str], sizes: Sequence[int], known: M
     return todo
 
 
+def waiting(known: Mapping[Key, Row]) -> list[str]:
+    """What is still to be measured, in words: from which size on, of which algorithms with which goals."""
+    left: dict[int, list[str]] = {}
+    for name in with_defaults():
+        for goal, sizes, _ in missing(name, GOALS, SIZES, known):
+            left.setdefault(sizes[0], []).append(f"{name} ({goal})")
+    return [f"from {n:,} records on ".replace(",", " ") + ", ".join(left[n]) for n in sorted(left)]
+
+
 class Progress:
     """Writes every measurement down as soon as it is there, and tells how far all of it has come."""
 
@@ -367,7 +376,8 @@ def main() -> int:
         list(pool.map(progress.measure, todo, todo.values()))
     chosen = {k: r for k, r in known.items() if k.algorithm in names and k.goal in goals and k.rows in sizes}
     table, plot = given.results.with_suffix(".md"), given.results.with_suffix(".svg")
-    no_cliff_figures.write(known, cliffs(known, {key.algorithm: largest(key.algorithm) for key in known}), table, plot)
+    over = cliffs(known, {key.algorithm: largest(key.algorithm) for key in known})
+    no_cliff_figures.write(known, over, waiting(known), table, plot)
     wrong = cliffs(chosen, {name: largest(name) for name in names})
     print(*wrong, sep="\n", file=sys.stderr)
     return 1 if wrong else 0

@@ -19,13 +19,16 @@ CPU seconds of the decide step at normal effort, without compiling; loss (GCP, o
 centres); peak memory. k = 10 alone, with 5-diverse and with 0.3-close occupations; *own* is the criterion that an
 algorithm is made for. 3.3 times the records may cost 5 times the CPU (8 times where an algorithm says that it is
 quadratic), and 100 000 records 20 seconds. A code such as E111 is a refusal: what the algorithm cannot promise, or more
-records than it is for. Empty places were not measured: a million only where 300 000 promise less than a minute.
+records than it is for. A million records are measured only where 300 000 promise less than a minute.
 """
 
 
-def write(found: Mapping[Any, Mapping[str, Any]], wrong: Sequence[str], table: Path, plot: Path) -> None:
-    """Write both files; what is over a limit is said above the table."""
+def write(
+    found: Mapping[Any, Mapping[str, Any]], wrong: Sequence[str], waiting: Sequence[str], table: Path, plot: Path
+) -> None:
+    """Write both files; what is over a limit, and what waits to be measured, is said above the table."""
     over = [f"* {line}" for line in wrong] or ["Nothing that was measured is over its limit."]
+    over += [f"\nNot measured yet: {line}." for line in waiting]
     picture = f"![CPU seconds over records, for every algorithm](results/{plot.name})"
     table.write_text("\n".join([_HEAD, *over, "", picture, "", _table(found)]), encoding="utf-8")
     plot.write_text(_plot(found), encoding="utf-8")
