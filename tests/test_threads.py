@@ -117,3 +117,19 @@ def test_whoever_is_stopped_at_any_moment_leaves_the_threads_working_and_the_pro
         [sys.executable, "-c", STOPPED_ANYWHERE], capture_output=True, text=True, timeout=120, check=False
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "all done\n", "")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
+def test_a_forked_process_has_threads_of_its_own():
+    """Those of its parent are not there: it would wait for them for ever."""
+    script = """
+import os
+from tarnkappe.threads import map_threads
+map_threads(str, range(9))
+child = os.fork()
+if child == 0:
+    os._exit(len(map_threads(str, range(9))))
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.split() == ["9"]

@@ -123,6 +123,10 @@ def _pool() -> _Pool:
     return _Pool()
 
 
+if hasattr(os, "register_at_fork"):  # threads do not go along into a forked process, which would wait for them for ever
+    os.register_at_fork(after_in_child=_pool.cache_clear)
+
+
 def _in_pool() -> bool:
     """Whether this is a thread of the pool: it must not wait for others, which may all be waiting too."""
     return threading.current_thread().name.startswith(f"{_NAME}_")
