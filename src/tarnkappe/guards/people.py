@@ -98,7 +98,9 @@ def _notice(
         promised = max(goal.min_size, 2)
         few = int((people < promised).sum())
         alone = int((people == 1).sum())
-        words += f"; {few} of {len(people)} groups have fewer than {promised} people, {alone} of them only one"
+        # Namesakes are two people: what was counted are values, and that is what the sentence says.
+        told = f"{few} of {len(people)} groups have fewer than {promised} people, {alone} of them only one"
+        words += f"; as far as it tells people apart, {told}"
     name = "-".join(key)
     hint = f"{role(name, 'subject')}   and under 'criteria':  {_fix(name, goal)}"
     if len(key) > 1:
