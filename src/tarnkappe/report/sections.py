@@ -124,7 +124,8 @@ def verdict(release: Release) -> Html:
 def alerts(release: Told, *, advice: bool) -> Html:
     """The notices in plain words; advice on changing the job is for those who can change it."""
     if not release.notices:
-        return section("alerts", "Alerts", el("p", "None. Nothing about this release needs special attention."))
+        none = "None." if advice else "None that can be told without the original data."
+        return section("alerts", "Alerts", el("p", none))
     items = (
         el(
             "li",
