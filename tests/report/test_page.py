@@ -286,8 +286,11 @@ def test_advice_is_for_those_who_can_follow_it(release):
     assert NOTICES[0].hint in Reader(render_report(release, "internal")).words
 
 
-def test_no_alerts_is_worth_a_word():
-    assert "None. Nothing about this release" in render_report(make_release(notices=()))
+def test_no_alerts_is_worth_a_word_that_is_true():
+    """Some alerts are told to the publisher only, so the public page cannot say that there is nothing."""
+    release = make_release(notices=())
+    assert "<p>None.</p>" in render_report(release, "internal")
+    assert "None that can be told without the original data." in render_report(release, "public")
 
 
 def test_an_unknown_audience_is_refused(release):
