@@ -32,6 +32,9 @@ class Fix:
         return self.in_job
 
 
+#: Columns that are not named are left out; in a job file the word stands for itself.
+DROP_REST = Fix("rest: drop   beside 'columns', not in it", 'drop="rest"')
+
 #: Earlier output may be replaced.
 OVERWRITE = Fix("--overwrite", "overwrite=True")
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from tarnkappe.errors import DataError, JobError, closest, did_you_mean
-from tarnkappe.fixes import Fix, role, say
+from tarnkappe.fixes import DROP_REST, Fix, role, say
 from tarnkappe.taxonomy.base import TaxonomyBuilder
 from tarnkappe.taxonomy.builders import Suppress
 
@@ -62,7 +62,7 @@ _MOST_SHOWN = 8
 class UndecidedError(JobError):
     """Columns have no role."""
 
-    #: Whether the job seems to name one of them, but spells it otherwise.
+    #: Whether the job seems to name one of them, but spells it otherwise or in another place.
     misspelt = False
 
 
@@ -79,7 +79,11 @@ def undecided_error(
     looks += [f"The job names '{c}', which the data do not have{did_you_mean(c, columns)}." for c in absent[:3]]
     meant = next(((c, name) for c in absent if (name := closest(c, columns)) is not None), None)
     hint: str | Fix = say("Add  {}   (or the role it has).", role(columns[0], "drop"))
-    if meant is not None:
+    if n > 1:
+        hint = say("Add  {}   (or its role), or for all of them at once  {}", role(columns[0], "drop"), DROP_REST)
+    if "rest" in absent:
+        hint = say("Write  {}", DROP_REST)
+    elif meant is not None:
         hint = f"Write  {meant[1]}  in place of  {meant[0]}"
     error = UndecidedError(
         "E101",
@@ -88,7 +92,7 @@ def undecided_error(
         details=[*looks, f"Every column needs one of: {', '.join(r for r in ROLES if r != 'undecided')}."],
         hint=hint,
     )
-    error.misspelt = meant is not None
+    error.misspelt = meant is not None or "rest" in absent
     return error
 
 

@@ -174,6 +174,9 @@ def test_both_editions_of_the_report(tmp_path, how):
     public, private = ((tmp_path / "out" / part / "report.html").read_text() for part in ("public", "do-not-share"))
     assert "whoever knows any 2 items of a person finds at least 3 persons" in public
     assert "What may not be concluded" in public
+    for question in ("What is protected", "From whom", "What is not protected"):
+        assert f"<strong>{question}</strong>" in public
+    assert "Somebody who knows at most 2 items of a person" in public
     assert "987654321" not in public
     assert "Detail kept" not in public
     assert "987654321" in private

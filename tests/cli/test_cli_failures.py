@@ -220,6 +220,16 @@ def test_columns_that_are_undecided_are_named_although_none_is_a_quasi_identifie
         assert "Choose a role for every column that is undecided" in result.stderr
 
 
+def test_rest_among_the_columns_is_led_to_its_place(cli) -> None:
+    Path("a.csv").write_text("age,sex,town\n" + "".join(f"{i % 9},{'mf'[i % 2]},x\n" for i in range(60)))
+    job = "data: {path: a.csv}\ncolumns:\n  age: {role: quasi, type: numeric}\n  rest: drop\n"
+    job += "criteria: [k-anonymity: {k: 2}]\n"
+    Path("a.yaml").write_text(job)
+    assert "Fix:  Write  rest: drop   beside 'columns', not in it" in cli("check", "a.yaml").stderr
+    Path("a.yaml").write_text(job.replace("  rest: drop", "rest: drop"))
+    assert cli("check", "a.yaml").exit_code == 0
+
+
 def test_a_role_written_out_is_understood_as_meant(cli) -> None:
     Path("a.yaml").write_text("columns: {age: {role: quasi-identifier}}\ncriteria: [k-anonymity: {k: 2}]\n")
     assert "did you mean 'quasi'" in cli("check", "a.yaml").stderr

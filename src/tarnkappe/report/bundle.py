@@ -12,6 +12,7 @@ from tarnkappe.report.facts import fact, is_verified, manifest_text, verified_wo
 from tarnkappe.report.markup import Html, el, join, table, value
 from tarnkappe.report.numbers import count, percent
 from tarnkappe.report.page import document, is_internal
+from tarnkappe.report.plain import bundle_in_plain_words
 from tarnkappe.report.sheets import tables_section
 
 _CONTENTS = (
@@ -72,6 +73,7 @@ def _verdict(bundle: Bundle) -> Html:
         "verdict",
         "Verdict",
         parts.proof(bundle, _headline(bundle), attacker),
+        bundle_in_plain_words(bundle) if is_verified(bundle) else None,
         parts.big_figures([*tiles, *bundle.story.secret_figures]),
         _asked(bundle),
         parts.facts_list(parts.evidence(bundle, None)),

@@ -20,6 +20,8 @@ from tarnkappe.schema import ROLE_MEANINGS
 #: Names that a sentence lists, and how much of each.
 _MOST_NAMES, _LONGEST_NAME = 6, 40
 
+#: Roles whose columns are not in the release.
+REMOVED = ("identifier", "drop", "subject", "household", "weight")
 
 #: What pages are about: a release of records, or tables that belong together.
 Told = Release | Bundle

@@ -9,10 +9,10 @@ from collections.abc import Iterable
 
 from tarnkappe.columns import ColumnSummary
 from tarnkappe.release import Release
-from tarnkappe.report.facts import headline, is_verified
+from tarnkappe.report.facts import REMOVED, headline, is_verified
 from tarnkappe.report.markup import Html, el, join, shorten
 from tarnkappe.report.numbers import count, counted, figure, percent
-from tarnkappe.report.sections import REMOVED, ROLE_NAMES, asked, criterion_title, direction, sentence
+from tarnkappe.report.sections import ROLE_NAMES, asked, criterion_title, direction, sentence
 
 _MOST_ROWS = 30
 

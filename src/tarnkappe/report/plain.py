@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from tarnkappe.criteria import Criterion, all_criteria
+from tarnkappe.bundle import Bundle
+from tarnkappe.columns import ColumnSummary
+from tarnkappe.criteria import Card, Criterion, all_criteria
 from tarnkappe.release import Release
-from tarnkappe.report.facts import enumerated, in_numbers, known, promised_k
+from tarnkappe.report.facts import REMOVED, enumerated, in_numbers, known, promised_k
 from tarnkappe.report.markup import Html, el
 from tarnkappe.report.numbers import count, counted, percent
 from tarnkappe.report.parts import facts_list
@@ -15,16 +17,42 @@ from tarnkappe.report.parts import facts_list
 _MOST_NAMES = 20
 
 
+#: What is true of every release.
+_COMBINED = "Another release about the same people can be combined with this one."
+
+
 def in_plain_words(release: Release) -> Html:
     """The four questions that everybody asks about a release, answered."""
-    answers = (
-        ("What is protected", _protected(release)),
-        ("From whom", _attacker(release)),
-        ("What is not protected", _unprotected(release)),
-        ("What it cost", _cost(release)),
+    return _answers(_protected(release), _attacker(release), _unprotected(release), _cost(release))
+
+
+def bundle_in_plain_words(bundle: Bundle) -> Html:
+    """The same four questions about tables that belong together, answered from the words of their promises."""
+    cards = [card for _, card in bundle.story.cards.values()]
+    promises = [card for card in cards if isinstance(card, Card)]
+    protected = [f"Protected from {card.protects_from}" for card in promises]
+    unprotected = dict.fromkeys(f"It does not {card.does_not}" for card in cards)
+    return _answers(
+        protected or ["Nobody is hidden. Values are changed, so that fewer of them are true of a person."],
+        [_first_upper(bundle.story.attacker)],
+        [*unprotected, _COMBINED],
+        [*(_first_upper(card.changes) for card in cards if not isinstance(card, Card)), *_removed(bundle.columns)],
     )
-    rows = ((el("strong", question), el("ul", *(el("li", a) for a in said))) for question, said in answers)
-    return el("div", facts_list(rows), class_="plain-words")
+
+
+def _answers(
+    protected: Iterable[str], attacker: Iterable[str], unprotected: Iterable[str], cost: Iterable[str]
+) -> Html:
+    told = (
+        ("What is protected", protected),
+        ("From whom", attacker),
+        ("What is not protected", unprotected),
+        ("What it cost", cost),
+    )
+    lists = ((question, [el("li", answer) for answer in answers]) for question, answers in told)
+    return el(
+        "div", facts_list((el("strong", q), el("ul", *items)) for q, items in lists if items), class_="plain-words"
+    )
 
 
 def _criteria(release: Release) -> Iterator[tuple[Criterion, str]]:
@@ -59,7 +87,7 @@ def _unprotected(release: Release) -> Iterator[str]:
     kept = [c.name for c in release.columns if c.role == "keep"]
     if kept:
         yield f"Somebody who also knows {enumerated(kept)}, published unchanged, may find people by them."
-    yield "Another release about the same people can be combined with this one."
+    yield _COMBINED
 
 
 def _cost(release: Release) -> Iterator[str]:
@@ -68,9 +96,7 @@ def _cost(release: Release) -> Iterator[str]:
         yield f"{counted(release.n_suppressed, 'record')} of {count(release.n_input)} ({percent(share)}) were left out."
     else:
         yield "No record was left out."
-    removed = [c.name for c in release.columns if c.role in ("identifier", "drop", "subject", "household", "weight")]
-    if removed:
-        yield f"Columns removed: {enumerated(removed)}."
+    yield from _removed(release.columns)
     form = release.job.algorithm.publishes
     if release.is_numbered:
         yield form.loses
@@ -84,3 +110,13 @@ def _cost(release: Release) -> Iterator[str]:
             f"Of the cells that an attacker may know, {percent(exact)} still say the value itself, "
             f"{percent(1 - exact - nothing)} a range or category it is in, and {percent(nothing)} nothing."
         )
+
+
+def _removed(columns: Iterable[ColumnSummary]) -> Iterator[str]:
+    removed = [c.name for c in columns if c.role in REMOVED]
+    if removed:
+        yield f"Columns removed: {enumerated(removed)}."
+
+
+def _first_upper(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:]

@@ -11,6 +11,7 @@ from tarnkappe.publish.form import Form
 from tarnkappe.release import SUPPRESSION_CONVENTION, Release, Score
 from tarnkappe.report.charts import kept_bars, said_bars, size_histogram
 from tarnkappe.report.facts import (
+    REMOVED,
     Told,
     fact,
     headline,
@@ -25,9 +26,6 @@ from tarnkappe.report.markup import Html, el, join, shorten, table, value
 from tarnkappe.report.numbers import count, counted, figure, percent
 from tarnkappe.report.parts import assumed, big_figures, criterion_card, evidence, facts_list, proof, section
 from tarnkappe.report.plain import in_plain_words
-
-#: Roles whose columns are not in the release.
-REMOVED = ("identifier", "drop", "subject", "household", "weight")
 
 ROLE_NAMES = {
     "identifier": "direct identifier",
