@@ -13,6 +13,7 @@ import pytest
 
 import tarnkappe as tk
 from tarnkappe.audit import audit
+from tarnkappe.engines import streaming
 from tarnkappe.errors import RefusedError, VerificationError
 from tarnkappe.io.databases import staging as staging_module
 from tarnkappe.io.databases.counts import CountedBack
@@ -78,27 +79,82 @@ def test_rows_that_all_differ_are_read_back(database, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("change", ["one secret for another", "a label", "a row less"])
-def test_what_the_database_counts_is_held_to_the_plan(database, tmp_path, monkeypatch, change):
+@pytest.mark.parametrize("way", ["rows", "runs"])
+def test_what_the_database_counts_is_held_to_the_plan(database, tmp_path, monkeypatch, way, change):
     """Sabotage: what is written is not what was planned, so nothing appears."""
+    if way == "runs" and database.kind != "postgresql":
+        pytest.skip("every record is sent by itself")
     database.put("people", people())
-    write = staging_module.StagedTable.write
-    first = pl.int_range(pl.len()) == 0
+    write, write_runs = staging_module.StagedTable.write, staging_module.StagedRuns.write_runs
+    reached = []
 
-    def spoilt(self, batch):
+    def spoilt(batch):
+        reached.append(way)
         texts = batch.with_columns(pl.all().cast(pl.String))
+        first = pl.int_range(pl.len()) == 0
         if change == "a row less":
-            write(self, texts.head(texts.height - 1))
-        elif change == "a label":
-            write(self, texts.with_columns(age=pl.when(first).then(pl.lit("[1 2]")).otherwise("age")))
-        else:
-            other = pl.when(pl.col("illness") == "flu").then(pl.lit("cold")).otherwise(pl.lit("flu"))
-            write(self, texts.with_columns(illness=pl.when(first).then(other).otherwise("illness")))
+            return texts.slice(1)
+        if change == "a label":
+            return texts.with_columns(age=pl.when(first).then(pl.lit("[1 2]")).otherwise("age"))
+        other = pl.when(pl.col("illness") == "flu").then(pl.lit("cold")).otherwise(pl.lit("flu"))
+        return texts.with_columns(illness=pl.when(first).then(other).otherwise("illness"))
 
-    monkeypatch.setattr(staging_module.StagedTable, "write", spoilt)
+    def spoilt_run(run):
+        rows, count = run
+        alone = pl.concat([rows.head(1), rows])  # one record of the first run
+        rest = spoilt(alone)
+        return rest, np.concatenate([[1], count - (np.arange(len(count)) == 0)])[len(alone) - len(rest) :]
+
+    if way == "rows":
+        monkeypatch.setattr(streaming, "_ALIKE", 1 << 20)
+        monkeypatch.setattr(staging_module.StagedTable, "write", lambda self, batch: write(self, spoilt(batch)))
+    else:
+        monkeypatch.setattr(
+            staging_module.StagedRuns, "write_runs", lambda self, runs: write_runs(self, map(spoilt_run, runs))
+        )
     with pytest.raises(VerificationError, match="E501"):
         run_job(job_to(database, tmp_path / "papers"))
+    assert reached
     assert database.tables() == {"people"}
     assert not (tmp_path / "papers").exists()
+
+
+def test_records_that_are_alike_are_sent_once_and_written_out_there(database_of, tmp_path, monkeypatch):
+    """In either way the same records are published, and nothing else is left in the database."""
+    database = database_of("postgresql")
+    database.put("people", people())
+    alone = []  # records that are sent by themselves
+    monkeypatch.setattr(staging_module.StagedTable, "write", lambda _, batch: alone.append(batch))
+    run_job(job_to(database, tmp_path / "runs"))
+    assert not alone
+    monkeypatch.undo()
+    runs = database.rows("released")
+    database.ask("DROP TABLE released")
+    monkeypatch.setattr(streaming, "_ALIKE", 1 << 20)
+    run_job(job_to(database, tmp_path / "rows"))
+    assert sorted(runs) == sorted(database.rows("released"))
+    assert database.tables() == {"people", "released"}
+    manifests = [json.loads((tmp_path / way / "public/manifest.json").read_text()) for way in ("runs", "rows")]
+    assert manifests[0]["sha256"] == manifests[1]["sha256"]
+
+
+def test_runs_show_no_cells_and_no_order_of_the_data(database_of, tmp_path):
+    """A group's records that look the same are one run, whatever cells they are of; groups are ordered by lot."""
+    database = database_of("postgresql")
+    table = people(2000).sort("age", "sex", "illness")
+    database.put("people", table)
+    orders = []
+    for seed in (1, 2):
+        run_job(job_to(database, tmp_path / "papers"), seed=seed, overwrite=True)
+        rows = database.rows("released")
+        runs = [row for row, before in zip(rows, [None, *rows], strict=False) if row != before]
+        assert len(runs) == len(set(runs))
+        groups = [row[:2] for row, before in zip(runs, [(None,), *runs], strict=False) if row[:2] != before[:2]]
+        assert len(groups) == len(set(groups))
+        assert groups != sorted(groups)
+        orders.append(groups)
+    assert set(orders[0]) == set(orders[1])
+    assert orders[0] != orders[1]
 
 
 def test_the_rows_of_a_counted_table_are_all_of_its_rows(database):

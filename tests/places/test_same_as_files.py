@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+from collections import Counter
 
 import numpy as np
 import polars as pl
@@ -152,7 +153,11 @@ def test_the_same_release_row_by_row(database, tmp_path, keep):
     expected = pl.read_parquet(tmp_path / "from-file/public/people.parquet")
     target = OutputSettings(str(tmp_path / "papers"), database=database.address("released"))
     release = run_job(replace_job(job, output=target), database.address("people"))
-    assert database.rows("released") == expected.rows()
+    written = database.rows("released")
+    if keep or database.kind != "postgresql":
+        assert written == expected.rows()
+    else:  # the server writes out records that are alike one after the other
+        assert Counter(written) == Counter(expected.rows())
     run_job(job, database.address("people"), tmp_path / "from-database")
     assert pl.read_parquet(tmp_path / "from-database/public/people.parquet").equals(expected)
     assert audit(tmp_path / "papers").same_as_manifest

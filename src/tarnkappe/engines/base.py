@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 import polars as pl
 
+from tarnkappe.arrays import Counts
 from tarnkappe.engines.ledger import Ledger
 from tarnkappe.engines.parts import Parts
 from tarnkappe.io import Format, Source, TableWriter, open_source
@@ -33,6 +34,14 @@ class Writer(Protocol):
 
     def write(self, batch: pl.DataFrame) -> None:
         """Append records."""
+
+
+@runtime_checkable
+class RunsWriter(Writer, Protocol):
+    """A writer that can write equal records one after the other if it is told how many there are."""
+
+    def write_runs(self, runs: Iterable[tuple[pl.DataFrame, Counts]]) -> None:
+        """Write a whole table: rows, and how many records each stands for."""
 
 
 class KeptBatches:

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from tarnkappe.arrays import Codes, Counts
-from tarnkappe.engines.base import Engine, Rewritten, Writer
+from tarnkappe.engines.base import Engine, Rewritten, RunsWriter, Writer
 from tarnkappe.engines.cells import tally_of_cells
 from tarnkappe.engines.ledger import LedgerKeeper
 from tarnkappe.engines.needs import memory_for
@@ -23,7 +23,7 @@ from tarnkappe.io import Cells, RowCounter, Source, count_rows
 from tarnkappe.kernels.engines.dealing import deal, shuffle_within
 from tarnkappe.plan import Plan
 from tarnkappe.schema import KEYS, Column, Schema
-from tarnkappe.tally import Tally
+from tarnkappe.tally import Tally, distinct_rows
 from tarnkappe.threads import Aside, map_threads
 from tarnkappe.wording import count
 
@@ -33,8 +33,15 @@ _CHUNK = 1 << 21
 #: Bytes that a record takes in a second pass if records of one cell go to several groups.
 _PER_RECORD = 10
 
+#: Runs of equal records that are handed over at a time, and how many records they must stand for on average.
+_RUNS, _ALIKE = 1 << 18, 2
+
 #: Columns of what is written beside those that pass through; a name that is blank is refused in tables.
 _GROUP, _ROW = " ", "  "
+
+
+#: Distinct rows, the groups that publish them, and how many records of each.
+_Pieces = tuple[Codes, Codes, Counts]
 
 
 class StreamingEngine(Engine):
@@ -101,7 +108,16 @@ class StreamingEngine(Engine):
         if kept:
             carried = [c.name for c in schema.with_role("sensitive", "keep")]
             keeper = LedgerKeeper(plan, self._counter.source.types(carried))
-        batches = self._made_up(plan.grouping, rng) if keeper is None else self._read_again(plan, kept, keeper, rng)
+            batches = self._read_again(plan, kept, keeper, rng)
+        else:
+            pieces = self._pieces(plan.grouping, rng)
+            if isinstance(writer, RunsWriter) and not hidden:  # what is hidden stands beside records, one by one
+                runs, count = self._runs(pieces, plan.n_groups, [name for name in names if name not in labels], rng)
+                if 0 < len(count) * _ALIKE <= plan.n_published:
+                    starts = range(0, len(count), _RUNS)
+                    writer.write_runs((published(runs.slice(i, _RUNS)), count[i : i + _RUNS]) for i in starts)
+                    return Rewritten(pl.DataFrame())
+            batches = self._made_up(pieces, plan.n_groups, rng)
         with closing(batches), Aside() as aside:
             for records in batches:
                 table = published(records)
@@ -115,17 +131,35 @@ class StreamingEngine(Engine):
         """Let go of the distinct rows."""
         self._counter = None
 
-    def _made_up(self, grouping: Grouping, rng: np.random.Generator) -> Generator[pl.DataFrame]:
+    def _runs(
+        self, pieces: _Pieces, n_groups: int, columns: Sequence[str], rng: np.random.Generator
+    ) -> tuple[pl.DataFrame, Counts]:
+        """Group and distinct row of published records, once for all that look the same, and how many these are.
+
+        Groups come in random order, and so do the values in each. Cells that look the same are one run: where one of
+        them ends, nobody may see.
+        """
+        assert self._counter is not None
+        row, group, quota = pieces
+        cells = self._counter.cells
+        at = [cells.names.index(name) for name in columns]
+        sizes = [n_groups, *(len(cells.values[j]) for j in at)]
+        lots = [rng.permutation(size).astype(np.int32) for size in sizes]
+        codes = [group, *(cells.codes[row, j] for j in at)]
+        run, first = distinct_rows([lot[code] for lot, code in zip(lots, codes, strict=True)], sizes)
+        return _records(group[first], row[first]), np.bincount(run, quota, len(first)).astype(np.int64)
+
+    def _made_up(self, pieces: _Pieces, n_groups: int, rng: np.random.Generator) -> Generator[pl.DataFrame]:
         """Groups and distinct rows of all published records, made up from the plan.
 
         Groups come in random order, and the records of each do, too: which records are one group, their labels tell
         anyway. So what is gathered lies close together, and a file of such runs is small.
         """
-        row, group, quota = self._pieces(grouping, rng)
+        row, group, quota = pieces
         if not len(row):  # everything is suppressed: a table of no records has columns, too
             yield _records(group, row)
             return
-        order = np.argsort(rng.permutation(grouping.n_groups)[group], kind="stable")
+        order = np.argsort(rng.permutation(n_groups)[group], kind="stable")
         row, group, ends = row[order], group[order], np.cumsum(quota[order])
         group_ends = ends[np.append(np.flatnonzero(np.diff(group)), len(group) - 1)]
 
@@ -142,7 +176,7 @@ class StreamingEngine(Engine):
             shuffle_within(rows, np.append(0, inside - begin), rng.random(len(rows)))
             yield _records(groups, rows)
 
-    def _pieces(self, grouping: Grouping, rng: np.random.Generator) -> tuple[Codes, Codes, Counts]:
+    def _pieces(self, grouping: Grouping, rng: np.random.Generator) -> _Pieces:
         """How many records of which distinct row each group publishes."""
         assert self._counter is not None
         cell, group, quota = grouping.cell, grouping.group, grouping.quota

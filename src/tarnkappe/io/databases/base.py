@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import importlib.util
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 from polars.io.plugins import register_io_source
 
 from tarnkappe.errors import DataError, TarnkappeError
@@ -83,6 +85,9 @@ _LISTING = {
     "sqlite": "sqlite3 FILE .tables",
 }
 
+#: Some rows, and how often each occurs.
+Run = tuple[pl.DataFrame, NDArray[np.int64]]
+
 
 class Change(ABC):
     """One transaction that makes tables: nobody sees any of them before it is committed, and nobody if it is not."""
@@ -143,6 +148,14 @@ class Change(ABC):
             where=self.address.shown,
             hint=hint or "Nothing was changed. Ask for the right to create tables there, or name another table.",
         )
+
+
+@runtime_checkable
+class TakesRuns(Protocol):
+    """A change whose database writes out rows that are alike, if it is told how many there are."""
+
+    def create_of_runs(self, table: str, runs: Iterable[Run]) -> None:
+        """Make a table of rows, each as often as is said."""
 
 
 def require(package: str, address: Address) -> None:

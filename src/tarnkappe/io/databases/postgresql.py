@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from threading import Lock
 from typing import Any
@@ -16,24 +16,8 @@ import pyarrow as pa
 from tarnkappe.errors import DataError, LimitError, TarnkappeError
 from tarnkappe.io.databases import sql
 from tarnkappe.io.databases.address import Address
-from tarnkappe.io.databases.base import ROWS, Change, Field, Look, no_connection, renamed
-
-#: Types that are asked for as they are, and how they arrive.
-_PLAIN: dict[str, pl.DataType] = {
-    "bool": pl.Boolean(),
-    "int2": pl.Int16(),
-    "int4": pl.Int32(),
-    "int8": pl.Int64(),
-    "float4": pl.Float32(),
-    "float8": pl.Float64(),
-    "time": pl.Time(),
-}
-
-#: Types that are asked for as texts. A collation may call texts equal that differ: "C" never does.
-_TEXTS = {"text", "varchar", "bpchar", "char", "name", "uuid", "citext", "inet", "cidr", "macaddr", "macaddr8"}
-
-#: Moments; those that are not finite stand for "unknown" or "never", and are missing values.
-_MOMENTS: dict[str, pl.DataType] = {"date": pl.Date(), "timestamp": pl.Datetime("us"), "timestamptz": pl.Datetime("us")}
+from tarnkappe.io.databases.base import ROWS, Change, Field, Look, Run, no_connection, renamed
+from tarnkappe.io.databases.postgresql_types import declared, fields_of, sent_as
 
 #: The longest name in bytes; longer ones are cut off by the server.
 _LONGEST_NAME = 63
@@ -81,7 +65,7 @@ class _Snapshot(Look):
 
     def fields(self) -> tuple[Field, ...]:
         with self._cursor() as cursor:
-            return _fields(cursor, self.relation)
+            return fields_of(cursor, self.relation)
 
     def batches(self, statement: str, types: Mapping[str, pl.DataType]) -> Iterator[pl.DataFrame]:
         with self._cursor() as cursor:
@@ -145,15 +129,30 @@ class _Transaction(Change):
     def create(self, table: str, schema: Mapping[str, pl.DataType]) -> None:
         """Make an empty table."""
         self._refuse_long(schema)
-        columns = ", ".join(f"{sql.name(name)} {_declared(dtype)}" for name, dtype in schema.items())
-        self._tell(f"CREATE TABLE {self._named(table)} ({columns})")
+        self._tell(f"CREATE TABLE {self._named(table)} ({declared(schema)})")
+
+    def create_of_runs(self, table: str, runs: Iterable[Run]) -> None:
+        """Send every row once, into a table that never appears, and let the server write out the records."""
+        hidden, names = f"{table}-runs", list[str]()
+        for rows, count in runs:
+            sent = rows.rename({name: f"c{i}" for i, name in enumerate(rows.columns)}).with_columns(n=pl.Series(count))
+            if not names:
+                names = rows.columns
+                self._refuse_long(rows.schema)
+                self._tell(f"CREATE UNLOGGED TABLE {self._named(hidden)} ({declared(sent.schema)})")
+            self.append(hidden, sent)
+        named = ", ".join(f"c{i} AS {sql.name(name)}" for i, name in enumerate(names))
+        records = f"(SELECT *, generate_series(1, n) FROM {self._named(hidden)}) AS records"
+        self._tell(f"CREATE TABLE {self._named(table)} AS SELECT {named} FROM {records}")
+        self._tell(f"DROP TABLE {self._named(hidden)}")
+        self._tell(f"ANALYZE {self._named(table)}")  # else the server does not know that it had better share the work
 
     def append(self, table: str, rows: pl.DataFrame) -> None:
         """Send rows by binary ``COPY``."""
 
         def sent(start: int) -> pa.Table:  # some rows at a time: as texts they take far more memory
             part = rows.slice(start, ROWS)
-            told = [pl.col(name).cast(_sent(dtype)) for name, dtype in rows.schema.items()]
+            told = [pl.col(name).cast(sent_as(dtype)) for name, dtype in rows.schema.items()]
             return part.select(told).to_arrow(compat_level=pl.CompatLevel.oldest())
 
         schema = sent(rows.height).schema
@@ -204,7 +203,7 @@ class _Inside(Look):
 
     def fields(self) -> tuple[Field, ...]:
         with self._transaction._turn, self._transaction._translated(), self._transaction._connection.cursor() as cursor:
-            return _fields(cursor, self.relation)
+            return fields_of(cursor, self.relation)
 
     def batches(self, statement: str, types: Mapping[str, pl.DataType]) -> Iterator[pl.DataFrame]:
         with self._transaction._turn, self._transaction._translated(), self._transaction._connection.cursor() as cursor:
@@ -276,87 +275,6 @@ def _fetched(cursor: Any, statement: str, types: Mapping[str, pl.DataType]) -> I
         yield renamed(pl.DataFrame(batch), types)
     if not some:
         yield pl.DataFrame(schema=dict(types))
-
-
-def _fields(cursor: Any, relation: str) -> tuple[Field, ...]:
-    schema = cursor.adbc_execute_schema(f"SELECT * FROM {relation}")
-    return tuple(_field(field, kind) for field, kind in zip(schema, _kinds(cursor, schema), strict=True))
-
-
-def _kinds(cursor: Any, schema: pa.Schema) -> list[tuple[str, int]]:
-    """The type of every column, those that domains and lists of values are made of, with its precision."""
-    told = [((field.metadata or {}).get(b"POSTGRESQL:type", b"").decode(), field.metadata or {}) for field in schema]
-    unknown = {kind for kind, _ in told} - {*_PLAIN, *_TEXTS, *_MOMENTS, "numeric", "oid"}
-    made_of = {}
-    if unknown:
-        listed = ", ".join(sql.literal(kind) for kind in sorted(unknown))
-        cursor.execute(
-            "SELECT t.typname::text, CASE t.typtype WHEN 'e' THEN 'text' ELSE b.typname::text END FROM pg_type t "
-            f"LEFT JOIN pg_type b ON b.oid = t.typbasetype WHERE t.typname IN ({listed})"
-        )
-        made_of = dict(cursor.fetchall())
-    return [(made_of.get(kind) or kind, int(meta.get(b"POSTGRESQL:typmod", -1))) for kind, meta in told]
-
-
-def _field(field: pa.Field, told: tuple[str, int]) -> Field:
-    kind, modifier = told
-    column = sql.name(field.name)
-    if kind in _PLAIN:
-        return Field(field.name, column, _PLAIN[kind])
-    if kind in _TEXTS:
-        return Field(field.name, f'CAST({column} AS text) COLLATE "C"', pl.String())
-    if kind in _MOMENTS:
-        return Field(field.name, f"CASE WHEN isfinite({column}) THEN {column} END", _MOMENTS[kind])
-    if kind == "oid":
-        return Field(field.name, f"CAST({column} AS bigint)", pl.Int64())
-    if kind == "numeric":
-        precision, scale = ((modifier - 4) >> 16) & 0xFFFF, (modifier - 4) & 0x7FF
-        if modifier < 0 or precision > 38 or scale > precision:
-            return Field(field.name, f"CAST({column} AS double precision)", pl.Float64())
-        text = f"CAST(nullif({column}, 'NaN') AS text)"
-        return Field(field.name, text, pl.Decimal(precision, scale))
-    return Field(field.name, column, pl.Object())
-
-
-#: What columns are declared as, and how their values are sent where that differs.
-_DECLARED: dict[type[pl.DataType], str] = {
-    pl.Boolean: "boolean",
-    pl.Int8: "smallint",
-    pl.Int16: "smallint",
-    pl.Int32: "integer",
-    pl.Int64: "bigint",
-    pl.UInt8: "smallint",
-    pl.UInt16: "integer",
-    pl.UInt32: "bigint",
-    pl.UInt64: "numeric(20,0)",
-    pl.Float32: "real",
-    pl.Float64: "double precision",
-    pl.Date: "date",
-    pl.Time: "time",
-    pl.Datetime: "timestamp",
-}
-_SENT: dict[type[pl.DataType], pl.DataType] = {
-    pl.Int8: pl.Int16(),
-    pl.UInt8: pl.Int16(),
-    pl.UInt16: pl.Int32(),
-    pl.UInt32: pl.Int64(),
-    pl.UInt64: pl.Decimal(20, 0),
-    pl.Datetime: pl.Datetime("us"),
-}
-
-
-def _declared(dtype: pl.DataType) -> str:
-    """What a column is declared as."""
-    if isinstance(dtype, pl.Decimal):
-        return f"numeric({dtype.precision or 38},{dtype.scale})"
-    return _DECLARED.get(type(dtype), "text")
-
-
-def _sent(dtype: pl.DataType) -> pl.DataType:
-    """The type in which values of a column are sent."""
-    if _declared(dtype) != "text":
-        return _SENT.get(type(dtype), dtype)
-    return dtype if isinstance(dtype, pl.Categorical) else pl.String()  # categories are written out by the library
 
 
 _REASONS = {

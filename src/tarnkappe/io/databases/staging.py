@@ -16,7 +16,7 @@ from tarnkappe.errors import RefusedError, TarnkappeError
 from tarnkappe.fixes import OVERWRITE, say
 from tarnkappe.io.base import Source
 from tarnkappe.io.databases.address import Address
-from tarnkappe.io.databases.base import MARK, Change, Look, change
+from tarnkappe.io.databases.base import MARK, Change, Look, Run, TakesRuns, change
 from tarnkappe.io.databases.counts import CountedBack
 from tarnkappe.io.databases.source import OF_COUNTS, OF_ROWS, DatabaseSource, as_csv, digest_told
 from tarnkappe.io.dialect import CsvDialect
@@ -89,7 +89,8 @@ class DatabaseStaging(Staging):
 
     def writer(self, path: str | Path, format_: Format, dialect: CsvDialect | None, missing: str) -> StagedTable:
         """Takes the rows of a table; how a file would be written does not matter here."""
-        self._writers[str(path)] = StagedTable(self._transaction, self._hidden[str(path)])
+        kind = StagedRuns if isinstance(self._transaction, TakesRuns) else StagedTable
+        self._writers[str(path)] = kind(self._transaction, self._hidden[str(path)])
         return self._writers[str(path)]
 
     def open(self, path: str | Path, dialect: CsvDialect | None = None, missing: tuple[str, ...] = ("",)) -> Source:
@@ -180,6 +181,16 @@ class StagedTable:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         return
+
+
+class StagedRuns(StagedTable):
+    """A table whose database writes out records that are alike."""
+
+    def write_runs(self, runs: Iterable[Run]) -> None:
+        """Write all records, of which many are alike."""
+        assert isinstance(self._transaction, TakesRuns)
+        self._transaction.create_of_runs(self._name, runs)
+        self.alike = True
 
 
 class ReadBack(Source):
