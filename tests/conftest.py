@@ -27,14 +27,21 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 #: What takes longest begins first, so that no process waits for it in the end.
 LONGEST = (
     "test_spark_engine.py",
+    "test_written_release.py",
     "test_algorithms_contract.py",
+    "test_microaggregation_contract.py",
     "test_odd_files.py",
     "test_spark_command.py",
-    "test_bad_surroundings.py",
-    "test_bad_input.py",
-    "test_written_release.py",
-    "test_criteria_contract.py",
     "test_docs.py",
+    "test_bad_surroundings.py",
+    "test_killed.py",
+    "test_separable.py",
+    "test_cli_failures.py",
+    "test_bad_input.py",
+    "test_public_figures.py",
+    "test_beyond_groups.py",
+    "test_app_in_a_browser.py",
+    "test_criteria_contract.py",
     "test_neighbours.py",
 )
 
