@@ -4,8 +4,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 DEV_STAMP := $(VENV)/.installed-dev
+PYTEST = $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: help demo test test-full fuzz lint format types docs examples bench clean
+# Tests start hundreds of processes, each of which would compile the package again where this is set.
+export PYTHONDONTWRITEBYTECODE :=
+
+.PHONY: help demo test test-full coverage fuzz lint format types docs examples bench clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -26,11 +30,13 @@ demo: $(STAMP)  ## generate a census, anonymise it, verify it, write the report
 	$(BIN)/tarnkappe demo --overwrite
 
 test: $(DEV_STAMP)  ## the test suite
-	$(BIN)/python -m pytest -n 2 --dist loadfile --doctest-modules src
-	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+	$(PYTEST)
 
-test-full: $(DEV_STAMP)  ## the test suite with the large grids, and its coverage
-	HYPOTHESIS_PROFILE=explore $(BIN)/python -m pytest -m "" -n 2 --dist loadfile --no-loadscope-reorder --cov --cov-report=term --cov-fail-under=95
+test-full: $(DEV_STAMP)  ## the test suite with the large grids, or a part of it: make test-full PART=1/4
+	HYPOTHESIS_PROFILE=explore PART=$(PART) $(PYTEST) -m ""
+
+coverage: $(DEV_STAMP)  ## the test suite, and how much of the package it runs
+	$(PYTEST) --cov --cov-report=term --cov-fail-under=95
 
 fuzz: $(DEV_STAMP)  ## whole jobs at random, checked from outside: make fuzz SECONDS=600
 	$(BIN)/python tests/fuzz/run.py --seconds $(or $(SECONDS),600) --seed $(or $(SEED),0)

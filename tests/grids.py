@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from itertools import cycle
 from typing import Any
 
 import pytest
@@ -21,6 +22,12 @@ _EXAMPLES_IN = 6
 def examples(n: int) -> int:
     """How many random examples a test tries that asks for `n`."""
     return n if os.environ.get("HYPOTHESIS_PROFILE") == "explore" else max(n // _EXAMPLES_IN, 10)
+
+
+def in_turn(first: Iterable[Any], *others: Iterable[Any]) -> list[Any]:
+    """Each of the first things with the next one of every other kind, for what does not depend on each pair."""
+    together = zip(first, *(cycle(list(kind)) for kind in others), strict=False)
+    return [pytest.param(*things, id="-".join(map(str, things))) for things in together]
 
 
 def some(things: Iterable[Any], every: int = EVERY, ids: Sequence[str] | None = None) -> list[Any]:

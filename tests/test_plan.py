@@ -55,7 +55,7 @@ def test_every_release_keeps_its_promise(algorithm: Algorithm, data):
 @pytest.mark.full
 @pytest.mark.parametrize("algorithm", [Mondrian(), Mondrian("relaxed"), Datafly()], ids=str)
 @given(data=st.data())
-@settings(deadline=None, max_examples=examples(1000))
+@settings(deadline=None, max_examples=examples(300))
 def test_every_release_keeps_its_promise_on_many_tables(algorithm: Algorithm, data):
     tally = data.draw(tallies(max_records=200, n_sensitive=2, wildcards=algorithm.handles_wildcards))
     release(algorithm, tally, data.draw(goals(know_others=None)))

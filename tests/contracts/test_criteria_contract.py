@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import representatives
 
+from grids import in_turn
 from tarnkappe.criteria import all_criteria
 from tarnkappe.criteria.base import Criterion
 from tarnkappe.testing import check_criterion
@@ -29,8 +30,7 @@ def test_laws_of_all_combinations(criterion: Criterion):
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("seed", range(1, 6))
-@pytest.mark.parametrize("criterion", [*USUAL, *COMBINED], ids=str)
+@pytest.mark.parametrize(("criterion", "seed"), in_turn([*USUAL, *COMBINED], range(1, 6)))
 def test_laws_on_many_tables(criterion: Criterion, seed: int):
     check_criterion(criterion, seed=seed, merges=20_000)
 

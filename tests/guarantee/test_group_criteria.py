@@ -9,7 +9,7 @@ import pytest
 from checker import run_and_check
 from whole_jobs import GROUP_CRITERIA, algorithm_variants, guarded_hospital, usual_algorithms
 
-from grids import grid
+from grids import grid, in_turn
 from tarnkappe import KAnonymity, LDiversity, Mondrian, run_job
 from tarnkappe.algorithms import Algorithm
 from tarnkappe.criteria.base import Criterion
@@ -30,8 +30,7 @@ def test_written_release_keeps_it(algorithm: Algorithm, name: str):
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("name", GROUP_CRITERIA)
-@pytest.mark.parametrize("algorithm", ALGORITHMS, ids=str)
+@pytest.mark.parametrize(("algorithm", "name"), in_turn(ALGORITHMS * 3, GROUP_CRITERIA))
 def test_together_with_the_classics(algorithm: Algorithm, name: str):
     goal = (KAnonymity(3), LDiversity("illness", 2), GROUP_CRITERIA[name])
     case = guarded_hospital(goal, algorithm, limit=0.2, seed=5, n=200)

@@ -104,8 +104,8 @@ def test_it_agrees_with_verify_on_tables_that_keep_and_break_promises():
 
 
 @pytest.mark.full
-def test_it_agrees_with_verify_on_a_thousand_tables():
-    agree_on_random_tables(range(1000, 2000))
+def test_it_agrees_with_verify_on_many_tables():
+    agree_on_random_tables(range(1000, 1200))
 
 
 def agree_on_a_release(case: Case) -> None:
@@ -131,9 +131,9 @@ def test_it_agrees_with_verify_on_releases(case: Case):
 
 
 @pytest.mark.full
-@settings(quick, max_examples=1000)
+@settings(quick, max_examples=200)
 @given(cases())
-def test_it_agrees_with_verify_on_a_thousand_releases(case: Case):
+def test_it_agrees_with_verify_on_many_releases(case: Case):
     agree_on_a_release(case)
 
 

@@ -7,7 +7,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable
 from decimal import Decimal
-from itertools import combinations, pairwise
+from itertools import combinations, cycle, pairwise
 from pathlib import Path
 
 import polars as pl
@@ -28,7 +28,7 @@ from whole_jobs import (
 )
 
 import tarnkappe as tk
-from grids import grid
+from grids import grid, in_turn
 from tarnkappe import (
     EntropyLDiversity,
     FrequencyLDiversity,
@@ -105,7 +105,7 @@ def test_any_job(algorithm: Algorithm):
 @pytest.mark.full
 @pytest.mark.parametrize("algorithm", ALGORITHMS, ids=str)
 def test_any_job_many_times(algorithm: Algorithm):
-    @examples(2500)
+    @examples(50)
     @given(cases(algorithm))
     def check(case: Case) -> None:
         run_and_check(case)
@@ -135,14 +135,17 @@ def test_others_known(algorithm: Algorithm, name: str):
         assert n_groups(case, written) > 1
 
 
+#: Any two or more of them, of which each algorithm tries its share.
+TOGETHER = [names for size in range(2, 9) for names in combinations(CRITERIA, size)]
+SHARES = 16
+
+
 @pytest.mark.full
-@pytest.mark.parametrize("size", range(2, 9))
 @pytest.mark.parametrize("known", [CRITERIA, CRITERIA | OTHERS_KNOWN], ids=["plain", "others known"])
-@pytest.mark.parametrize("algorithm", USUAL, ids=str)
-def test_all_criteria_together(algorithm: Algorithm, known: dict[str, Criterion], size: int):
-    for names in combinations(known, size):
-        for limit in (0.0, 0.3):
-            run_and_check(hospital(tuple(known[name] for name in names), algorithm, limit=limit))
+@pytest.mark.parametrize(("algorithm", "share"), in_turn(USUAL, range(SHARES)))
+def test_all_criteria_together(algorithm: Algorithm, known: dict[str, Criterion], share: int):
+    for names, limit in zip(TOGETHER[share::SHARES], cycle((0.0, 0.3)), strict=False):
+        run_and_check(hospital(tuple(known[name] for name in names), algorithm, limit=limit))
 
 
 @examples(12)
