@@ -173,7 +173,7 @@ def _may_be_a_key(sample: pl.Series) -> bool:
 
 
 def _is_numbered(sample: pl.Series) -> bool:
-    """Whether the values are numbers or codes, as keys are: a `subject` that is published may be one taught at school."""
+    """Whether values are numbers or codes, as keys are: a `subject` that is published may be one taught at school."""
     return Sight.of(sample.name, sample).share(r".*\d.*") >= ALL_DIFFERENT
 
 
