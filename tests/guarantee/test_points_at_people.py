@@ -11,7 +11,18 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tarnkappe import FrequencyLDiversity, Job, KAnonymity, intervals, numeric, ordered, prefix, suppress, value_set
+from tarnkappe import (
+    FrequencyLDiversity,
+    Job,
+    KAnonymity,
+    KEAnonymity,
+    intervals,
+    numeric,
+    ordered,
+    prefix,
+    suppress,
+    value_set,
+)
 from tarnkappe.criteria.xy_anonymity import XYAnonymity
 from tarnkappe.errors import JobError, RefusedError
 from tarnkappe.guards.people import people_per_group
@@ -226,6 +237,24 @@ def test_several_records_per_person_are_said_of_numbered_groups(algorithm: str):
     (said,) = [n.message for n in anonymize(asked, data, seed=1).notices if n.code == "W604"]
     assert "700 of 800 rows repeat an earlier value of 'nr'" in said
     assert re.search(r"\d+ of \d+ groups have fewer than 2 people", said)
+
+
+@pytest.mark.parametrize("algorithm", ["anatomize", "angel", "k-e-permutation"])
+def test_a_secret_that_tells_records_apart_is_said_where_others_stand_beside_it(algorithm: str):
+    n = 120
+    data = pl.DataFrame(
+        {
+            "age": [20 + i % 40 for i in range(n)],
+            "illness": ["flu", "gout", "cold", "burn"] * (n // 4),
+            "pay": [1000 + 7 * min(i, 90) for i in range(n)],
+        }
+    )
+    criteria = [KEAnonymity("pay", 2, 1)] if algorithm == "k-e-permutation" else [FrequencyLDiversity("illness", 2)]
+    secret = [Column("illness", "sensitive"), Column("pay", "sensitive", "numeric")]
+    asked = Job(columns=secret, quasi={"age": numeric()}, criteria=criteria, algorithm=algorithm)
+    (said,) = [n.message for n in anonymize(asked, data, seed=1).notices if n.code == "W603"]
+    assert "'pay' is published unchanged, and 90 of 120 records have a value of their own" in said
+    assert "reads 'illness' beside it" in said
 
 
 def test_people_are_counted_whatever_the_columns_are_coarsened_by():
