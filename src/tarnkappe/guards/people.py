@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -90,6 +90,15 @@ def repeated_keys(source: Source, columns: Iterable[Column]) -> list[tuple[tuple
     parts = [c.name for c in repeating if not Sight.of(c.name, sample[c.name]).is_measure]
     pair = _key_of_two(source, parts, different)
     return found if pair is None else [*found, pair]
+
+
+def notices_about_open_keys(source: Source, columns: Iterable[Column]) -> Iterator[Notice]:
+    """Warnings about keys of people that are published as they are, where there are no groups: `columns` are left."""
+    for key, people in repeated_keys(source, columns):
+        names = " and ".join(f"'{name}'" for name in key)
+        words = f"{source.n_rows - people} of {source.n_rows} rows repeat an earlier value of {names}"
+        words += ", which no mask changes: it joins the records of a person"
+        yield Notice("W604", words, hint=str(role(key[0], "drop")))
 
 
 def _key_of_two(
