@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,18 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tarnkappe import Job, KAnonymity, intervals, numeric, ordered, prefix, suppress, value_set
+from tarnkappe import (
+    FrequencyLDiversity,
+    Job,
+    KAnonymity,
+    KEAnonymity,
+    intervals,
+    numeric,
+    ordered,
+    prefix,
+    suppress,
+    value_set,
+)
 from tarnkappe.criteria.xy_anonymity import XYAnonymity
 from tarnkappe.errors import JobError, RefusedError
 from tarnkappe.guards.people import people_per_group
@@ -200,6 +212,49 @@ def test_a_key_of_people_that_is_dropped_still_says_that_they_have_several_recor
     asked = Job(quasi={"age": numeric()}, drop=["nr", "wage", "ward"], criteria=[KAnonymity(2)])
     (said,) = [n.message for n in anonymize(asked, data, seed=1).notices if n.code == "W604"]
     assert "700 of 800 rows repeat an earlier value of 'nr'" in said
+
+
+@pytest.mark.parametrize("role", ["sensitive", "keep", "quasi"])
+def test_a_key_of_people_that_is_published_says_so_too(role: str):
+    data = PANEL.rename({"nr": "pid"}).with_columns(subject=pl.Series(["maths", "music"] * 400))
+    columns = [Column("age", "quasi", "numeric"), Column("pid", role, "numeric" if role == "quasi" else "categorical")]
+    asked = Job(columns=columns, sensitive=["subject"], drop=["wage"], criteria=[KAnonymity(2)])
+    (said,) = [n for n in anonymize(asked, data, seed=1).notices if n.code == "W604"]
+    assert "700 of 800 rows repeat an earlier value of 'pid'" in said.message
+    assert "pid: {role: subject}" in str(said.hint)
+
+
+@pytest.mark.parametrize("algorithm", ["anatomize", "slicing", "angel"])
+def test_several_records_per_person_are_said_of_numbered_groups(algorithm: str):
+    data = PANEL.with_columns(illness=pl.Series(["flu", "gout", "cold", "burn"] * 200))
+    asked = Job(
+        quasi={"age": numeric()},
+        sensitive=["illness"],
+        drop=["nr", "wage"],
+        criteria=[FrequencyLDiversity("illness", 2)],
+        algorithm=algorithm,
+    )
+    (said,) = [n.message for n in anonymize(asked, data, seed=1).notices if n.code == "W604"]
+    assert "700 of 800 rows repeat an earlier value of 'nr'" in said
+    assert re.search(r"\d+ of \d+ groups have fewer than 2 people", said)
+
+
+@pytest.mark.parametrize("algorithm", ["anatomize", "angel", "k-e-permutation"])
+def test_a_secret_that_tells_records_apart_is_said_where_others_stand_beside_it(algorithm: str):
+    n = 120
+    data = pl.DataFrame(
+        {
+            "age": [20 + i % 40 for i in range(n)],
+            "illness": ["flu", "gout", "cold", "burn"] * (n // 4),
+            "pay": [1000 + 7 * min(i, 90) for i in range(n)],
+        }
+    )
+    criteria = [KEAnonymity("pay", 2, 1)] if algorithm == "k-e-permutation" else [FrequencyLDiversity("illness", 2)]
+    secret = [Column("illness", "sensitive"), Column("pay", "sensitive", "numeric")]
+    asked = Job(columns=secret, quasi={"age": numeric()}, criteria=criteria, algorithm=algorithm)
+    (said,) = [n.message for n in anonymize(asked, data, seed=1).notices if n.code == "W603"]
+    assert "'pay' is published unchanged, and 90 of 120 records have a value of their own" in said
+    assert "reads 'illness' beside it" in said
 
 
 def test_people_are_counted_whatever_the_columns_are_coarsened_by():

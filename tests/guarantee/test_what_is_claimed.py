@@ -54,3 +54,17 @@ def test_nothing_is_said_that_was_not_checked():
     said = str(job(identifiers=["name"]).anonymize(TABLE))
     assert "shuffled" not in said
     assert "labels true of every record" in said
+
+
+def test_centres_are_not_called_true_of_every_record(tmp_path: Path):
+    """A mean is nobody's age: what is compared is that every record has the centre that its group publishes."""
+    asked = tk.Job(
+        quasi={"age": tk.numeric()}, sensitive=["illness"], drop="rest", criteria=[tk.KAnonymity(3)], algorithm="mdav"
+    )
+    assert asked.anonymize(TABLE, seed=1).proved == ("every record has the centre of its group",)
+    kept = tk.Job(
+        quasi={"age": tk.numeric()}, keep=["ward"], drop="rest", criteria=[tk.KAnonymity(3)], algorithm="mdav"
+    )
+    assert kept.anonymize(TABLE, seed=1).proved == (
+        "every record has the centre of its group, and kept values are its own",
+    )

@@ -277,3 +277,30 @@ def test_what_a_release_cannot_answer(tmp_path, query, says):
         release.query(query)
     assert error.value.code == "E115"
     assert says in error.value.message
+
+
+@pytest.mark.parametrize(
+    "taxonomy", [tk.suppress(), tk.prefix(1), tk.tree({"works": ["cook"], "heals": ["nurse"]}), tk.value_set()]
+)
+def test_where_a_label_says_nothing_people_may_have_no_value(taxonomy, tmp_path):
+    """A gap that is pooled with values is published as `*`: nobody knows whether a record has a value."""
+    frame = pl.DataFrame({"job": ["cook", "nurse", None] * 6, "illness": ["flu", "gout"] * 9})
+    job = tk.Job(
+        quasi={"job": taxonomy}, sensitive=["illness"], criteria=[tk.KAnonymity(18)], missing_rule="own-value", seed=1
+    )
+    release = job.anonymize(frame)
+    saved = release.save(tmp_path / "release")
+    stranger = tmp_path / "release" / "public" / saved.public_manifest["file"]
+    for asked in (open_release(release), open_release(stranger)):
+        for where, truth in (('job = ""', 6), ('job != ""', 12), ("job in (cook, nurse)", 12), ("illness = flu", 9)):
+            found = asked.ask(f"count where {where}")
+            assert found.low <= truth <= found.high, where
+        grouped = {row.group: row for row in asked.ask("count group by job").rows}
+        assert grouped[(None,)].low <= 6 <= grouped[(None,)].high
+
+
+def test_where_there_are_no_gaps_a_label_that_says_nothing_is_about_a_value():
+    frame = pl.DataFrame({"job": ["cook", "nurse", "smith"] * 6, "illness": ["flu", "gout"] * 9})
+    job = tk.Job(quasi={"job": tk.suppress()}, sensitive=["illness"], criteria=[tk.KAnonymity(18)], seed=1)
+    found = job.anonymize(frame).query('count where job != ""')
+    assert (found.low, found.value, found.high) == (18, 18, 18)

@@ -378,3 +378,40 @@ def test_the_budget_does_not_lie_in_the_release(tmp_path: Path):
     budget = {"file": str(tmp_path / "out" / "do-not-share" / "budget.jsonl"), "dataset": "census", "epsilon": 1.0}
     with pytest.raises(TarnkappeError, match="E602"):
         made("marginals", budget=budget, folder=tmp_path / "out", overwrite=True)
+
+
+VISITS = pl.DataFrame(
+    {
+        "email": [f"someone{i // 12}@example.org" for i in range(600)],
+        "pid": [i // 12 for i in range(600)],
+        "ward": ["east", "west", "north"] * 200,
+    }
+)
+
+
+@pytest.mark.parametrize("method", ["trees", "copula"])
+def test_values_that_name_people_are_not_drawn_however_many_records_share_them(method: str):
+    with pytest.raises(TarnkappeError) as refused:
+        tk.synthesize(VISITS, method, rest="keep", k=3, seed=1)
+    assert refused.value.code == "E604"
+    assert refused.value.hint == "columns: {email: drop}"
+    assert "(quasi)" not in str(refused.value)
+    columns = {"email": [f"someone{i}@example.org" for i in range(3)]}  # written down, so somebody has looked
+    assert tk.synthesize(VISITS, method, columns={**columns, "pid": "drop"}, rest="keep", k=3, seed=1).table.height > 0
+
+
+@pytest.mark.parametrize("columns", [{"email": "drop"}, {"email": "drop", "pid": "drop"}])
+def test_people_with_several_records_are_not_called_people(columns: dict[str, str]):
+    made = tk.synthesize(VISITS, "trees", columns=columns, rest="keep", k=3, seed=1)
+    assert any(n.code == "W604" and "550 of 600 rows" in n.message for n in made.notices)
+    assert not any("people" in verdict.asked for verdict in made.verdicts)
+
+
+def test_the_check_refuses_what_the_run_refuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    VISITS.write_csv("visits.csv")
+    job = "data: {path: visits.csv}\nsynthetic: {method: trees, k: 3}\nrest: keep\noutput: {folder: out}\n"
+    Path("job.yaml").write_text(job)
+    assert "E604" in RUN.invoke(app, ["check", "job.yaml"]).output
+    Path("job.yaml").write_text(job + "columns: {email: drop}\n")  # the fix that was offered
+    assert RUN.invoke(app, ["check", "job.yaml"]).exit_code == 0

@@ -7,6 +7,7 @@ import math
 import sys
 from collections import Counter
 from itertools import combinations, product
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -293,3 +294,27 @@ def test_same_tables_same_figures(numbers):
     assert one.query_error == two.query_error
     assert Counter(c.column for c in one.columns) == Counter(before.columns)
     assert len(one.associations) == len(list(combinations(before.columns, 2)))
+
+
+def test_a_decimal_comma_is_no_sign_between_two_numbers(tmp_path, monkeypatch):
+    """A centre such as 25,27 is one number where the comma is the decimal sign, not the range from 25 to 27."""
+    rng = np.random.default_rng(3)
+    ages, ills = rng.integers(20, 60, 60), rng.choice(["flu", "gout", "cold"], 60)
+    said = []
+    for decimal in (".", ","):
+        monkeypatch.chdir(tmp_path_of(tmp_path, decimal))
+        rows = [f"{age}{decimal}5;{ill}" for age, ill in zip(ages, ills, strict=True)]
+        Path("people.csv").write_text("\n".join(["age;illness", *rows]) + "\n")
+        job = "data: {path: people.csv}\ncolumns: {age: {role: quasi, type: numeric}, illness: sensitive}\n"
+        Path("job.yaml").write_text(job + "criteria: [{k-anonymity: {k: 3}}]\nalgorithm: mdav\noutput: {folder: out}\n")
+        assert CliRunner().invoke(app, ["run", "job.yaml", "--seed", "1"]).exit_code == 0
+        found = CliRunner().invoke(app, ["utility", "people.csv", "out", "--json"])
+        assert found.exit_code == 0, found.output
+        said.append(json.loads(found.stdout))
+    assert said[0] == said[1]
+
+
+def tmp_path_of(folder, decimal):
+    place = folder / ("comma" if decimal == "," else "point")
+    place.mkdir()
+    return place

@@ -37,6 +37,7 @@ def check_about_synthetic(path: Path, data: str | None, settings: Iterable[str],
     from tarnkappe.job.synthetic import load_synthetic_job
     from tarnkappe.synthetic.budget import Budget
     from tarnkappe.synthetic.fitting import columns_to_make, domains_of, open_people, read_people
+    from tarnkappe.synthetic.guarding import refuse_names_of_people
 
     job = loaded(load_synthetic_job, path, data, settings)
     asked = job.synthetic
@@ -44,6 +45,8 @@ def check_about_synthetic(path: Path, data: str | None, settings: Iterable[str],
         progress("read")
         source = open_people(job, job.data.path)
         columns = columns_to_make(job, source)
+        if not asked.is_mechanism:
+            refuse_names_of_people(source, columns)
         domains = domains_of(read_people(source, columns, lenient=asked.is_mechanism), columns, asked)
         left = None if job.budget is None else job.budget.epsilon - Budget.of(job.budget).spent()
     if as_json:
@@ -79,7 +82,7 @@ def _release_rows(job: SyntheticJob, release: SyntheticRelease) -> Rows:
     rows = [
         ("Data", str(kept["input"]["description"])),
         ("Method", _method(job)),
-        ("Result", f"{screen.plural(made, 'made-up record')} for {screen.plural(kept['people'], 'person')}"),
+        ("Result", f"{screen.plural(made, 'made-up record')} for {screen.plural(kept['people'], 'real one')}"),
     ]
     if release.likeness is not None:
         alike = release.likeness

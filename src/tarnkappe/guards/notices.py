@@ -54,7 +54,7 @@ def said_aloud(
         told += notices_about_release(written, schema, job.goal)
         return told + (notices_about_formulas(plan, schema, written) if risky else ())
     if isinstance(plan, DealtPlan):
-        told = notices_about_deal(job, plan, schema)
+        told = notices_about_people(source, schema, job.goal, plan) + notices_about_deal(job, plan, schema)
         told += notices_about_reasons(written, schema.columns, coarsened=plan.form.coarsens)
         return told + (notices_about_formulas(plan, schema, written) if risky else ())
     told = notices_about_people(source, schema, job.goal, plan)

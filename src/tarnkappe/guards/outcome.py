@@ -153,7 +153,18 @@ def notices_about_deal(job: Job, plan: DealtPlan, schema: Schema) -> tuple[Notic
                     hint=f"Add  - l-diversity: {{column: {column.name}, l: 2}}.",
                 )
             )
-    return tuple(out)
+    return (*out, *_told_beside(job, plan, schema))
+
+
+def _told_beside(job: Job, plan: DealtPlan, schema: Schema) -> Iterator[Notice]:
+    """Warnings about secrets that tell records apart and stay with others: whoever knows the one reads the others."""
+    changed = {name for mask in job.masks for name in mask.changes}
+    together = [strand.of_data for strand in plan.form.strands(schema)]
+    for column in schema.sensitive:
+        beside = list(dict.fromkeys(n for names in together if column.name in names for n in names if n != column.name))
+        if beside and column.name not in changed:
+            values = plan.tally.sensitive[plan.deal.cell, plan.tally.sensitive_index(column.name)]
+            yield from _told_apart(column, np.bincount(values), plan.n_published, f"reads {_named(beside)} beside it")
 
 
 def _falsified(plan: DealtPlan) -> Iterator[Notice]:
@@ -185,7 +196,9 @@ def _counted_as_missing(tally: Tally) -> Iterator[Notice]:
             )
 
 
-def _told_apart(column: Column, published: Counts | Floats, n_published: int) -> Iterator[Notice]:
+def _told_apart(
+    column: Column, published: Counts | Floats, n_published: int, then: str = "finds the person"
+) -> Iterator[Notice]:
     """A warning if a sensitive value, which is published unchanged, often belongs to one published record only.
 
     `published` says how many records have each value.
@@ -194,7 +207,7 @@ def _told_apart(column: Column, published: Counts | Floats, n_published: int) ->
     if alone <= _MANY_ALONE * n_published:
         return
     having = f"{count(alone)} of {plural(n_published, 'record')} have a value of their own"
-    words = f"'{column.name}' is published unchanged, and {having}: whoever knows it finds the person"
+    words = f"'{column.name}' is published unchanged, and {having}: whoever knows it {then}"
     coarse = "numeric" if column.kind == "numeric" else "suppress"
     yield Notice("W603", words, hint=f"Coarsen it:  {role(column.name, 'quasi', coarse)}")
 
@@ -220,18 +233,22 @@ def _singled_out(table: Source, known: list[str], kept: list[str], goal: Goal, w
     found = uniqueness(table, known, promised)
     if not found.in_small_groups:
         return ()
-    quoted = [f"'{name}'" for name in kept[:_MOST_NAMED]]
-    more = [f"{len(kept) - _MOST_NAMED} more"] * (len(kept) > _MOST_NAMED)
-    *first, last = [*quoted, *more]
-    names = f"{', '.join(first)} and {last}" if first else last
     return (
         Notice(
             "W603",
-            f"{who_finds.format(names=names)} {found.in_small_groups} of {table.n_rows} records in groups of fewer "
-            f"than {promised}, {found.unique} of them alone",
+            f"{who_finds.format(names=_named(kept))} {found.in_small_groups} of {table.n_rows} records in groups of "
+            f"fewer than {promised}, {found.unique} of them alone",
             hint=f"{kept[0]}: {{role: quasi, taxonomy: suppress}}   or  {{role: drop}}",
         ),
     )
+
+
+def _named(columns: Sequence[str]) -> str:
+    """The first columns by name, and how many more there are."""
+    quoted = [f"'{name}'" for name in columns[:_MOST_NAMED]]
+    more = [f"{len(columns) - _MOST_NAMED} more"] * (len(columns) > _MOST_NAMED)
+    *first, last = [*quoted, *more]
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def notices_about_formulas(plan: AnyPlan | PartedPlan, schema: Schema, written: Source) -> tuple[Notice, ...]:

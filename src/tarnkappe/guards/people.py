@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -19,13 +19,17 @@ from tarnkappe.io import Source
 from tarnkappe.job import Job
 from tarnkappe.job.words import meaning_of
 from tarnkappe.looks import SAMPLE, Sight
+from tarnkappe.looks.base import ALL_DIFFERENT
 from tarnkappe.looks.identifiers.record_number import is_key_of_people
 from tarnkappe.looks.words import words_of
-from tarnkappe.plan import Plan
+from tarnkappe.plan import AnyPlan, DealtPlan
 from tarnkappe.schema import KEYS, Column, Schema
 
 #: What people share who have a number in it each.
 _SHARED = {"household", "hh", "family", "dwelling", "haushalt", "familie", "menage", "foyer", "hogar", "famiglia"}
+
+#: Roles whose columns readers see.
+_PUBLISHED = ("quasi", "sensitive", "keep")
 
 #: Columns of which pairs are looked at.
 _MOST_PAIRED = 6
@@ -51,17 +55,33 @@ def require_people_counted(job: Job, schema: Schema) -> None:
     )
 
 
-def notices_about_people(source: Source, schema: Schema, goal: Goal, plan: Plan | None = None) -> tuple[Notice, ...]:
+def notices_about_people(source: Source, schema: Schema, goal: Goal, plan: AnyPlan | None = None) -> tuple[Notice, ...]:
     """Says when rows repeat the key of a person and no criterion counts people, and what that did to the groups."""
     if goal.is_mechanism:
         return ()
-    keys = [c for c in schema.with_role("identifier", *KEYS) if c.name not in goal.columns]
-    # A key that is dropped is a key still: people have as many records as it says.
-    dropped = [(c, words_of(c.name)) for c in schema.with_role("drop")]
-    keys += [c for c, words in dropped if is_key_of_people(words) or _SHARED.intersection(words)]
+    keys = repeated_keys(source, [c for c in schema.columns if c.name not in goal.columns])
+    return tuple(_notice(source, schema, goal, plan, names, source.n_rows - n) for names, n in keys)
+
+
+def repeated_keys(source: Source, columns: Iterable[Column]) -> list[tuple[tuple[str, ...], int]]:
+    """The columns, or two of them together, that seem to be keys of people and repeat, with how many people they tell.
+
+    A key is a key in every role: if it is dropped, people have as many records as it says; if it is published, it joins
+    them besides.
+    """
+    named = [(c, words_of(c.name)) for c in columns]
+    published = {c.name for c, words in named if c.role in _PUBLISHED and is_key_of_people(words)}
+    keys = [
+        c
+        for c, words in named
+        if c.role in ("identifier", *KEYS)
+        or c.name in published
+        or (c.role == "drop" and (is_key_of_people(words) or _SHARED.intersection(words)))
+    ]
     if not keys:
-        return ()
+        return []
     sample = source.sample([c.name for c in keys], SAMPLE)
+    keys = [c for c in keys if c.name not in published or _is_numbered(sample[c.name])]
     different = source.n_distinct([c.name for c in keys])
     repeating = [c for c in keys if 1 < different[c.name] < source.n_rows]
     found: list[tuple[tuple[str, ...], int]] = [
@@ -69,9 +89,16 @@ def notices_about_people(source: Source, schema: Schema, goal: Goal, plan: Plan 
     ]
     parts = [c.name for c in repeating if not Sight.of(c.name, sample[c.name]).is_measure]
     pair = _key_of_two(source, parts, different)
-    if pair is not None:
-        found.append(pair)
-    return tuple(_notice(source, schema, goal, plan, names, source.n_rows - n) for names, n in found)
+    return found if pair is None else [*found, pair]
+
+
+def notices_about_open_keys(source: Source, columns: Iterable[Column]) -> Iterator[Notice]:
+    """Warnings about keys of people that are published as they are, where there are no groups: `columns` are left."""
+    for key, people in repeated_keys(source, columns):
+        names = " and ".join(f"'{name}'" for name in key)
+        words = f"{source.n_rows - people} of {source.n_rows} rows repeat an earlier value of {names}"
+        words += ", which no mask changes: it joins the records of a person"
+        yield Notice("W604", words, hint=str(role(key[0], "drop")))
 
 
 def _key_of_two(
@@ -87,7 +114,7 @@ def _key_of_two(
 
 
 def _notice(
-    source: Source, schema: Schema, goal: Goal, plan: Plan | None, key: tuple[str, ...], repeated: int
+    source: Source, schema: Schema, goal: Goal, plan: AnyPlan | None, key: tuple[str, ...], repeated: int
 ) -> Notice:
     what = f"value of '{key[0]}'" if len(key) == 1 else f"combination of '{key[0]}' and '{key[1]}'"
     words = f"{repeated} of {source.n_rows} rows repeat an earlier {what}: k counts rows, not people"
@@ -108,14 +135,14 @@ def _notice(
     return Notice("W604", words, hint=hint, internal=True)
 
 
-def people_per_group(source: Source, schema: Schema, plan: Plan, key: Sequence[str]) -> Counts | None:
+def people_per_group(source: Source, schema: Schema, plan: AnyPlan, key: Sequence[str]) -> Counts | None:
     """How many people each group has at most: values of the key, one column or several, among the records of its cells.
 
     Where a cell is divided among groups, chance decides who goes where, so its people count in each. None if the
     records cannot be found again among the cells, as where a public table has changed the domains.
     """
     quasi, secret = schema.quasi, schema.sensitive
-    cells = source.cells([*(c.name for c in (*quasi, *secret)), *key])
+    cells = source.cells(list(dict.fromkeys([*(c.name for c in (*quasi, *secret)), *key])))
     frame, weights = cells.frame(), cells.count
 
     def encoded(column: Column) -> NDArray[Any]:
@@ -138,7 +165,11 @@ def people_per_group(source: Source, schema: Schema, plan: Plan, key: Sequence[s
     again = found.group_by("cell", "n").agg(pl.col("records").sum())
     if again.height != tally.height or not bool((again["records"] == again["n"]).all()):
         return None
-    pieces = pl.DataFrame({"cell": plan.grouping.cell.astype(np.int64), "group": plan.grouping.group})
+    if isinstance(plan, DealtPlan):
+        cell, group = plan.deal.cell, np.repeat(np.arange(plan.n_groups, dtype=np.int32), plan.deal.size)
+    else:
+        cell, group = plan.grouping.cell, plan.grouping.group
+    pieces = pl.DataFrame({"cell": cell.astype(np.int64), "group": group}).unique()
     per_group = found.join(pieces.filter(pl.col("group") >= 0), on="cell").group_by("group")
     counted = per_group.agg(pl.col("person").n_unique())
     out = np.zeros(plan.n_groups, np.int64)
@@ -150,6 +181,11 @@ def _may_be_a_key(sample: pl.Series) -> bool:
     """Whether an identifier may be the key of a person: no amount, no answer, nothing that its name explains."""
     sight = Sight.of(sample.name, sample)
     return not (sight.is_measure or sight.is_answer or meaning_of(sample.name) is not None)
+
+
+def _is_numbered(sample: pl.Series) -> bool:
+    """Whether values are numbers or codes, as keys are: a `subject` that is published may be one taught at school."""
+    return Sight.of(sample.name, sample).share(r".*\d.*") >= ALL_DIFFERENT
 
 
 def _fix(key: str, goal: Goal) -> Fix:

@@ -22,6 +22,7 @@ from tarnkappe.criteria.base import Card, Verdict
 from tarnkappe.engines.shuffle import Shuffle
 from tarnkappe.errors import DataError, VerificationError
 from tarnkappe.guards import refuse_identifiers, refuse_unmasked
+from tarnkappe.guards.people import notices_about_open_keys
 from tarnkappe.io import CsvDialect, Source, Staging, TableWriter, like, open_source
 from tarnkappe.io.folders import PUBLIC
 from tarnkappe.io.kept import MODULUS, restored, words
@@ -307,9 +308,11 @@ class _Draft(BundleDraft[MaskedRelease]):
             else ColumnSummary(c.name, c.role, "published unchanged", c.because)
             for c in self.columns
         ]
+        joined = notices_about_open_keys(self.masked.view, [c for c in self.columns if c.name not in changed])
         return MaskedRelease(
-            found.verdicts, public, private, self._story(), with_masks(summary, job.masks), job.notices(), codebook
-        )
+            found.verdicts, public, private, self._story(), with_masks(summary, job.masks),
+            (*job.notices(), *joined), codebook,
+        )  # fmt: skip
 
     def _story(self) -> Story:
         masks = self.masked.masks

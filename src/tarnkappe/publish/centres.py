@@ -43,6 +43,7 @@ class Centres(Labelled):
     name: ClassVar = "centres"
     hides: ClassVar = frozenset({"identity", "secret"})
     changes: ClassVar = "replaced by centres"
+    truth: ClassVar = "every record has the centre of its group"
 
     values: Floats
     operators: tuple[str, ...]

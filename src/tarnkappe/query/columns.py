@@ -38,8 +38,8 @@ class PublishedColumn(ABC):
     codes: Codes
     #: Whether a label is no statement about its records, as a centre is.
     vague: bool
-    #: Whether a record with a label may have no value after all.
-    may_lack: bool
+    #: For each label, whether a record with it may have no value after all.
+    may_lack: Flags
     #: Whether a missing value may be a label that only reads like one.
     gaps_are_open: bool
 
@@ -58,8 +58,8 @@ class PublishedColumn(ABC):
 
     @cached_property
     def has_gaps(self) -> bool:
-        """Whether some records have no value."""
-        return bool((self.codes < 0).any())
+        """Whether some records have no value, or may have none."""
+        return bool((self.codes < 0).any() or self.may_lack.any())
 
     def _finished(
         self,
@@ -72,10 +72,11 @@ class PublishedColumn(ABC):
         """The answers of labels, and that of a missing value after them."""
         if wanted.missing:
             share, certain, possible = np.zeros(len(share)), np.zeros_like(certain), np.zeros_like(possible)
-        if self.vague or self.may_lack:
-            certain = np.zeros_like(certain)
-        if self.vague or (self.may_lack and wanted.missing):
+        certain = certain & ~(self.may_lack | self.vague)
+        if self.vague:
             possible = np.ones_like(possible)
+        elif wanted.missing:
+            possible = self.may_lack
         gap = wanted.missing
         certain = np.append(certain, gap and not self.gaps_are_open)
         possible = np.append(possible, gap or self.gaps_are_open)
@@ -92,7 +93,7 @@ class PublishedColumn(ABC):
     @cached_property
     def is_exact(self) -> bool:
         """Whether every label is a value."""
-        return self._all_exact and not (self.vague or self.may_lack or self.gaps_are_open)
+        return self._all_exact and not (self.vague or self.gaps_are_open or self.may_lack.any())
 
     @property
     @abstractmethod
@@ -106,7 +107,7 @@ class Numbers(PublishedColumn):
     Whether numbers lie between the ends that are not whole is not known to a reader. Estimates take them to be whole
     if all ends are; bounds do not.
 
-    >>> age = Numbers("age", np.array([0, 0, 1, -1]), np.array([20.0, 35.0]), np.array([29.0, 35.0]))
+    >>> age = Numbers("age", np.array([0, 0, 1, -1]), np.array([20.0, 35.0]), np.array([29.0, 35.0]), np.zeros(2, bool))
     >>> found = age.match(Wanted().at_least(25.0))
     >>> found.share.tolist(), found.certain.tolist(), found.possible.tolist()
     ([0.5, 1.0, 0.0], [False, True, False], [True, True, False])
@@ -116,8 +117,8 @@ class Numbers(PublishedColumn):
     codes: Codes
     low: Floats
     high: Floats
+    may_lack: Flags
     vague: bool = False
-    may_lack: bool = False
     gaps_are_open: bool = False
 
     def match(self, wanted: Wanted) -> Match:
@@ -218,7 +219,7 @@ class Texts(PublishedColumn):
     A label may also stand for values that nothing names, all beginning like `open_as[i]`; None: it does not.
 
     >>> members, starts = np.array([0, 1, 2]), np.array([0, 1, 3])
-    >>> area = Texts("area", np.array([0, 1, 1]), ("n", "s", "w"), members, starts, (None, None))
+    >>> area = Texts("area", np.array([0, 1, 1]), ("n", "s", "w"), members, starts, (None, None), np.zeros(2, bool))
     >>> found = area.match(Wanted().one_of(frozenset({"s"})))
     >>> found.share.tolist(), found.certain.tolist(), found.possible.tolist()
     ([0.0, 0.5, 0.0], [False, False, False], [False, True, False])
@@ -230,8 +231,8 @@ class Texts(PublishedColumn):
     members: Codes
     starts: Codes
     open_as: Sequence[str | None]
+    may_lack: Flags
     vague: bool = False
-    may_lack: bool = False
     gaps_are_open: bool = False
     #: The codes of labels that are open; they are few.
     _open: tuple[int, ...] = field(init=False)

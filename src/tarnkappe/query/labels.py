@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import polars as pl
 
-from tarnkappe.arrays import Codes
+from tarnkappe.arrays import Codes, Flags
 from tarnkappe.errors import TarnkappeError
 from tarnkappe.publish.notation import list_values, range_ends, set_values
 from tarnkappe.query.columns import Numbers, PublishedColumn, Texts
@@ -40,6 +40,8 @@ class Meaning:
     values: tuple[str, ...] = ()
     span: tuple[float, float] | None = None
     open_as: str | None = None
+    #: Whether a record may have no value at all.
+    may_lack: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,28 +58,32 @@ class Known:
     decimal: str = "."
     #: Columns whose values say nothing certain about a record.
     vague: frozenset[str] = frozenset()
-    #: Columns where a record with a label may have no value after all.
+    #: Columns where a record with any label may have no value after all.
     may_lack: frozenset[str] = frozenset()
+    #: Whether records may have no value where a label says nothing.
+    some_lack: bool = True
     #: Columns where a missing value may be a label that only reads like one.
     gaps_are_open: frozenset[str] = frozenset()
 
     def column(self, name: str, shown: pl.Series) -> PublishedColumn:
         """A column of a published table."""
         labels, codes = _encoded(shown)
-        flags = {flag: name in getattr(self, flag) for flag in ("vague", "may_lack", "gaps_are_open")}
+        flags = {flag: name in getattr(self, flag) for flag in ("vague", "gaps_are_open")}
+        may_lack = np.full(len(labels), name in self.may_lack)
         if name not in self.meanings:
             numbers = _numbers(labels, self.decimal)
             if numbers is not None:
                 ends = numbers.to_numpy()
-                return Numbers(name, codes, ends, ends, **flags)
+                return Numbers(name, codes, ends, ends, may_lack, **flags)
             texts = tuple(labels.cast(pl.String).to_list())
             places = np.arange(len(texts) + 1, dtype=np.int32)
-            return Texts(name, codes, texts, places[:-1], places, (None,) * len(texts), **flags)
+            return Texts(name, codes, texts, places[:-1], places, (None,) * len(texts), may_lack, **flags)
         meanings = [self._meaning(name, text) for text in labels.cast(pl.String).to_list()]
+        may_lack |= np.array([m.may_lack and self.some_lack for m in meanings], np.bool_)
         spans = self._spans(meanings)
         if spans is not None:
-            return Numbers(name, codes, spans[:, 0], spans[:, 1], **flags)
-        return self._texts(name, codes, meanings, flags)
+            return Numbers(name, codes, spans[:, 0], spans[:, 1], may_lack, **flags)
+        return self._texts(name, codes, meanings, may_lack, flags)
 
     def _meaning(self, name: str, label: str) -> Meaning:
         """What a label of a column may stand for; what cannot be read could be anything."""
@@ -85,7 +91,7 @@ class Known:
         if said in _VALUES:
             return Meaning((label,))
         if said is None or said.startswith("Any value"):
-            return Meaning(open_as="")
+            return Meaning(open_as="", may_lack=True)
         members = set_values(label) if said.startswith("One of:") else None
         if members is not None:
             return Meaning(tuple(members))
@@ -156,7 +162,9 @@ class Known:
         found = np.array(spans, np.float64).reshape(-1, 2)
         return found if np.isfinite(found).any() else None
 
-    def _texts(self, name: str, codes: Codes, meanings: Sequence[Meaning], flags: Mapping[str, bool]) -> Texts:
+    def _texts(
+        self, name: str, codes: Codes, meanings: Sequence[Meaning], may_lack: Flags, flags: Mapping[str, bool]
+    ) -> Texts:
         everything = [*(self.trees[name].leaves if name in self.trees else ()), *self.orders.get(name, ())]
         known = tuple(dict.fromkeys([*everything, *(v for m in meanings for v in m.values)]))
         place = {value: i for i, value in enumerate(known)}
@@ -174,6 +182,7 @@ class Known:
             np.array(members, np.int32),
             np.array(starts, np.int32),
             tuple(m.open_as for m in meanings),
+            may_lack,
             **flags,
         )
 

@@ -121,6 +121,7 @@ def _opened(
         decimal,
         vague=frozenset() if has_labels else quasi if form == Centres.name else frozenset(tables[MAIN].columns),
         may_lack=quasi if wild else frozenset(),
+        some_lack=manifest.get("missing_values") != missing_sentence(None),
         gaps_are_open=quasi if "*" in missing else frozenset(),
     )
     frames = {name: source.read(source.columns) for name, source in tables.items()}

@@ -151,4 +151,4 @@ class Copied(Model):
     def copy_verdict(self, people: Codes, written: Codes) -> Verdict:
         """How many written records are copies of fewer than k people."""
         n = int(copies(people, written, self.k).sum())
-        return Verdict("no-copies", None, f"copies of fewer than {self.k} people = 0", float(n), n == 0, n)
+        return Verdict("no-copies", None, f"copies of fewer than {self.k} records = 0", float(n), n == 0, n)

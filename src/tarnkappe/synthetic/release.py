@@ -38,6 +38,7 @@ from tarnkappe.synthetic.fitting import (
     open_people,
     read_people,
 )
+from tarnkappe.synthetic.guarding import notices_about_several_records, refuse_names_of_people
 from tarnkappe.synthetic.model import Copied, Model, copies
 from tarnkappe.synthetic.quality import Exposure, Likeness, Tried, exposure, likeness
 from tarnkappe.wording import percent, plural
@@ -248,6 +249,8 @@ class _Draft(BundleDraft[SyntheticRelease]):
         for name, n in self.undeclared.items():
             what = f"'{name}' is missing in {n} of {plural(len(self.people), 'record')}, or is no declared value there"
             told.append(Notice("W630", what, internal=True))
+        if not self.job.synthetic.is_mechanism:
+            told += notices_about_several_records(self.source, columns_to_make(self.job, self.source))
         return (*self.job.notices(), *told)
 
     def _columns(self) -> tuple[ColumnSummary, ...]:
@@ -326,6 +329,8 @@ def _decide(job: SyntheticJob, data: Any, clock: Phases) -> _Draft:
     clock.begin("read")
     source = open_people(job, data)
     columns = columns_to_make(job, source)
+    if not asked.is_mechanism:  # which may not look, and publishes only what was written down
+        refuse_names_of_people(source, columns)
     frame = read_people(source, columns, lenient=asked.is_mechanism)
     domains = domains_of(frame, columns, asked)
     people = encoded(frame, domains)

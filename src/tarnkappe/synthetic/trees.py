@@ -109,7 +109,7 @@ class Trees(Copied):
     def check(self, people: Codes, written: Codes) -> Found:
         """Leaves are counted anew, and written records compared with those of people."""
         least = self.smallest_leaf(people)
-        asked = f"people behind every value ≥ {self.k}"
+        asked = f"records behind every value ≥ {self.k}"
         leaves = Verdict(self.promise, None, asked, float(least), least >= self.k, int(least < self.k))
         return Found((leaves, self.copy_verdict(people, written)))
 

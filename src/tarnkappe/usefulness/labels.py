@@ -142,6 +142,11 @@ def _foreign(text: str, column: Column, domain: Domain, decimal: str) -> Label |
 
 def _foreign_number(text: str, domain: Domain, decimal: str) -> Label | None:
     place = domain.positions
+    # First, because with a decimal comma 27,25 is one number.
+    if re.fullmatch(rf"[+-]?\d+(?:{re.escape(decimal)}\d+)?(?:[eE][+-]?\d+)?", text) and np.isfinite(place).any():
+        number = float(text.replace(decimal, "."))
+        nearest = int(np.nanargmin(np.abs(place - number)))
+        return Label(np.array([nearest], np.int32), centre=number)
     ends: tuple[float, float] | None = None
     ends_open = False
     if found := _BETWEEN.fullmatch(text):
@@ -154,14 +159,10 @@ def _foreign_number(text: str, domain: Domain, decimal: str) -> Label | None:
         ends = (np.nextafter(_number(found[1], decimal), math.inf), math.inf)
     elif found := _BELOW.fullmatch(text):
         ends, ends_open = (-math.inf, _number(found[1], decimal)), True
-    if ends is not None:
-        inside = (place >= ends[0]) & ((place < ends[1]) if ends_open else (place <= ends[1]))
-        return Label(np.flatnonzero(inside).astype(np.int32)) if inside.any() else None
-    if re.fullmatch(rf"{_NUMBER}(?:[eE][+-]?\d+)?", text) and np.isfinite(place).any():
-        number = float(text.replace(decimal, "."))
-        nearest = int(np.nanargmin(np.abs(place - number)))
-        return Label(np.array([nearest], np.int32), centre=number)
-    return None
+    if ends is None:
+        return None
+    inside = (place >= ends[0]) & ((place < ends[1]) if ends_open else (place <= ends[1]))
+    return Label(np.flatnonzero(inside).astype(np.int32)) if inside.any() else None
 
 
 def _number(text: str, decimal: str) -> float:
