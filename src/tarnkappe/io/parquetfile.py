@@ -79,10 +79,11 @@ def _rises(column: pa.ChunkedArray) -> bool:
 
 def _used(codes: pa.Array, n: int) -> NDArray[np.intp]:
     """Which codes below `n` occur, in ascending order."""
-    some = pc.unique(codes[:_MANY]).drop_null()
-    if len(some) < n:  # most columns have all of their values among some rows
-        some = pc.unique(codes).drop_null()
-    return np.sort(some.to_numpy(zero_copy_only=False).astype(np.intp))
+    occurs = np.zeros(n, np.bool_)
+    for some in (codes[:_MANY], codes[_MANY:]):  # most columns have all of their values among some rows
+        if not occurs.all():
+            occurs[some.drop_null().to_numpy(zero_copy_only=False)] = True
+    return np.flatnonzero(occurs)
 
 
 def _only_used(column: pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
