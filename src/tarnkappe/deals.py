@@ -76,7 +76,7 @@ class Deal:
         return np.append(0, np.cumsum(self.size))
 
     def require_whole(self, tally: Tally) -> Counts:
-        """Refuse a deal that invents records; how many of each cell are dealt, those that are missing are suppressed."""
+        """Refuse a deal that invents records; how many of each cell are dealt. The others are suppressed."""
         if len(self.cell) and (self.cell.min() < 0 or self.cell.max() >= tally.n_cells):
             raise _wrong("a record belongs to a cell that does not exist")
         dealt: Counts = occurrences(self.cell, tally.n_cells)
