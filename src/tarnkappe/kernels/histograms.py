@@ -108,17 +108,16 @@ def _count_codes(
 @kernel
 def squares_in_runs(codes: Codes, cell: Codes, starts: Counts, first: int, after: int, n_codes: int) -> Counts:
     """Per group of a run, the sum of squares of how often each code occurs; record ``i`` has that of its cell."""
-    out = np.empty(after - first, np.int64)
-    seen = np.zeros(n_codes, np.int64)
+    out = np.zeros(after - first, np.int64)
+    seen, seen_in = np.zeros(n_codes, np.int64), np.full(n_codes, -1, np.int64)
     for g in range(first, after):
-        total = np.int64(0)
         for i in range(starts[g], starts[g + 1]):
             c = codes[cell[i]]
-            total += 2 * seen[c] + 1  # what its square grows by
+            if seen_in[c] != g:
+                seen_in[c] = g
+                seen[c] = 0
+            out[g - first] += 2 * seen[c] + 1  # what its square grows by
             seen[c] += 1
-        for i in range(starts[g], starts[g + 1]):
-            seen[codes[cell[i]]] = 0
-        out[g - first] = total
     return out
 
 
