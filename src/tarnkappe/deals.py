@@ -75,12 +75,14 @@ class Deal:
         """Where the records of each group begin, and where the last one ends."""
         return np.append(0, np.cumsum(self.size))
 
-    def require_whole(self, tally: Tally) -> None:
-        """Refuse a deal that invents records; those that are missing are suppressed."""
+    def require_whole(self, tally: Tally) -> Counts:
+        """Refuse a deal that invents records; how many of each cell are dealt. The others are suppressed."""
         if len(self.cell) and (self.cell.min() < 0 or self.cell.max() >= tally.n_cells):
             raise _wrong("a record belongs to a cell that does not exist")
-        if np.any(occurrences(self.cell, tally.n_cells) > tally.count):
+        dealt: Counts = occurrences(self.cell, tally.n_cells)
+        if np.any(dealt > tally.count):
             raise _wrong("more records of a cell than there are")
+        return dealt
 
     def grouping(self, tally: Tally) -> Grouping:
         """The same groups as pieces of cells; what is not dealt is suppressed."""
@@ -102,7 +104,7 @@ class Deal:
 
     def mixed(self, rng: np.random.Generator) -> Deal:
         """The same groups in random order, with the records of each in random order: neither tells anything then."""
-        order = rng.permutation(self.n_groups)
+        order = rng.permutation(np.arange(self.n_groups, dtype=np.int32))
         mixed = replace(self, cell=np.empty_like(self.cell), size=self.size[order])
         # What a record publishes goes with it, so that the records themselves are mixed then.
         alone = self.raised is None and self.told is None

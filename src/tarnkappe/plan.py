@@ -210,12 +210,13 @@ class DealtPlan(Planned):
     tally: Tally
     goal: Goal
     deal: Deal
+    #: How many records of each cell are published.
+    published: Counts
 
     @classmethod
     def of(cls, tally: Tally, goal: Goal, deal: Deal) -> DealtPlan:
         """Check what was dealt: no record invented, not too many left out, every criterion satisfied."""
-        deal.require_whole(tally)
-        plan = cls(tally, goal, deal)
+        plan = cls(tally, goal, deal, deal.require_whole(tally))
         if not deal.n_groups or plan.suppressed > goal.budget(tally.n_records):
             raise goal.infeasible(tally, plan.suppressed if deal.n_groups else None)
         baselines = [goal.table_distributions(tally)]  # of the input, and of what is published if that is less
@@ -254,12 +255,6 @@ class DealtPlan(Planned):
     def redrawn(self, rng: np.random.Generator) -> Self:
         """The same groups under other numbers, their records in another order."""
         return replace(self, deal=self.deal.mixed(rng))
-
-    @cached_property
-    def published(self) -> Counts:
-        """How many records of each cell are published."""
-        found: Counts = occurrences(self.deal.cell, self.tally.n_cells)
-        return found
 
     @cached_property
     def distributions(self) -> dict[str, Counts]:

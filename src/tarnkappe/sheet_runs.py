@@ -21,6 +21,13 @@ from tarnkappe.verification import Evidence, rows_of
 #: Rows that are looked at together; several tables are read at a time.
 _ROWS = 1 << 18
 
+#: So many texts of a table are remembered with what was found for them.
+_MANY_TEXTS = 1 << 16
+
+#: How texts are looked up, and by the name of the column and this way, what was found for each.
+Find = Callable[[pl.Series], Codes]
+_Known = dict[tuple[str, Find], dict[str | None, int]]
+
 
 @dataclass(frozen=True, eq=False)
 class Run:
@@ -29,7 +36,9 @@ class Run:
     number: Counts
     rows: pl.DataFrame
     begin: int = 0
-    _different: dict[str, tuple[pl.Series, Codes] | None] = field(default_factory=dict)
+    #: What was found for texts of the runs before, which are mostly those of this one.
+    known: _Known = field(default_factory=dict)
+    _different: dict[str, tuple[list[str | None], pl.Series, Codes] | None] = field(default_factory=dict)
 
     @cached_property
     def starts(self) -> Counts:
@@ -47,15 +56,20 @@ class Run:
         """The number of each group."""
         return self.number[self.starts[:-1]]
 
-    def looked_up(self, name: str, find: Callable[[pl.Series], Codes]) -> Codes:
+    def looked_up(self, name: str, find: Find) -> Codes:
         """What is found for every value of a column; texts that are the same are looked up once."""
         if name not in self._different:
-            self._different[name] = different_texts(self.rows[name])
-        different = self._different[name]
-        if different is None:
+            different = different_texts(self.rows[name])
+            self._different[name] = None if different is None else (different[0].to_list(), *different)
+        if (listed := self._different[name]) is None:
             return find(self.rows[name])
-        texts, which = different
-        found: Codes = gathered(find(texts), which)
+        texts, series, which = listed
+        known = self.known.setdefault((name, find), {})
+        if not known.keys() >= set(texts):
+            if len(known) > _MANY_TEXTS:
+                known.clear()
+            known.update(zip(texts, find(series).tolist(), strict=True))
+        found: Codes = gathered(np.array([known[text] for text in texts], np.int32), which)
         return found
 
     def records(self, count: str | None) -> Counts:
@@ -99,6 +113,7 @@ def runs(source: Source, number: str, columns: Sequence[str], numbers: pl.Series
         return
     names = list(dict.fromkeys([number, *columns]))
     kept: pl.DataFrame | None = None
+    known: _Known = {}
     begin = 0
     batches: Iterable[pl.DataFrame] = source.batches(names, {}, [pl.col(name) for name in names], _ROWS)
     for given in batches:
@@ -113,7 +128,7 @@ def runs(source: Source, number: str, columns: Sequence[str], numbers: pl.Series
         whole = int(rows[number].search_sorted(rows[number][-1], side="left"))
         kept = rows[whole:]
         if whole:
-            yield Run(rows[number][:whole].to_numpy(), rows[:whole], begin)
+            yield Run(rows[number][:whole].to_numpy(), rows[:whole], begin, known)
             begin += whole
     if kept is not None and kept.height:
-        yield Run(kept[number].to_numpy(), kept, begin)
+        yield Run(kept[number].to_numpy(), kept, begin, known)

@@ -18,6 +18,7 @@ from tarnkappe.criteria.k_e_anonymity import KEAnonymity
 from tarnkappe.criteria.l_diversity import LDiversity
 from tarnkappe.errors import InfeasibleError, JobError
 from tarnkappe.goal import Goal
+from tarnkappe.params import bind
 from tarnkappe.tally import Domain, Tally, count_cells
 from tarnkappe.taxonomy.tree import Taxonomy
 
@@ -32,7 +33,7 @@ def table(numbers: list[float]) -> Tally:
 
 def groups_of(numbers: list[float], goal: Goal, minimise: str, seed: int = 0) -> list[list[float]]:
     tally = table(numbers)
-    deal = KEPermutation(minimise).deal(tally, goal, rng=np.random.default_rng(seed))  # type: ignore[arg-type]
+    deal = KEPermutation(minimise).deal(tally, goal, rng=np.random.default_rng(seed))
     deal.require_whole(tally)
     assert deal.n_records == len(numbers)
     values = tally.sensitive_domains[0].positions[tally.sensitive[deal.cell, 0]].tolist()
@@ -240,3 +241,8 @@ def test_a_column_that_passes_through_is_refused_and_the_ways_out_work(role: str
         job.anonymize(data)
     assert 'drop=["flag"]' in str(caught.value)
     assert 'sensitive=["flag"]' in str(caught.value)
+
+
+def test_what_is_made_small_is_one_of_two_things():
+    with pytest.raises(JobError, match="E110 'minimise' must be one of sum, max"):
+        bind(KEPermutation, {"minimise": "maximum"}, "algorithm")

@@ -176,6 +176,12 @@ def test_what_is_wrong_is_told_with_file_and_line(change: tuple[str, str], code:
     assert caught.value.hint
 
 
+def test_a_file_in_the_place_of_a_taxonomy_is_told_how_to_declare() -> None:
+    with pytest.raises(JobError) as caught:
+        job_from_text(MINIMAL.replace("type: numeric", "taxonomy: ages.csv"), "census.yaml")
+    assert caught.value.hint == "taxonomy: {kind: file, path: ages.csv}"
+
+
 def test_a_file_that_is_not_there_or_not_text(tmp_path: Path) -> None:
     with pytest.raises(JobError) as missing:
         load_job(tmp_path / "job.yaml")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tarnkappe.kernels.bucketization.anatomizing import join_groups
 from tarnkappe.kernels.engines.dealing import gathered, occurrences, runs_in_order, shuffle_block
 from tarnkappe.kernels.engines.words import add_digit, pair_words, sum_of_dealt_words, sum_of_words
-from tarnkappe.kernels.histograms import run_histogram, run_sums
+from tarnkappe.kernels.histograms import run_histogram, run_sums, squares_in_runs
 
 runs_of_codes = st.lists(st.lists(st.integers(0, 99), max_size=50), min_size=1, max_size=8)
 
@@ -44,13 +44,44 @@ def test_codes_of_long_and_short_runs_are_counted_in_order(runs):
     assert run_sums(starts, codes.astype(np.int64)).tolist() == [sum(run) for run in runs]
 
 
+@given(st.lists(st.lists(st.tuples(st.integers(0, 63), st.integers(0, 3)), max_size=50), min_size=1, max_size=8))
+def test_few_codes_are_counted_in_order_and_those_without_records_are_not_there(runs):
+    starts, codes = flat([[code for code, _ in run] for run in runs])
+    counts = np.array([n for run in runs for _, n in run], np.int64)
+    indptr, found, held = run_histogram(starts, codes, counts, 64)
+    for g, run in enumerate(runs):
+        expected: Counter[int] = Counter()
+        for code, n in run:
+            expected[code] += n
+        its = slice(indptr[g], indptr[g + 1])
+        assert [*zip(found[its].tolist(), held[its].tolist(), strict=True)] == sorted((+expected).items())
+
+
+@given(runs_of_codes)
+def test_squares_of_how_often_each_code_occurs(runs):
+    starts, cells = flat(runs)
+    codes = (np.arange(100, dtype=np.int32) // 3).astype(np.int32)
+    found = squares_in_runs(codes, cells, starts, 1, len(runs), 34)
+    assert found.tolist() == [sum(n * n for n in Counter(c // 3 for c in run).values()) for run in runs[1:]]
+
+
+def test_many_runs_change_their_order_some_at_a_time():
+    rng = np.random.default_rng(0)
+    size = rng.integers(0, 4, 1000)
+    starts, values = np.append(0, np.cumsum(size)), np.arange(size.sum(), dtype=np.int32)
+    order = rng.permutation(1000).astype(np.int32)
+    out = np.full(len(values), -1, np.int32)
+    runs_in_order(values, starts, order, out)
+    assert out.tolist() == [i for g in order for i in range(starts[g], starts[g + 1])]
+
+
 @given(runs_of_codes, st.randoms(use_true_random=False))
 def test_runs_change_their_order(runs, chance):
     starts, codes = flat(runs)
     order = [*range(len(runs))]
     chance.shuffle(order)
     out = np.empty(len(codes), np.int32)
-    runs_in_order(codes, starts, np.array(order), out)
+    runs_in_order(codes, starts, np.array(order, np.int32), out)
     assert out.tolist() == [c for g in order for c in runs[g]]
     assert occurrences(codes, 100).tolist() == np.bincount(codes, minlength=100).tolist()
     assert gathered(np.arange(100, dtype=np.int32)[::-1].copy(), codes).tolist() == [99 - c for c in codes]

@@ -281,3 +281,10 @@ def test_a_broken_tree_in_a_job_file_has_its_place():
         tree(Placed(A=["x"], B=Placed(x=None))).build(["x"], "c")
     assert caught.value.code == "E201"
     assert caught.value.where == "job.yaml:4"
+
+
+@pytest.mark.parametrize("said", ["illness.csv", {"path": "illness.csv"}])
+def test_who_names_a_file_is_told_how_files_are_declared(said):
+    with pytest.raises(JobError) as caught:
+        builder_from(said, "illness")
+    assert caught.value.hint == "illness: {kind: file, path: illness.csv}"

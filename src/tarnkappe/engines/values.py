@@ -50,7 +50,11 @@ class CellValues:
         """The values of records that have these cells."""
         place, values = self._shown[name]
         found = gathered(place, cells)
-        return (text_column(found, values) if is_text(values.dtype) else values.gather(found)).alias(name)
+        if is_text(values.dtype):
+            return text_column(found, values).alias(name)
+        if values.dtype == pl.Int64 and not values.null_count():
+            return pl.Series(name, gathered(values.to_numpy(writable=True), found))
+        return values.gather(found).alias(name)
 
 
 def _of_codes(domain: Domain, type_: pl.DataType | None, missing: Collection[str], *, numeric: bool) -> pl.Series:

@@ -16,7 +16,7 @@ ROW_GROUP = 1 << 18
 #: So many rows show that a column goes up; fewer may do so by chance.
 _SOME = 64
 
-#: Among so many rows most categories occur.
+#: Rows in which categories are looked for at a time; most of them occur among so many.
 _MANY = 1 << 16
 
 
@@ -79,10 +79,12 @@ def _rises(column: pa.ChunkedArray) -> bool:
 
 def _used(codes: pa.Array, n: int) -> NDArray[np.intp]:
     """Which codes below `n` occur, in ascending order."""
-    some = pc.unique(codes[:_MANY]).drop_null()
-    if len(some) < n:  # most columns have all of their values among some rows
-        some = pc.unique(codes).drop_null()
-    return np.sort(some.to_numpy(zero_copy_only=False).astype(np.intp))
+    occurs = np.zeros(n, np.bool_)
+    for begin in range(0, len(codes), _MANY):
+        occurs[codes[begin : begin + _MANY].drop_null().to_numpy(zero_copy_only=False)] = True
+        if occurs.all():  # most columns have all of their values among some rows
+            break
+    return np.flatnonzero(occurs)
 
 
 def _only_used(column: pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:

@@ -24,7 +24,7 @@ from tarnkappe.params import Declared, bind, param, parameters, place
 from tarnkappe.schema import KINDS, MISSING_RULES, ROLES, Column
 from tarnkappe.solution_frames import WHICH
 from tarnkappe.taxonomy import TaxonomyBuilder, builder_from
-from tarnkappe.taxonomy.builders import File
+from tarnkappe.taxonomy.builders import File, file_meant
 
 
 def like_reading(name: str) -> Any:
@@ -293,11 +293,13 @@ def _taxonomy(
         return known[given]
     if given == "suppress":
         return builder_from({"kind": "suppress"}, "suppress", where)
+    meant = file_meant(given)
+    declared = f"Declared taxonomies: {', '.join(known) or 'none'}; 'suppress' is always there."
     raise JobError(
         "E105",
         f"column '{column}' refers to taxonomy '{given}', which is not declared{did_you_mean(str(given), known)}",
         where=where,
-        hint=f"Declared taxonomies: {', '.join(known) or 'none'}; 'suppress' is always there.",
+        hint=declared if meant is None else f"taxonomy: {meant}",
     )
 
 

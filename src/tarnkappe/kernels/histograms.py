@@ -10,7 +10,13 @@ from numpy.typing import NDArray
 from tarnkappe.arrays import Codes, Counts
 from tarnkappe.kernels import helper, kernel
 
-_FEW_CODES = 32
+#: So many codes have a bit each in a word, which tells in ascending order which of them occur.
+_FEW_CODES = 64
+
+#: Where the only bit of a word is: a product with this number has another six first bits for each place.
+_PLACES = np.uint64(0x03F79D71B4CB0A89)
+_PLACE_OF = np.zeros(64, np.int32)
+_PLACE_OF[[(0x03F79D71B4CB0A89 << bit & (1 << 64) - 1) >> 58 for bit in range(64)]] = np.arange(64)
 
 
 def group_order(group: Codes, n_groups: int) -> tuple[Counts, Codes]:
@@ -59,32 +65,60 @@ def _sort_run(codes: Codes, begin: Any, end: Any) -> None:
         gap //= 3
 
 
+@helper
+def _list_bits(occurs: Any, codes: Codes, at: Any) -> Any:
+    """Write down the places of the bits of a word from a place on, in ascending order; where they end."""
+    while occurs != np.uint64(0):
+        lowest = occurs & (~occurs + np.uint64(1))
+        codes[at] = _PLACE_OF[(lowest * _PLACES) >> np.uint64(58)]
+        at += 1
+        occurs ^= lowest
+    return at
+
+
 @kernel
 def _count_codes(
     starts: Counts, codes: Codes, counts: Counts, seen: Counts, indptr: Counts, out_codes: Codes, out_counts: Counts
 ) -> None:
     """What `run_histogram` returns, with room left over."""
-    few = seen.size <= _FEW_CODES  # then walking over all of them is faster than sorting
+    few = seen.size <= _FEW_CODES  # then no sorting is needed
     at = np.int64(0)
     for g in range(starts.size - 1):
         begin = at
-        for i in range(starts[g], starts[g + 1]):
-            c = codes[i]
-            if seen[c] == 0 and not few:
-                out_codes[at] = c
-                at += 1
-            seen[c] += counts[i]
         if few:
-            for c in range(seen.size):
-                if seen[c] > 0:
+            occurs = np.uint64(0)
+            for i in range(starts[g], starts[g + 1]):
+                occurs |= np.uint64(counts[i] > 0) << np.uint64(codes[i])
+                seen[codes[i]] += counts[i]
+            at = _list_bits(occurs, out_codes, at)
+        else:
+            for i in range(starts[g], starts[g + 1]):
+                c = codes[i]
+                if seen[c] == 0:
                     out_codes[at] = c
                     at += 1
-        else:
+                seen[c] += counts[i]
             _sort_run(out_codes, begin, at)
         for k in range(begin, at):
             out_counts[k] = seen[out_codes[k]]
             seen[out_codes[k]] = 0
         indptr[g + 1] = at
+
+
+@kernel
+def squares_in_runs(codes: Codes, cell: Codes, starts: Counts, first: int, after: int, n_codes: int) -> Counts:
+    """Per group of a run, the sum of squares of how often each code occurs; record ``i`` has that of its cell."""
+    out = np.zeros(after - first, np.int64)
+    seen, seen_in = np.zeros(n_codes, np.int64), np.full(n_codes, -1, np.int64)
+    for g in range(first, after):
+        for i in range(starts[g], starts[g + 1]):
+            c = codes[cell[i]]
+            if seen_in[c] != g:
+                seen_in[c] = g
+                seen[c] = 0
+            out[g - first] += 2 * seen[c] + 1  # what its square grows by
+            seen[c] += 1
+    return out
 
 
 def pooled_histogram(
@@ -120,18 +154,18 @@ def _pool_codes(
                 out_counts[at] = counts[i]
                 at += 1
         else:
+            occurs = np.uint64(0)
             for k in range(starts[g], starts[g + 1]):
                 for i in range(indptr[order[k]], indptr[order[k] + 1]):
                     c = codes[i]
-                    if seen[c] == 0 and not few:
+                    if few:
+                        occurs |= np.uint64(counts[i] > 0) << np.uint64(c)
+                    elif seen[c] == 0:
                         out_codes[at] = c
                         at += 1
                     seen[c] += counts[i]
             if few:
-                for c in range(seen.size):
-                    if seen[c] > 0:
-                        out_codes[at] = c
-                        at += 1
+                at = _list_bits(occurs, out_codes, at)
             else:
                 _sort_run(out_codes, begin, at)
             for k in range(begin, at):

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from tarnkappe.kernels.engines.dealing import gathered
+from tarnkappe.kernels.histograms import squares_in_runs
 from tarnkappe.metrics.base import Metric
 from tarnkappe.plan import AnyPlan, DealtPlan
 from tarnkappe.publish.buckets import Buckets
-from tarnkappe.publish.numbered import counted_in_runs
 from tarnkappe.threads import map_threads
 from tarnkappe.wording import count
 
@@ -41,12 +40,9 @@ class ReconstructionError(Metric):
         combination, cells = plan.combinations([d.name for d in plan.tally.sensitive_domains if not d.aside])
 
         def lost(run: tuple[int, int]) -> float:
-            first, after = run
-            starts = deal.starts[first : after + 1] - deal.starts[first]
-            values = gathered(combination, deal.cell[deal.starts[first] : deal.starts[after]])
-            indptr, _, records = counted_in_runs(starts, values, len(cells))
-            size = deal.size[first:after].repeat(indptr[1:] - indptr[:-1])
-            return len(values) - float((records * records / size).sum())
+            size = deal.size[slice(*run)]
+            squares = squares_in_runs(combination, deal.cell, deal.starts, *run, len(cells))
+            return int(size.sum()) - float((squares / size).sum())
 
         return sum(map_threads(lost, deal.chunks()))
 

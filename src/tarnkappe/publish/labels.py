@@ -58,9 +58,11 @@ def text_column(code: Codes, texts: Sequence[str] | pl.Series) -> pl.Series:
     if len(texts) > _ENUM_LIMIT:
         text = pl.Series([*texts, None], dtype=pl.String)
         return text.gather(np.where(code < 0, len(texts), code))
-    physical = pl.Series(code)
     if (code < 0).any():
+        physical = pl.Series(code)
         physical = pl.select(pl.when(physical >= 0).then(physical)).to_series()
+    else:  # Polars keeps codes without a sign, and has less to do if they come so
+        physical = pl.Series(code.view(f"u{code.itemsize}"))
     return physical.cat.to(pl.Enum(texts))
 
 

@@ -296,12 +296,12 @@ def builder_from(raw: Any, name: str, where: str | None = None, *, folder: str |
     """
     what = f"taxonomy '{name}'"
     if not isinstance(raw, Mapping):
-        raise JobError(
-            "E110", f"{what} must be a mapping of keys to values", where=where, hint=f"{name}: {{kind: suppress}}"
-        )
+        hint = f"{name}: {file_meant(raw) or '{kind: suppress}'}"
+        raise JobError("E110", f"{what} must be a mapping of keys to values", where=where, hint=hint)
     where = place(raw) or where
     if "kind" not in raw:
-        raise JobError("E103", f"{what} needs 'kind'", where=where, hint=f"{name}: {{kind: suppress}}")
+        hint = f"{name}: {file_meant(raw.get('path')) or '{kind: suppress}'}"
+        raise JobError("E103", f"{what} needs 'kind'", where=where, hint=hint)
     kind_where = place(raw, "kind") or where
     cls = lookup("tarnkappe.taxonomy", TaxonomyBuilder, str(raw["kind"]), "kind of taxonomy", kind_where)  # type: ignore[type-abstract]
     with naming(where):
@@ -309,3 +309,12 @@ def builder_from(raw: Any, name: str, where: str | None = None, *, folder: str |
     if isinstance(builder, File) and folder is not None:
         builder = dataclasses.replace(builder, path=str(Path(folder) / builder.path))
     return builder
+
+
+def file_meant(said: object) -> str | None:
+    """How a job declares a taxonomy of a file, if what it says looks like one.
+
+    >>> file_meant("illness.csv")
+    '{kind: file, path: illness.csv}'
+    """
+    return f"{{kind: file, path: {said}}}" if isinstance(said, str) and Path(said).suffix else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,8 +58,8 @@ class KEPermutation(Bucketization):
     summary: ClassVar = "Exact quasi-identifiers beside a sensitive number that is shuffled within narrow groups."
     publishes: ClassVar = Permuted
 
-    minimise: Literal["sum", "max"] = param(
-        "sum", doc="Which is made small: the sum of the groups' ranges, or the widest."
+    minimise: str = param(
+        "sum", doc="Which is made small: the sum of the groups' ranges, or the widest.", choices=("sum", "max")
     )
 
     def deal(self, tally: Tally, goal: Goal, *, rng: np.random.Generator) -> Deal:

@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 from tarnkappe.arrays import Codes, Counts
 from tarnkappe.kernels import kernel
 
+#: Runs that are fetched at a time.
+_AT_ONCE = 64
+
 
 @kernel
 def shuffle_within(values: Codes, starts: Counts, draws: NDArray[np.float64]) -> None:
@@ -33,13 +36,29 @@ def deal(cell: Codes, next_place: Counts, places: Codes) -> Codes:
 
 
 @kernel
-def runs_in_order(values: Codes, starts: Counts, order: Counts, out: Codes) -> None:
-    """Put the runs ``values[starts[i]:starts[i+1]]`` of these places, one after the other, into `out`."""
+def runs_in_order(values: Codes, starts: Counts, order: Codes, out: Codes) -> None:
+    """Put the runs ``values[starts[i]:starts[i+1]]`` of these places, one after the other, into `out`.
+
+    Runs lie far apart in memory. So where some of them begin and end is looked up before they are copied, and their
+    values are fetched before they are needed: many at a time take hardly longer than one.
+    """
     at = 0
-    for run in order:
-        for i in range(starts[run], starts[run + 1]):
-            out[at] = values[i]
-            at += 1
+    begin, end = np.empty(_AT_ONCE, np.int64), np.empty(_AT_ONCE, np.int64)
+    for first in range(0, order.size, _AT_ONCE):
+        n = min(_AT_ONCE, order.size - first)
+        for k in range(n):
+            begin[k] = starts[order[first + k]]
+            end[k] = starts[order[first + k] + 1]
+        fetched = np.int32(0)
+        for k in range(n):
+            if begin[k] < end[k]:
+                fetched |= values[begin[k]] | values[end[k] - 1]
+        if at < out.size:
+            out[at] = fetched  # overwritten below; what is not used would not be fetched
+        for k in range(n):
+            for i in range(begin[k], end[k]):
+                out[at] = values[i]
+                at += 1
 
 
 @kernel
