@@ -6,19 +6,22 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Generic, Self, TypeVar, cast
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from tarnkappe.io.lines import Lines
 from tarnkappe.kernels.engines.dealing import shuffle_within
 
 #: Records that are put in order together.
 BUCKET = 1 << 22
 
+R = TypeVar("R", pl.DataFrame, Lines)
 
-class Shuffle:
+
+class Shuffle(Generic[R]):
     """Every record is thrown into a bucket at random, and every bucket is shuffled: all orders are equally likely.
 
     Buckets are kept on disk if the records would take more than `limit` bytes.
@@ -28,7 +31,7 @@ class Shuffle:
         """Prepare for about that many records."""
         self._rng = rng
         self._limit = limit
-        self._buckets: list[list[pl.DataFrame]] = [[] for _ in range(max(-(-n_records // BUCKET), 1))]
+        self._buckets: list[list[R]] = [[] for _ in range(max(-(-n_records // BUCKET), 1))]
         self._held = 0
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._files = 0
@@ -42,7 +45,7 @@ class Shuffle:
         if self._folder is not None:
             self._folder.cleanup()
 
-    def add(self, records: pl.DataFrame) -> None:
+    def add(self, records: R) -> None:
         """Throw records into the buckets."""
         if len(self._buckets) == 1:
             self._buckets[0].append(records)
@@ -56,14 +59,13 @@ class Shuffle:
         if self._limit is not None and self._held > self._limit:
             self._spill()
 
-    def batches(self) -> Iterator[pl.DataFrame]:
+    def batches(self) -> Iterator[R]:
         """The records in random order."""
         for i, held in enumerate(self._buckets):
-            parts = [*(pl.read_ipc(path) for path in self._spilled(i)), *held]
+            parts = [*self._spilled(i), *held]
             held.clear()
             if parts:
-                # `concat` leaves a single part as it is, and to pick from many chunks takes ten times as long.
-                records = pl.concat(parts).rechunk()
+                records = _joined(parts)
                 del parts
                 yield records[self._order(records.height)]
 
@@ -79,12 +81,31 @@ class Shuffle:
             self._folder = tempfile.TemporaryDirectory(prefix="tarnkappe-shuffle-")
         for i, held in enumerate(self._buckets):
             if held:
-                pl.concat(held).write_ipc(Path(self._folder.name) / f"{i}-{self._files}.arrow")
+                _put(_joined(held), Path(self._folder.name) / f"{i}-{self._files}")
                 held.clear()
         self._files += 1
         self._held = 0
 
-    def _spilled(self, bucket: int) -> list[Path]:
+    def _spilled(self, bucket: int) -> list[R]:
         if self._folder is None:
             return []
-        return sorted(Path(self._folder.name).glob(f"{bucket}-*.arrow"), key=lambda p: int(p.stem.split("-")[1]))
+        paths = sorted(Path(self._folder.name).glob(f"{bucket}-*"), key=lambda p: int(p.name.split("-")[1].split(".")[0]))
+        return [cast(R, Lines.read(path) if path.suffix == _LINES else pl.read_ipc(path)) for path in paths]
+
+
+#: What a file is called that holds lines, and not a frame.
+_LINES = ".lines"
+
+
+def _joined(parts: list[R]) -> R:
+    """All parts as one; to pick from many chunks takes ten times as long, and `concat` leaves a single part as it is."""
+    if isinstance(parts[0], Lines):
+        return cast(R, Lines.joined(cast(list[Lines], parts)))
+    return pl.concat(parts).rechunk()
+
+
+def _put(records: pl.DataFrame | Lines, path: Path) -> None:
+    if isinstance(records, Lines):
+        records.write(path.with_suffix(_LINES))
+    else:
+        records.write_ipc(path.with_suffix(".arrow"))

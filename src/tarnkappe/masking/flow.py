@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import partial
 from math import nan
 from pathlib import Path
 from typing import Any, Self
@@ -19,7 +18,7 @@ from tarnkappe.codebook import Entry
 from tarnkappe.columns import ColumnSummary, with_masks
 from tarnkappe.companions import file_name
 from tarnkappe.criteria.base import Card, Verdict
-from tarnkappe.engines.shuffle import Shuffle
+from tarnkappe.engines.shuffle import R, Shuffle
 from tarnkappe.errors import DataError, VerificationError
 from tarnkappe.guards import refuse_identifiers, refuse_unmasked
 from tarnkappe.io import CsvDialect, Source, Staging, TableWriter, like, open_source
@@ -38,7 +37,7 @@ from tarnkappe.params import SEED_BITS
 from tarnkappe.phases import Phases, Progress
 from tarnkappe.publish.sheets import MAIN
 from tarnkappe.schema import Column, Role
-from tarnkappe.threads import Aside, Pending, in_background
+from tarnkappe.threads import Pending, ahead, in_background
 from tarnkappe.verification import unreadable
 from tarnkappe.wording import figure
 
@@ -173,8 +172,8 @@ class _Draft(BundleDraft[MaskedRelease]):
     def _chance(self, purpose: int) -> np.random.Generator:
         return np.random.Generator(np.random.Philox(np.random.SeedSequence(self.seed, spawn_key=(purpose,))))
 
-    def batches(self) -> Iterable[pl.DataFrame]:
-        """The masked records in random order; each is entered into the sum that written ones must have."""
+    def batches(self) -> Iterator[pl.DataFrame]:
+        """The masked records in their order; each is entered into the sum that written ones must have."""
         view = self.masked.view
         types = view.types(self.names)
         shown = [view.shown(name, t).alias(name) for name, t in types.items()]
@@ -182,11 +181,16 @@ class _Draft(BundleDraft[MaskedRelease]):
         held = self._held
         self.entered.clear()
         self.passed.clear()
-        with Shuffle(view.n_rows, self._chance(_ORDER), _WAITING) as shuffle:
-            for batch in view.batches(self.names, {}, shown):
-                self.entered.append(int(batch.select(word.sum()).item()))
-                self.passed.append(batch.select(held))
-                shuffle.add(batch)
+        for batch in view.batches(self.names, {}, shown):
+            self.entered.append(int(batch.select(word.sum()).item()))
+            self.passed.append(batch.select(held))
+            yield batch
+
+    def shuffled(self, shaped: Callable[[pl.DataFrame], R]) -> Iterator[R]:
+        """The masked records in random order, in the shape in which they are to be written."""
+        with Shuffle[R](self.masked.view.n_rows, self._chance(_ORDER), _WAITING) as shuffle:
+            for batch in self.batches():
+                shuffle.add(shaped(batch))
             yield from shuffle.batches()
 
     @property
@@ -214,7 +218,7 @@ class _Draft(BundleDraft[MaskedRelease]):
 
     def tables(self) -> dict[str, pl.DataFrame]:
         """The masked records as one table."""
-        return {MAIN: pl.concat(self.batches())}
+        return {MAIN: pl.concat(self.shuffled(lambda batch: batch))}
 
     def check(self, tables: Mapping[str, pl.DataFrame]) -> Found:
         """Compare a table in memory with the original."""
@@ -365,9 +369,9 @@ def _publish_to(stage: Staging, draft: _Draft, target: Path, clock: Phases) -> M
     place, missing = draft.place(MAIN), draft.job.data.missing or ("",)
     path = stage.path(f"{PUBLIC}/{place.file}")
     empty_cell = "" if "" in missing else missing[0]
-    with TableWriter(path, place.format, place.dialect, empty_cell) as writer, Aside() as aside:
-        for batch in draft.batches():
-            aside(partial(writer.write, batch))  # while the next one is made ready
+    with TableWriter(path, place.format, place.dialect, empty_cell) as writer:
+        for records in ahead(draft.shuffled(writer.as_written)):
+            writer.write(records)
     place = replace(place, dialect=place.dialect.released())
     clock.begin("verify")
     shown = f"{str(target).rstrip('/')}/{PUBLIC}/{place.file}"

@@ -148,7 +148,7 @@ def token(key: bytes, texts: pl.Series) -> pl.Series:
     """
     from tarnkappe.kernels.masks.spelling import write_tokens
 
-    words = keyed_words(key, texts)
+    words = keyed_words(key, texts, _LENGTH // 4)
     signs = np.empty((len(words), _LENGTH), np.uint8)
     write_tokens(words, _LETTERS, signs)
     ends = np.arange(1, len(words) + 1, dtype=np.int64) * _LENGTH
