@@ -89,7 +89,9 @@ class Shuffle(Generic[R]):
     def _spilled(self, bucket: int) -> list[R]:
         if self._folder is None:
             return []
-        paths = sorted(Path(self._folder.name).glob(f"{bucket}-*"), key=lambda p: int(p.name.split("-")[1].split(".")[0]))
+        paths = sorted(
+            Path(self._folder.name).glob(f"{bucket}-*"), key=lambda p: int(p.name.split("-")[1].split(".")[0])
+        )
         return [cast(R, Lines.read(path) if path.suffix == _LINES else pl.read_ipc(path)) for path in paths]
 
 
@@ -98,10 +100,10 @@ _LINES = ".lines"
 
 
 def _joined(parts: list[R]) -> R:
-    """All parts as one; to pick from many chunks takes ten times as long, and `concat` leaves a single part as it is."""
+    """All parts as one piece: to pick from many chunks takes ten times as long."""
     if isinstance(parts[0], Lines):
         return cast(R, Lines.joined(cast(list[Lines], parts)))
-    return pl.concat(parts).rechunk()
+    return pl.concat(parts).rechunk()  # `concat` leaves a single part as it is
 
 
 def _put(records: pl.DataFrame | Lines, path: Path) -> None:

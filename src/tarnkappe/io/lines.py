@@ -15,11 +15,11 @@ from tarnkappe.threads import share_out
 
 @dataclass(frozen=True, eq=False)
 class Lines:
-    """Records one after another, and how many bytes each has, its line feed among them.
+    r"""Records one after another, and how many bytes each has, its line feed among them.
 
-    >>> lines = Lines.of(b"a,1\\nb,22\\nc,3\\n", 3)
+    >>> lines = Lines.of(b"a,1\nb,22\nc,3\n", 3)
     >>> lines[np.array([2, 1], np.int32)].text.tobytes()
-    b'c,3\\nb,22\\n'
+    b'c,3\nb,22\n'
     """
 
     text: Bytes

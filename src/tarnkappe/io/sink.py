@@ -75,7 +75,7 @@ class TableWriter:
         if self._format != "csv":
             return batch
         if self._columns is None:
-            self.write(batch.clear())  # the header
+            self.write(batch.clear())  # which is the header
         out = BytesIO()
         self._write_csv(batch, header=False, file=out)
         return Lines.of(out.getbuffer(), batch.height, self.dialect.quote or '"')

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import polars as pl
 
 from tarnkappe.io import Source
+from tarnkappe.io.cells import BATCH
 from tarnkappe.io.views import SourceView
 from tarnkappe.masks.base import Fitted
 
 #: Names that no column has: a name that is blank is refused in tables.
-_ROW, _MADE = " ", "  "
+_ROW, _MADE, _WORDS = " ", "  ", "\t"
 
 
 class MaskedSource(SourceView):
@@ -45,14 +46,34 @@ class MaskedSource(SourceView):
         """Where a row stands in the original."""
         return self.original.line_of(row)
 
+    def batches_with_words(
+        self, columns: Sequence[str], select: Sequence[pl.Expr], watched: Sequence[str]
+    ) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
+        """What `select` makes of the columns, in their order, and beside it a word for every original value.
+
+        The words are those of the columns that are `watched`; see `Source.row_words`.
+        """
+        names = [f"{_WORDS}{j}" for j in range(len(watched))]
+        word = [self.original.row_words([name]).alias(a) for a, name in zip(names, watched, strict=True)]
+        frame = self._made(self._known(columns), watched, word).select(*select, *names)
+        try:
+            for batch in frame.collect_batches(chunk_size=BATCH, engine="streaming"):
+                yield batch.drop(names), batch.select(pl.col(a).alias(n) for a, n in zip(names, watched, strict=True))
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
+            raise self.unreadable() from None  # their own words may quote values
+
     def _scan(self, columns: list[str]) -> pl.LazyFrame:
+        return self._made(columns)
+
+    def _made(self, columns: list[str], also: Sequence[str] = (), beside: Sequence[pl.Expr] = ()) -> pl.LazyFrame:
+        """The columns, changed; and `beside` them what comes of columns of the original that are read `also`."""
         makers = list(dict.fromkeys(self._makers[name] for name in columns if name in self._makers))
         if not makers:
-            return self.original._scan(columns)
+            return self.original._scan([*dict.fromkeys([*columns, *also])]).select(*map(pl.col, columns), *beside)
         plain = [name for name in columns if name not in self._makers]
         needs = list(dict.fromkeys(name for one in makers for name in one.needs))
         types = self.original.types(needs)
-        frame = self.original._scan([*dict.fromkeys([*(plain or columns[:1]), *needs])]).with_row_index(_ROW)
+        frame = self.original._scan([*dict.fromkeys([*(plain or columns[:1]), *needs, *also])]).with_row_index(_ROW)
         shown = [self.original.shown(name, t).alias(f"n{j}") for j, (name, t) in enumerate(types.items())]
         made_types = {name: one.types[name] for one in makers for name in one.types}
 
@@ -65,6 +86,7 @@ class MaskedSource(SourceView):
 
         made = pl.struct(_ROW, *shown).map_batches(make, return_dtype=pl.Struct(made_types), is_elementwise=True)
         frame = frame.with_columns(made.alias(_MADE))
-        return frame.select(
+        out = [
             pl.col(_MADE).struct.field(name).alias(name) if name in self._makers else pl.col(name) for name in columns
-        )
+        ]
+        return frame.select(*out, *beside)
