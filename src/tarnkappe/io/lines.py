@@ -1,42 +1,52 @@
-"""Records as the lines of a CSV file: to pick some in any order copies each once, and not column by column."""
+"""Records as the lines of a CSV file, which are put in any order without being copied."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tarnkappe.arrays import Bytes
+from tarnkappe.arrays import Bytes, Counts
 from tarnkappe.threads import share_out
+
+#: Lines that are copied together: a piece of them stays near the processor until it is written.
+_PIECE = 1 << 15
 
 
 @dataclass(frozen=True, eq=False)
 class Lines:
-    r"""Records one after another, and how many bytes each has, its line feed among them.
+    r"""Where records are in memory, and how many bytes each has, its line feed among them.
 
     >>> lines = Lines.of(b"a,1\nb,22\nc,3\n", 3)
-    >>> lines[np.array([2, 1], np.int32)].text.tobytes()
+    >>> lines[np.array([2, 1])].text.tobytes()
     b'c,3\nb,22\n'
     """
 
-    text: Bytes
+    begins: Counts
     sizes: NDArray[np.uint32]
+    #: What the memory belongs to.
+    owners: tuple[Bytes, ...]
 
     @classmethod
     def of(cls, text: bytes | memoryview, n: int, quote: str = '"') -> Lines:
         """The `n` records of a text in which a line feed may stand in quotes."""
-        signs = np.frombuffer(text, np.uint8)
-        ends = np.flatnonzero(signs == ord("\n")) + 1
-        if len(ends) != n:
-            from tarnkappe.kernels.io.lines import record_ends
+        from tarnkappe.kernels.io.lines import line_sizes, record_sizes
 
-            found = record_ends(signs, ord(quote), ends)
-            assert found == n
-            ends = ends[:n]
-        return cls(signs, np.diff(ends, prepend=0).astype(np.uint32))
+        signs, sizes = np.frombuffer(text, np.uint8), np.empty(n, np.uint32)
+        if sys.byteorder != "little" or not line_sizes(signs, sizes):
+            record_sizes(signs, ord(quote), sizes)
+        return cls.cut(signs, sizes)
+
+    @classmethod
+    def cut(cls, text: Bytes, sizes: NDArray[np.uint32]) -> Lines:
+        """Records of known sizes that stand one after another."""
+        return cls(text.ctypes.data + _places(sizes)[:-1], sizes, (text,))
 
     @property
     def height(self) -> int:
@@ -45,33 +55,36 @@ class Lines:
 
     def estimated_size(self) -> int:
         """Bytes in memory."""
-        return self.text.nbytes + self.sizes.nbytes
+        return int(self.sizes.sum(dtype=np.int64)) + self.begins.nbytes + self.sizes.nbytes
 
     def __getitem__(self, rows: slice | NDArray[np.integer]) -> Lines:
         """A piece of them, or those of these places in this order."""
-        from tarnkappe.kernels.io.lines import pick_lines
-
-        begins = _begins(self.sizes)
-        if isinstance(rows, slice):
-            first, after, _ = rows.indices(self.height)
-            return Lines(self.text[begins[first] : begins[after]], self.sizes[first:after])
-        order = rows.astype(np.int32, copy=False)
-        sizes = self.sizes[order]
-        places = _begins(sizes)
-        out = np.empty(int(places[-1]), np.uint8)
-
-        def task(first: int, after: int) -> None:
-            pick_lines(self.text, begins, order, first, after, out, places)
-
-        share_out(task, places)
-        return Lines(out, sizes)
+        return Lines(self.begins[rows], self.sizes[rows], self.owners)
 
     @classmethod
     def joined(cls, parts: Sequence[Lines]) -> Lines:
         """The records of several, one after another."""
-        if len(parts) == 1:
-            return parts[0]
-        return cls(np.concatenate([p.text for p in parts]), np.concatenate([p.sizes for p in parts]))
+        owners = {id(owner): owner for part in parts for owner in part.owners}
+        begins = np.concatenate([part.begins for part in parts])
+        return cls(begins, np.concatenate([part.sizes for part in parts]), tuple(owners.values()))
+
+    def texts(self) -> Iterator[Bytes]:
+        """The records one after another, in pieces of some lines, each of which is gone when the next one comes."""
+        from tarnkappe.kernels.io.lines import pick_lines
+
+        places = _places(self.sizes)
+        bounds = [*range(0, self.height, _PIECE), self.height]
+        out = np.empty(max((places[b] - places[a] for a, b in pairwise(bounds)), default=0), np.uint8)
+        for a, b in pairwise(bounds):
+            here = places[a : b + 1] - places[a]
+            begins, sizes = self.begins[a:b], self.sizes[a:b]
+            share_out(partial(pick_lines, begins, sizes, here, out), here)
+            yield out[: here[-1]]
+
+    @property
+    def text(self) -> Bytes:
+        """The same as one piece."""
+        return np.concatenate([np.zeros(0, np.uint8), *(piece.copy() for piece in self.texts())])
 
     def write(self, path: Path) -> None:
         """Put them aside in a file."""
@@ -84,11 +97,11 @@ class Lines:
         """Take them from there."""
         with path.open("rb") as file:
             sizes = np.load(file)
-            return cls(np.load(file), sizes)
+            return cls.cut(np.load(file), sizes)
 
 
-def _begins(sizes: NDArray[np.uint32]) -> NDArray[np.int64]:
-    """Where each record begins, and the last one ends."""
+def _places(sizes: NDArray[np.uint32]) -> Counts:
+    """Where each record begins if they stand one after another, and where the last one ends."""
     out = np.zeros(len(sizes) + 1, np.int64)
     np.cumsum(sizes, out=out[1:])
     return out

@@ -84,7 +84,8 @@ class TableWriter:
         """Append the rows of a batch."""
         if isinstance(batch, Lines):
             try:
-                self._file.write(batch.text)
+                for text in batch.texts():
+                    self._file.write(text)
             except OSError as err:
                 raise translate_os_error(err, self._path) from err
             return

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import numpy as np
 import polars as pl
 
 from tarnkappe.io import Source
-from tarnkappe.io.cells import BATCH
 from tarnkappe.io.views import SourceView
 from tarnkappe.masks.base import Fitted
 
 #: Names that no column has: a name that is blank is refused in tables.
-_ROW, _MADE, _WORDS = " ", "  ", "\t"
+_ROW, _MADE, _WORDS, _NEED = " ", "  ", "\t", "\n"
 
 
 class MaskedSource(SourceView):
@@ -46,6 +46,17 @@ class MaskedSource(SourceView):
         """Where a row stands in the original."""
         return self.original.line_of(row)
 
+    def sample(self, columns: Sequence[str], n: int) -> pl.DataFrame:
+        """The first `n` rows of these columns; missing markers are null."""
+        asked = self._known(columns)
+        makers = self._makers_of(asked)
+        needs = [name for one in makers for name in one.needs]
+        plain = [name for name in asked if name not in self._makers]
+        given = self.original.sample([*dict.fromkeys([*(plain or asked[:1]), *needs])], n)
+        rows = np.arange(given.height)
+        made = [self.cleaned(series) for one in makers for series in one.at(rows, given.select(one.needs))]
+        return pl.DataFrame([*(given[name] for name in plain), *made]).select(asked)
+
     def batches_with_words(
         self, columns: Sequence[str], select: Sequence[pl.Expr], watched: Sequence[str]
     ) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
@@ -53,27 +64,35 @@ class MaskedSource(SourceView):
 
         The words are those of the columns that are `watched`; see `Source.row_words`.
         """
+        asked = self._known(columns)
+        makers = self._makers_of(asked)
+        needs = list(dict.fromkeys(name for one in makers for name in one.needs))
+        plain = [name for name in asked if name not in self._makers]
+        read = [*dict.fromkeys([*(plain or asked[:1]), *needs, *watched])]
         names = [f"{_WORDS}{j}" for j in range(len(watched))]
         word = [self.original.row_words([name]).alias(a) for a, name in zip(names, watched, strict=True)]
-        frame = self._made(self._known(columns), watched, word).select(*select, *names)
-        try:
-            for batch in frame.collect_batches(chunk_size=BATCH, engine="streaming"):
-                yield batch.drop(names), batch.select(pl.col(a).alias(n) for a, n in zip(names, watched, strict=True))
-        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
-            raise self.unreadable() from None  # their own words may quote values
+        given = [self.original.shown(name, t).alias(f"{_NEED}{name}") for name, t in self.original.types(needs).items()]
+        at = 0
+        # Not by `_scan`, which has Polars ask Python for a few rows at a time.
+        for batch in self.original.batches(read, {}, [*map(pl.col, plain or asked[:1]), *given, *word]):
+            inputs = batch.select(pl.col(f"{_NEED}{name}").alias(name) for name in needs)
+            rows = np.arange(at, at + batch.height)
+            made = [series for one in makers for series in one.at(rows, inputs.select(one.needs))]
+            seen = batch.select(pl.col(a).alias(name) for a, name in zip(names, watched, strict=True))
+            yield pl.DataFrame([*(batch[name] for name in plain), *made]).select(select), seen
+            at += batch.height
+
+    def _makers_of(self, columns: Sequence[str]) -> list[Fitted]:
+        return list(dict.fromkeys(self._makers[name] for name in columns if name in self._makers))
 
     def _scan(self, columns: list[str]) -> pl.LazyFrame:
-        return self._made(columns)
-
-    def _made(self, columns: list[str], also: Sequence[str] = (), beside: Sequence[pl.Expr] = ()) -> pl.LazyFrame:
-        """The columns, changed; and `beside` them what comes of columns of the original that are read `also`."""
-        makers = list(dict.fromkeys(self._makers[name] for name in columns if name in self._makers))
+        makers = self._makers_of(columns)
         if not makers:
-            return self.original._scan([*dict.fromkeys([*columns, *also])]).select(*map(pl.col, columns), *beside)
+            return self.original._scan(columns)
         plain = [name for name in columns if name not in self._makers]
         needs = list(dict.fromkeys(name for one in makers for name in one.needs))
         types = self.original.types(needs)
-        frame = self.original._scan([*dict.fromkeys([*(plain or columns[:1]), *needs, *also])]).with_row_index(_ROW)
+        frame = self.original._scan([*dict.fromkeys([*(plain or columns[:1]), *needs])]).with_row_index(_ROW)
         shown = [self.original.shown(name, t).alias(f"n{j}") for j, (name, t) in enumerate(types.items())]
         made_types = {name: one.types[name] for one in makers for name in one.types}
 
@@ -89,4 +108,4 @@ class MaskedSource(SourceView):
         out = [
             pl.col(_MADE).struct.field(name).alias(name) if name in self._makers else pl.col(name) for name in columns
         ]
-        return frame.select(*out, *beside)
+        return frame.select(out)
