@@ -326,3 +326,20 @@ def test_a_mask_that_does_nothing_is_no_reason_to_publish_a_key(mask: Mask, grou
     )
     with pytest.raises(TarnkappeError, match="E604"):
         run(frame)
+
+
+def test_line_feeds_in_texts_and_tables_with_nothing_but_masks(tmp_path: Path):
+    note = ['one\n"two", three', "plain", None, ""] * 50
+    frame = pl.DataFrame({"note": note, "income": [float(i) + 0.5 for i in range(200)]})
+    kept = [tk.Column("note", "keep", because=WHY)]
+    for columns, names in ((kept, ["note", "income"]), ([tk.Column("note", "drop")], ["income"])):
+        data = tmp_path / "data.csv"
+        frame.write_csv(data)
+        folder = tmp_path / "out"
+        tk.mask(data, tk.Rounding("income", base=1), columns=columns, folder=folder, seed=1, overwrite=True)
+        written = pl.read_csv(folder / "public" / "data.csv")
+        assert written.columns == names
+        assert sorted(written["income"]) == sorted(round(x + 0.1) for x in frame["income"])
+        if "note" in names:
+            expected = frame["note"].fill_null("").sort()
+            assert written["note"].fill_null("").sort().to_list() == expected.to_list()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Generic, Self, TypeVar, cast
@@ -93,6 +93,18 @@ class Shuffle(Generic[R]):
             Path(self._folder.name).glob(f"{bucket}-*"), key=lambda p: int(p.name.split("-")[1].split(".")[0])
         )
         return [cast(R, Lines.read(path) if path.suffix == _LINES else pl.read_ipc(path)) for path in paths]
+
+
+def gathered(parts: Iterable[R], n: int) -> Iterator[R]:
+    """Records in parts of about `n`, from smaller ones: where they go is drawn for so many at once."""
+    waiting: list[R] = []
+    for part in parts:
+        waiting.append(part)
+        if sum(one.height for one in waiting) >= n:
+            yield _joined(waiting)
+            waiting = []
+    if waiting:
+        yield _joined(waiting)
 
 
 #: What a file is called that holds lines, and not a frame.

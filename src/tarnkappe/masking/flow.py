@@ -18,11 +18,12 @@ from tarnkappe.codebook import Entry
 from tarnkappe.columns import ColumnSummary, with_masks
 from tarnkappe.companions import file_name
 from tarnkappe.criteria.base import Card, Verdict
-from tarnkappe.engines.shuffle import R, Shuffle
+from tarnkappe.engines.shuffle import R, Shuffle, gathered
 from tarnkappe.errors import DataError, VerificationError
 from tarnkappe.guards import refuse_identifiers, refuse_unmasked
 from tarnkappe.io import CsvDialect, Source, Staging, TableWriter, like, open_source
 from tarnkappe.io.base import repeats_of
+from tarnkappe.io.cells import BATCH
 from tarnkappe.io.folders import PUBLIC
 from tarnkappe.io.kept import MODULUS, restored, words
 from tarnkappe.job.given import data_and_folder, number_of
@@ -193,8 +194,8 @@ class _Draft(BundleDraft[MaskedRelease]):
     def shuffled(self, shaped: Callable[[pl.DataFrame], R]) -> Iterator[R]:
         """The masked records in random order, in the shape in which they are to be written."""
         with Shuffle[R](self.masked.view.n_rows, self._chance(_ORDER), _WAITING) as shuffle:
-            for batch in self.batches():
-                shuffle.add(shaped(batch))
+            for records in gathered(map(shaped, self.batches()), BATCH):
+                shuffle.add(records)
             yield from shuffle.batches()
 
     @property

@@ -10,7 +10,7 @@ from typing import Any
 from tarnkappe.errors import VerificationError
 from tarnkappe.io import Source
 from tarnkappe.io.texts import plain_texts
-from tarnkappe.masks.base import Chance, Columns, Kept, Mask, Seen
+from tarnkappe.masks.base import Chance, Columns, Fitted, Kept, Mask, Seen
 from tarnkappe.masks.view import MaskedSource
 from tarnkappe.threads import map_threads
 from tarnkappe.wording import figure
@@ -37,9 +37,14 @@ class Masked:
         """Put masks on data."""
         columns = Columns(original)
         columns.read_early(name for mask in masks for name in mask.reads)
-        fitted = [mask.fit(columns, Chance.of(seed, _MASKING, i)) for i, mask in enumerate(masks)]
+
+        def fitted(i: int) -> Fitted:
+            return masks[i].fit(columns, Chance.of(seed, _MASKING, i))
+
+        # One alone may share out its own work, which it could not in a thread of many.
+        made = map_threads(fitted, range(len(masks))) if len(masks) > 1 else [fitted(0)]
         columns.forget_early()
-        return cls(original, MaskedSource(original, fitted), tuple(masks), columns)
+        return cls(original, MaskedSource(original, made), tuple(masks), columns)
 
     @property
     def columns(self) -> dict[str, Mask]:

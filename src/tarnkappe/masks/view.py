@@ -14,6 +14,9 @@ from tarnkappe.masks.base import Fitted
 #: Names that no column has: a name that is blank is refused in tables.
 _ROW, _MADE, _WORDS, _NEED = " ", "  ", "\t", "\n"
 
+#: Records that are masked together: what is made of them on the way stays near the processor.
+_FEW = 1 << 17
+
 
 class MaskedSource(SourceView):
     """The original with some of its columns changed, row by row in its own order.
@@ -74,7 +77,7 @@ class MaskedSource(SourceView):
         given = [self.original.shown(name, t).alias(f"{_NEED}{name}") for name, t in self.original.types(needs).items()]
         at = 0
         # Not by `_scan`, which has Polars ask Python for a few rows at a time.
-        for batch in self.original.batches(read, {}, [*map(pl.col, plain or asked[:1]), *given, *word]):
+        for batch in self.original.batches(read, {}, [*map(pl.col, plain or asked[:1]), *given, *word], _FEW):
             inputs = batch.select(pl.col(f"{_NEED}{name}").alias(name) for name in needs)
             rows = np.arange(at, at + batch.height)
             made = [series for one in makers for series in one.at(rows, inputs.select(one.needs))]

@@ -25,10 +25,10 @@ def line_sizes(text: Bytes, sizes: NDArray[np.uint32]) -> bool:
     address, whole = text.ctypes.data, text.size // WIDTH * WIDTH
     n, begin = 0, 0
     for start in range(0, text.size, WIDTH):
+        bits = np.uint64(0)
         if start < whole:
             bits = where_byte(address + start, np.uint8(10))
         else:
-            bits = np.uint64(0)
             for j in range(start, text.size):
                 bits |= np.uint64(text[j] == 10) << np.uint64(j - start)
         while bits:

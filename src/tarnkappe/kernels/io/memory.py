@@ -17,7 +17,7 @@ def copy_bytes(_context: Any, _to: Any = None, _from: Any = None, _n: Any = None
     def generate(_target: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         byte = ir.IntType(8).as_pointer()
         to, source = (builder.inttoptr(address, byte) for address in arguments[:2])
-        cgutils.raw_memcpy(builder, to, source, arguments[2], 1)
+        cgutils.raw_memcpy(builder, to, source, arguments[2], 1)  # type: ignore[no-untyped-call]
         return ir.Constant(ir.IntType(8).as_pointer(), None)
 
     return types.void(types.intp, types.intp, types.intp), generate
