@@ -18,7 +18,7 @@ from tarnkappe.kernels.engines.dealing import shuffle_within
 #: Records that are put in order together.
 BUCKET = 1 << 22
 
-R = TypeVar("R", pl.DataFrame, Lines)
+R = TypeVar("R", bound=pl.DataFrame | Lines)
 
 
 class Shuffle(Generic[R]):
@@ -54,7 +54,7 @@ class Shuffle(Generic[R]):
             sorted_ = records[np.argsort(bucket, kind="stable")]
             ends = np.cumsum(np.bincount(bucket, minlength=len(self._buckets)))
             for i, (begin, end) in enumerate(zip(np.append(0, ends[:-1]), ends, strict=True)):
-                self._buckets[i].append(sorted_[int(begin) : int(end)])
+                self._buckets[i].append(cast(R, sorted_[int(begin) : int(end)]))
         self._held += int(records.estimated_size())
         if self._limit is not None and self._held > self._limit:
             self._spill()
@@ -67,7 +67,7 @@ class Shuffle(Generic[R]):
             if parts:
                 records = _joined(parts)
                 del parts
-                yield records[self._order(records.height)]
+                yield cast(R, records[self._order(records.height)])
 
     def _order(self, n: int) -> NDArray[np.int32]:
         """A random order, drawn faster than by numpy's own permutation."""
@@ -115,7 +115,7 @@ def _joined(parts: list[R]) -> R:
     """All parts as one piece: to pick from many chunks takes ten times as long."""
     if isinstance(parts[0], Lines):
         return cast(R, Lines.joined(cast(list[Lines], parts)))
-    return pl.concat(parts).rechunk()  # `concat` leaves a single part as it is
+    return cast(R, pl.concat(cast(list[pl.DataFrame], parts)).rechunk())  # `concat` leaves a single part as it is
 
 
 def _put(records: pl.DataFrame | Lines, path: Path) -> None:

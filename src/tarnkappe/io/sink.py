@@ -85,7 +85,7 @@ class TableWriter:
         if isinstance(batch, Lines):
             try:
                 for text in batch.texts():
-                    self._file.write(text)
+                    self._file.write(text.data)
             except OSError as err:
                 raise translate_os_error(err, self._path) from err
             return

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
@@ -14,11 +13,11 @@ from numba.extending import intrinsic
 def copy_bytes(_context: Any, _to: Any = None, _from: Any = None, _n: Any = None) -> Any:
     """Copy so many bytes from one address to another; a loop over bytes takes ten times as long."""
 
-    def generate(_target: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        byte = ir.IntType(8).as_pointer()
+    def generate(target: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        byte = target.get_value_type(types.uint8).as_pointer()
         to, source = (builder.inttoptr(address, byte) for address in arguments[:2])
         cgutils.raw_memcpy(builder, to, source, arguments[2], 1)  # type: ignore[no-untyped-call]
-        return ir.Constant(ir.IntType(8).as_pointer(), None)
+        return target.get_dummy_value()
 
     return types.void(types.intp, types.intp, types.intp), generate
 
@@ -26,17 +25,17 @@ def copy_bytes(_context: Any, _to: Any = None, _from: Any = None, _n: Any = None
 @intrinsic
 def byte_at(_context: Any, _address: Any = None) -> Any:
     """The byte at an address."""
-    return types.uint8(types.intp), _loaded(8)
+    return types.uint8(types.intp), _loaded(types.uint8)
 
 
 @intrinsic
 def word_at(_context: Any, _address: Any = None) -> Any:
     """The four bytes from an address on."""
-    return types.uint32(types.intp), _loaded(32)
+    return types.uint32(types.intp), _loaded(types.uint32)
 
 
-def _loaded(bits: int) -> Any:
-    def generate(_target: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        return builder.load(builder.inttoptr(arguments[0], ir.IntType(bits).as_pointer()), align=1)
+def _loaded(kind: Any) -> Any:
+    def generate(target: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return builder.load(builder.inttoptr(arguments[0], target.get_value_type(kind).as_pointer()), align=1)
 
     return generate
