@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
 import pytest
 
-from tarnkappe.threads import Aside, in_background, map_threads, share_out
+from tarnkappe.threads import Aside, ahead, in_background, map_threads, share_out
 
 
 def squares(n: int) -> list[int]:
@@ -133,3 +134,15 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout.split() == ["9"]
+
+
+def test_items_are_made_ahead_and_errors_come_in_their_place():
+    def items() -> Iterator[int]:
+        yield from (1, 2)
+        raise ValueError("three")
+
+    made = ahead(items())
+    assert [next(made), next(made)] == [1, 2]
+    with pytest.raises(ValueError, match="three"):
+        next(made)
+    assert list(ahead([])) == []

@@ -164,6 +164,16 @@ def in_background(task: Callable[[], R]) -> Pending[R]:
     return pending
 
 
+def ahead(items: Iterable[T]) -> Iterator[T]:
+    """The items; each is made ready while the one before it is used."""
+    left = iter(items)
+    nothing: Any = object()
+    coming = in_background(partial(next, left, nothing))
+    while (item := coming.result()) is not nothing:
+        coming = in_background(partial(next, left, nothing))
+        yield item
+
+
 class Aside:
     """Does one thing after another beside the work at hand, in their order; all are done when it is left."""
 

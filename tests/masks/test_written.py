@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -12,6 +15,8 @@ import pytest
 import tarnkappe as tk
 from conftest import KEY, patients
 from tarnkappe.errors import TarnkappeError, VerificationError
+from tarnkappe.io import TableWriter
+from tarnkappe.io.lines import Lines
 from tarnkappe.masks import Mask, all_masks
 from tarnkappe.masks.base import ByValue, Held
 
@@ -162,16 +167,37 @@ def test_a_mask_that_does_nothing_is_caught(name: str, key: str, tmp_path: Path,
     assert not (tmp_path / "out").exists()
 
 
-def test_a_file_that_was_changed_on_the_way_is_caught(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    from tarnkappe.io import TableWriter
+def of_another(batch: pl.DataFrame) -> pl.DataFrame:
+    """One person's illness under another's record."""
+    return batch.with_columns(batch["illness"].shift(1, fill_value=batch["illness"][-1]))
 
-    honest = TableWriter.write
 
-    def sly(self: TableWriter, batch: pl.DataFrame) -> None:  # one person's illness under another's record
-        first = batch["illness"].shift(1, fill_value=batch["illness"][-1])
-        honest(self, batch.with_columns(first) if "illness" in batch.columns else batch)
+def with_another_digit(lines: Lines) -> Lines:
+    """A 5 that became a 6 somewhere in the file."""
+    text = lines.text
+    text[np.flatnonzero(text == ord("5"))[0]] += 1
+    return Lines.cut(text, lines.sizes)
 
-    monkeypatch.setattr(TableWriter, "write", sly)
+
+def with_lines_exchanged(lines: Lines) -> Lines:
+    """One record twice, and another, of the same length, not at all."""
+    one, other = next((i, j) for i, j in combinations(range(lines.height), 2) if lines.sizes[i] == lines.sizes[j])
+    order = np.arange(lines.height, dtype=np.int32)
+    order[one] = other
+    return lines[order]
+
+
+@pytest.mark.parametrize("sly", [of_another, with_another_digit, with_lines_exchanged])
+def test_a_file_that_was_changed_on_the_way_is_caught(
+    sly: Callable[[Any], Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    place = "as_written" if sly is of_another else "write"
+    honest = getattr(TableWriter, place)
+
+    def changed(self: TableWriter, batch: Any) -> Any:
+        return honest(self, sly(batch) if sly is of_another or isinstance(batch, Lines) else batch)
+
+    monkeypatch.setattr(TableWriter, place, changed)
     with pytest.raises(VerificationError, match="E501"):
         masked(patients(400), tk.Rounding("age", base=5), tmp_path)
     assert not (tmp_path / "out").exists()
@@ -300,3 +326,20 @@ def test_a_mask_that_does_nothing_is_no_reason_to_publish_a_key(mask: Mask, grou
     )
     with pytest.raises(TarnkappeError, match="E604"):
         run(frame)
+
+
+def test_line_feeds_in_texts_and_tables_with_nothing_but_masks(tmp_path: Path):
+    note = ['one\n"two", three', "plain", None, ""] * 50
+    frame = pl.DataFrame({"note": note, "income": [float(i) + 0.5 for i in range(200)]})
+    kept = [tk.Column("note", "keep", because=WHY)]
+    for columns, names in ((kept, ["note", "income"]), ([tk.Column("note", "drop")], ["income"])):
+        data = tmp_path / "data.csv"
+        frame.write_csv(data)
+        folder = tmp_path / "out"
+        tk.mask(data, tk.Rounding("income", base=1), columns=columns, folder=folder, seed=1, overwrite=True)
+        written = pl.read_csv(folder / "public" / "data.csv")
+        assert written.columns == names
+        assert sorted(written["income"]) == sorted(round(x + 0.1) for x in frame["income"])
+        if "note" in names:
+            expected = frame["note"].fill_null("").sort()
+            assert written["note"].fill_null("").sort().to_list() == expected.to_list()

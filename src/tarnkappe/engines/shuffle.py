@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Generic, Self, TypeVar, cast
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from tarnkappe.io.lines import Lines
 from tarnkappe.kernels.engines.dealing import shuffle_within
 
 #: Records that are put in order together.
 BUCKET = 1 << 22
 
+R = TypeVar("R", bound=pl.DataFrame | Lines)
 
-class Shuffle:
+
+class Shuffle(Generic[R]):
     """Every record is thrown into a bucket at random, and every bucket is shuffled: all orders are equally likely.
 
     Buckets are kept on disk if the records would take more than `limit` bytes.
@@ -28,7 +31,7 @@ class Shuffle:
         """Prepare for about that many records."""
         self._rng = rng
         self._limit = limit
-        self._buckets: list[list[pl.DataFrame]] = [[] for _ in range(max(-(-n_records // BUCKET), 1))]
+        self._buckets: list[list[R]] = [[] for _ in range(max(-(-n_records // BUCKET), 1))]
         self._held = 0
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._files = 0
@@ -42,7 +45,7 @@ class Shuffle:
         if self._folder is not None:
             self._folder.cleanup()
 
-    def add(self, records: pl.DataFrame) -> None:
+    def add(self, records: R) -> None:
         """Throw records into the buckets."""
         if len(self._buckets) == 1:
             self._buckets[0].append(records)
@@ -51,21 +54,20 @@ class Shuffle:
             sorted_ = records[np.argsort(bucket, kind="stable")]
             ends = np.cumsum(np.bincount(bucket, minlength=len(self._buckets)))
             for i, (begin, end) in enumerate(zip(np.append(0, ends[:-1]), ends, strict=True)):
-                self._buckets[i].append(sorted_[int(begin) : int(end)])
+                self._buckets[i].append(cast(R, sorted_[int(begin) : int(end)]))
         self._held += int(records.estimated_size())
         if self._limit is not None and self._held > self._limit:
             self._spill()
 
-    def batches(self) -> Iterator[pl.DataFrame]:
+    def batches(self) -> Iterator[R]:
         """The records in random order."""
         for i, held in enumerate(self._buckets):
-            parts = [*(pl.read_ipc(path) for path in self._spilled(i)), *held]
+            parts = [*self._spilled(i), *held]
             held.clear()
             if parts:
-                # `concat` leaves a single part as it is, and to pick from many chunks takes ten times as long.
-                records = pl.concat(parts).rechunk()
+                records = _joined(parts)
                 del parts
-                yield records[self._order(records.height)]
+                yield cast(R, records[self._order(records.height)])
 
     def _order(self, n: int) -> NDArray[np.int32]:
         """A random order, drawn faster than by numpy's own permutation."""
@@ -79,12 +81,45 @@ class Shuffle:
             self._folder = tempfile.TemporaryDirectory(prefix="tarnkappe-shuffle-")
         for i, held in enumerate(self._buckets):
             if held:
-                pl.concat(held).write_ipc(Path(self._folder.name) / f"{i}-{self._files}.arrow")
+                _put(_joined(held), Path(self._folder.name) / f"{i}-{self._files}")
                 held.clear()
         self._files += 1
         self._held = 0
 
-    def _spilled(self, bucket: int) -> list[Path]:
+    def _spilled(self, bucket: int) -> list[R]:
         if self._folder is None:
             return []
-        return sorted(Path(self._folder.name).glob(f"{bucket}-*.arrow"), key=lambda p: int(p.stem.split("-")[1]))
+        paths = sorted(
+            Path(self._folder.name).glob(f"{bucket}-*"), key=lambda p: int(p.name.split("-")[1].split(".")[0])
+        )
+        return [cast(R, Lines.read(path) if path.suffix == _LINES else pl.read_ipc(path)) for path in paths]
+
+
+def gathered(parts: Iterable[R], n: int) -> Iterator[R]:
+    """Records in parts of about `n`, from smaller ones: where they go is drawn for so many at once."""
+    waiting: list[R] = []
+    for part in parts:
+        waiting.append(part)
+        if sum(one.height for one in waiting) >= n:
+            yield _joined(waiting)
+            waiting = []
+    if waiting:
+        yield _joined(waiting)
+
+
+#: What a file is called that holds lines, and not a frame.
+_LINES = ".lines"
+
+
+def _joined(parts: list[R]) -> R:
+    """All parts as one piece: to pick from many chunks takes ten times as long."""
+    if isinstance(parts[0], Lines):
+        return cast(R, Lines.joined(cast(list[Lines], parts)))
+    return cast(R, pl.concat(cast(list[pl.DataFrame], parts)).rechunk())  # `concat` leaves a single part as it is
+
+
+def _put(records: pl.DataFrame | Lines, path: Path) -> None:
+    if isinstance(records, Lines):
+        records.write(path.with_suffix(_LINES))
+    else:
+        records.write_ipc(path.with_suffix(".arrow"))

@@ -176,14 +176,12 @@ class Source(ABC):
         >>> open_source(pl.DataFrame({"a": [1, 1, 2]})).repeats(["a"])
         {1: 1, 2: 1}
         """
-        from tarnkappe.kernels.sorting import count_runs
-
         names = self._known(columns)
-        rows = self._scan(names).select(
-            pl.struct(self.shown(n, t) for n, t in self.types(names).items()).hash().alias("row")
-        )
-        # Where most rows are different, to sort takes half the time of a table of groups, and less memory.
-        return count_runs(self.collected(rows, streaming=True).to_series().sort().to_numpy())
+        return repeats_of(self.collected(self._scan(names).select(self.row_words(names)), streaming=True).to_series())
+
+    def row_words(self, columns: Sequence[str]) -> pl.Expr:
+        """One word of 64 bits for every row of these columns as they are stored; equal rows have the same."""
+        return pl.struct(self.shown(n, t) for n, t in self.types(columns).items()).hash().alias("row")
 
     def n_distinct(self, columns: Sequence[str]) -> dict[str, int]:
         """How many different values each column has, a missing one among them."""
@@ -288,6 +286,14 @@ class Source(ABC):
                     hint=f"Its columns are: {', '.join(self.columns)}.",
                 )
         return list(dict.fromkeys(columns))
+
+
+def repeats_of(words: pl.Series) -> dict[int, int]:
+    """How many words occur once, how many twice, and so on."""
+    from tarnkappe.kernels.sorting import count_runs
+
+    # Where most rows are different, to sort takes half the time of a table of groups, and less memory.
+    return count_runs(words.sort().to_numpy())
 
 
 #: What an index that R or pandas wrote without a name is called, as pandas does when it reads one.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from io import BytesIO
 from pathlib import Path
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Protocol, Self, cast
@@ -15,6 +16,7 @@ from tarnkappe.io.dialect import CsvDialect
 from tarnkappe.io.failures import is_disk_full, translate_os_error
 from tarnkappe.io.formats import WRITTEN, Format
 from tarnkappe.io.formulas import each, neutralised
+from tarnkappe.io.lines import Lines
 from tarnkappe.io.staging import Staging, staged
 
 if TYPE_CHECKING:
@@ -68,8 +70,25 @@ class TableWriter:
         except OSError as err:
             raise translate_os_error(err, self._path) from err
 
-    def write(self, batch: pl.DataFrame | Table) -> None:
+    def as_written(self, batch: pl.DataFrame) -> pl.DataFrame | Lines:
+        """A batch in the shape in which `write` takes it with the least effort: as lines, if the file has any."""
+        if self._format != "csv":
+            return batch
+        if self._columns is None:
+            self.write(batch.clear())  # which is the header
+        out = BytesIO()
+        self._write_csv(batch, header=False, file=out)
+        return Lines.of(out.getbuffer(), batch.height, self.dialect.quote or '"')
+
+    def write(self, batch: pl.DataFrame | Table | Lines) -> None:
         """Append the rows of a batch."""
+        if isinstance(batch, Lines):
+            try:
+                for text in batch.texts():
+                    self._file.write(text.data)
+            except OSError as err:
+                raise translate_os_error(err, self._path) from err
+            return
         names = list(batch.columns if isinstance(batch, pl.DataFrame) else batch.column_names)
         first = self._columns is None
         if first:
@@ -158,7 +177,7 @@ class TableWriter:
         signs = {quote, self.dialect.delimiter or ",", "\n", "\r"}
         return quote + marker.replace(quote, 2 * quote) + quote if signs & set(marker) else marker
 
-    def _write_csv(self, batch: pl.DataFrame | Table, header: bool) -> None:
+    def _write_csv(self, batch: pl.DataFrame | Table, header: bool, file: IO[bytes] | None = None) -> None:
         frame = batch if isinstance(batch, pl.DataFrame) else cast(pl.DataFrame, pl.from_arrow(batch))
         for column, dtype in frame.schema.items():
             if dtype.is_nested() or dtype in (pl.Binary, pl.Object):
@@ -171,7 +190,7 @@ class TableWriter:
             frame = frame.with_columns(neutralised(pl.col(c).cast(pl.String)) for c in texts_of(frame.schema))
             frame.columns = each(frame.columns, neutralised)
         frame.write_csv(
-            self._file,
+            self._file if file is None else file,
             include_header=header,
             separator=self.dialect.delimiter or ",",
             quote_char=self.dialect.quote or '"',

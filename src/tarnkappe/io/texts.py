@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from tarnkappe.arrays import Bytes, Counts, Flags
+
+#: Bytes in one buffer of texts that have views.
+_MOST = (1 << 31) - 1
 
 
 def plain_text(value: pl.Expr, dtype: pl.DataType) -> pl.Expr:
@@ -38,11 +42,27 @@ def bytes_as_texts(text: Bytes, ends: Counts, name: str, missing: Flags) -> pl.S
     """Texts of which the bytes stand one after another."""
     import pyarrow as pa
 
-    offsets = np.append(0, ends).astype(np.int64)
-    array = pa.Array.from_buffers(
-        pa.large_string(), len(ends), [None, pa.py_buffer(offsets), pa.py_buffer(np.ascontiguousarray(text))]
-    )
-    made = pl.Series(name, array, dtype=pl.String)
-    if not missing.any():
-        return made
-    return made.to_frame().select(pl.when(~pl.lit(pl.Series(missing))).then(pl.first()).alias(name)).to_series()
+    from tarnkappe.kernels.io.views import make_views
+
+    n, content = len(ends), np.ascontiguousarray(text)
+    known = pa.py_buffer(np.packbits(~missing, bitorder="little")) if missing.any() else None
+    if len(content) > _MOST:  # places in a view have 32 bits
+        offsets = pa.py_buffer(np.append(0, ends).astype(np.int64))
+        array = pa.Array.from_buffers(pa.large_string(), n, [known, offsets, pa.py_buffer(content)])
+    else:
+        views = np.zeros((n, 4), np.int32)
+        make_views(content, ends, views)
+        array = pa.Array.from_buffers(pa.string_view(), n, [known, pa.py_buffer(views), pa.py_buffer(content)])
+    return pl.Series(name, array, dtype=pl.String)
+
+
+def texts_as_views(texts: pl.Series) -> tuple[NDArray[np.int32], Counts, object]:
+    """Texts as Arrow keeps them: a view of four numbers each, the addresses of their buffers, and what owns them.
+
+    A missing one is empty. Nothing is copied.
+    """
+    whole = texts.cast(pl.String).fill_null("").rechunk()
+    array = whole.to_arrow(compat_level=pl.CompatLevel.newest())
+    _, first, *buffers = array.buffers()
+    views = np.frombuffer(first, np.int32).reshape(-1, 4)[array.offset : array.offset + len(array)]
+    return views, np.array([buffer.address for buffer in buffers], np.int64), array

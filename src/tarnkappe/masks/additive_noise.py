@@ -23,10 +23,13 @@ from tarnkappe.masks.base import (
     MaskCard,
     as_series,
     is_whole,
-    moments,
     unfit,
 )
 from tarnkappe.params import param
+from tarnkappe.threads import in_background, share_out
+
+#: Records that are computed together.
+_PIECE = 1 << 14
 
 
 @dataclass(frozen=True)
@@ -103,35 +106,46 @@ class AdditiveNoise(ColumnsMask):
 
     def fit(self, data: Columns, chance: Chance) -> Fitted:
         """Draw the noise of all records."""
-        x = data.matrix(self.columns)
-        whole = [self.keep_whole and is_whole(data.numbers(name)) for name in self.columns]
-        if self._bounded:
-            self._require_inside(x, data)
-        mean, cov, n = moments(x)
+        shape = data.n, len(self.columns)
+        drawing = in_background(lambda: chance.rng.standard_normal(shape))  # while columns are read
+        try:
+            x = data.matrix(self.columns)
+            whole = [self.keep_whole and is_whole(data.numbers(name)) for name in self.columns]
+            if self._bounded:
+                self._require_inside(x, data)
+            mean, cov, n = data.moments(self.columns)
+        finally:
+            drawing.wait()
         if n < 2 or not (np.diag(cov) > 0).all():
             j = 0 if n < 2 else int(np.flatnonzero(~(np.diag(cov) > 0))[0])
             what = f"'{self.columns[j]}' does not vary, and a share of its variance is nothing"
             raise unfit(self, what, data.source, "Leave the column out of  columns.")
-        noise = chance.rng.standard_normal(x.shape)
-        a = self.variance_share
-        if self.correlated:
-            value, vector = np.linalg.eigh(cov)
-            # Not `@`: the threads of a library for large matrices would take longer to meet than the work takes.
-            noise = np.einsum("ij,kj->ik", noise, vector * np.sqrt(a * np.maximum(value, 0)))
-        else:
-            noise *= np.sqrt(a * np.diag(cov))
-        z = x + noise
-        if self.corrected:
-            z = mean + (z - mean) / math.sqrt(1 + a)
-        z = self._reflected(z)
+        z = self._moved(x, drawing.result(), mean, cov)
         for j in (j for j, is_so in enumerate(whole) if is_so):
-            z[:, j] = self._rounded(z[:, j], chance.rng.random(len(z)))
+            z[j] = self._rounded(z[j], chance.rng.random(len(x)))
         return Held(
-            [
-                as_series(self, data, name, z[:, j], whole=whole[j], by_chance=True)
-                for j, name in enumerate(self.columns)
-            ]
+            [as_series(self, data, name, z[j], whole=whole[j], by_chance=True) for j, name in enumerate(self.columns)]
         )
+
+    def _moved(self, x: Floats, noise: Floats, mean: Floats, cov: Floats) -> Floats:
+        """The numbers with noise, column by column; computed in pieces that a processor keeps near."""
+        a = self.variance_share
+        value, vector = np.linalg.eigh(cov)
+        root = vector * np.sqrt(a * np.maximum(value, 0)) if self.correlated else np.sqrt(a * np.diag(cov))
+        out = np.empty(x.shape[::-1])
+
+        def task(first: int, after: int) -> None:
+            for begin in range(first, after, _PIECE):
+                piece = slice(begin, min(begin + _PIECE, after))
+                # Not `@`: the threads of a library for large matrices would take longer to meet than the work takes.
+                e = np.einsum("ij,kj->ik", noise[piece], root) if self.correlated else noise[piece] * root
+                z = x[piece] + e
+                if self.corrected:
+                    z = mean + (z - mean) / math.sqrt(1 + a)
+                out[:, piece] = self._reflected(z).T
+
+        share_out(task, np.arange(len(x) + 1, dtype=np.int64))
+        return out
 
     def _require_inside(self, x: Floats, data: Columns) -> None:
         outside = (x < (-np.inf if self.lower is None else self.lower)) | (
@@ -171,8 +185,8 @@ class AdditiveNoise(ColumnsMask):
                 yield Kept(f"bounds of {name}", int(((z[:, j] < low) | (z[:, j] > high)).sum()))
         if self._bounded:
             return
-        mean, cov, n = moments(x)
-        found, spread, _ = moments(z)
+        mean, cov, n = before.moments(self.columns)
+        found, spread, _ = after.moments(self.columns)
         a, shrunk = self.variance_share, 1 + self.variance_share if self.corrected else 1.0
         sd = np.sqrt(np.diag(cov))
         # What rounding by lot adds to the variance of a number, at most.

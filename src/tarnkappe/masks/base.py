@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hmac
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -55,16 +55,30 @@ class Kept:
         return bool(self.off <= self.allowed)
 
 
+@dataclass(frozen=True)
+class Seen:
+    """What was seen of a table as its records went by, so that it is not read again."""
+
+    #: Whole columns, of which missing markers are null.
+    columns: Mapping[str, pl.Series] = field(default_factory=dict)
+    #: How often values of columns are repeated; see `Source.repeats`.
+    repeats: Mapping[str, dict[int, int]] = field(default_factory=dict)
+
+
 class Columns:
     """The columns of a table as masks, and those who check them, read them; numbers are read once and remembered."""
 
-    def __init__(self, source: Source, held: Mapping[str, pl.Series] | None = None) -> None:
-        """Nothing is read yet but what is `held` in memory: whole columns, of which missing markers are null."""
+    def __init__(self, source: Source, seen: Seen | None = None) -> None:
+        """Nothing is read yet but what was `seen` already."""
+        seen = seen or Seen()
         self.source = source
         self.names = frozenset(source.columns)
-        self._held = dict(held or {})
+        self._held = dict(seen.columns)
+        self._early: dict[str, pl.Series] = {}
+        self._repeats = dict(seen.repeats)
         self._numbers: dict[str, pl.Series] = {}
         self._matrix: tuple[tuple[str, ...], Floats] = ((), np.zeros((0, 0)))
+        self._moments: tuple[tuple[str, ...], tuple[Floats, Floats, int]] | None = None
 
     @property
     def n(self) -> int:
@@ -75,8 +89,29 @@ class Columns:
         """A column as it is, or its first values; missing markers are null."""
         if name in self._held:
             return self._held[name].head(self.n if first is None else first)
-        read = (self.source.read([name]) if first is None else self.source.sample([name], first))[name]
+        if name in self._early:
+            read = self._early[name].head(self.n if first is None else first)
+        else:
+            read = (self.source.read([name]) if first is None else self.source.sample([name], first))[name]
         return read.cast(pl.String) if isinstance(read.dtype, (pl.Categorical, pl.Enum)) else read
+
+    def read_early(self, names: Iterable[str]) -> None:
+        """Read columns that are about to be asked for, all at once; `forget_early` lets go of them."""
+        wanted = list(dict.fromkeys(names))
+        self._early = self.source.read(wanted).to_dict() if wanted else {}
+
+    def forget_early(self) -> None:
+        """Let go of what was read early."""
+        self._early = {}
+
+    def repeats(self, name: str) -> dict[int, int]:
+        """How many values of a column occur once, how many twice, and so on."""
+        known = self._repeats.get(name)
+        return self.source.repeats([name]) if known is None else known
+
+    def know_repeats(self, found: Mapping[str, dict[int, int]]) -> None:
+        """Remember how often values are repeated."""
+        self._repeats |= found
 
     def hold(self, name: str) -> pl.Series:
         """A column as it is, which from now on is held in memory."""
@@ -90,8 +125,9 @@ class Columns:
     def _read(self, names: Sequence[str]) -> None:
         """Read those columns of numbers that are not known yet, all at once."""
         unknown = [name for name in dict.fromkeys(names) if name not in self._numbers]
-        new = [name for name in unknown if name not in self._held]
-        read = {**self._held, **(self.source.read(new).to_dict() if new else {})}
+        known = {**self._early, **self._held}
+        new = [name for name in unknown if name not in known]
+        read = {**known, **(self.source.read(new).to_dict() if new else {})}
         self._numbers |= {name: self.source.numeric(read[name], name).alias(name) for name in unknown}
 
     def floats(self, name: str) -> Floats:
@@ -108,11 +144,18 @@ class Columns:
             self._matrix = known
         return known[1]
 
+    def moments(self, names: Sequence[str]) -> tuple[Floats, Floats, int]:
+        """The means and covariances of the rows that lack nothing, and how many there are."""
+        if self._moments is None or self._moments[0] != tuple(names):
+            self._moments = tuple(names), moments(self.matrix(names))
+        return self._moments[1]
+
     def codes(self, names: Sequence[str]) -> NDArray[np.int64]:
         """One number for every combination of values, from 0 on; all are 0 if there are no columns."""
         if not names:
             return np.zeros(self.n, np.int64)
-        frame = self.source.read(names)
+        early = [self._early[name] for name in names if name in self._early]
+        frame = pl.DataFrame(early) if len(early) == len(names) else self.source.read(names)
         ranks = frame.select(pl.struct(pl.col(*names)).rank("dense").cast(pl.Int64) - 1)
         return ranks.to_series().to_numpy()
 
@@ -234,6 +277,16 @@ class Mask(Declared, ABC):
     def compares_with(self) -> tuple[str, ...]:
         """Those of them that what it keeps is about, so that no other mask may change them."""
         return self.looks_at
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The columns that it reads as a whole when it is fitted; a mask that changes values as they come has none."""
+        return (*self.changes, *self.looks_at)
+
+    @property
+    def counts_repeats(self) -> tuple[str, ...]:
+        """The columns of which it keeps how often values are repeated."""
+        return ()
 
     @property
     @abstractmethod

@@ -59,6 +59,11 @@ class DateShift(ColumnsMask):
         return ()
 
     @property
+    def reads(self) -> tuple[str, ...]:
+        """None: values are changed as they come."""
+        return ()
+
+    @property
     def done(self) -> str:
         """In words."""
         return f"dates moved by up to {self.max_days} days, all of a person by the same"

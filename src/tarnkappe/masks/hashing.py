@@ -6,14 +6,14 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tarnkappe.io.texts import texts_as_bytes
+from tarnkappe.io.texts import texts_as_views
 
 #: Longer keys cannot be taken; those that are derived from the one in a file have as many.
 _MOST_BYTES = 32
 
 
-def keyed_words(key: bytes, texts: pl.Series) -> NDArray[np.uint32]:
-    """BLAKE2s of every text under a key (RFC 7693), as eight words.
+def keyed_words(key: bytes, texts: pl.Series, words: int = 8) -> NDArray[np.uint32]:
+    """BLAKE2s of every text under a key (RFC 7693), the first so many of its eight words.
 
     It is a pseudorandom function like HMAC-SHA256: without the key its values are as good as random, however many are
     seen. The key takes a block of its own, which is hashed once for all texts. So a text of up to 64 bytes takes one
@@ -29,12 +29,13 @@ def keyed_words(key: bytes, texts: pl.Series) -> NDArray[np.uint32]:
 
     if not 0 < len(key) <= _MOST_BYTES:
         raise ValueError(f"a key of {len(key)} bytes")
-    text, ends = texts_as_bytes(texts.cast(pl.String))
+    views, buffers, owner = texts_as_views(texts)
     states = keyed_states(np.frombuffer(key, np.uint8))
-    out = np.empty((len(ends), 8), np.uint32)
+    out = np.empty((len(views), words), np.uint32)
 
     def task(first: int, after: int) -> None:
-        keyed_hashes(states, text, ends, first, after, out)
+        keyed_hashes(states, views, buffers, first, after, out)
 
-    share_out(task, np.arange(len(ends) + 1, dtype=np.int64))
+    share_out(task, np.arange(len(views) + 1, dtype=np.int64))
+    del owner  # of the memory that was read
     return out

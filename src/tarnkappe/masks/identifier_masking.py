@@ -44,6 +44,11 @@ class IdentifierMasking(ColumnsMask):
     key: str | None = param(None, doc="File with a secret key in hexadecimal digits; the seed of the run if not given.")
 
     @property
+    def reads(self) -> tuple[str, ...]:
+        """None: values are changed as they come."""
+        return ()
+
+    @property
     def done(self) -> str:
         """In words."""
         ends = [f"{n} signs {where}" for n, where in ((self.keep_first, "before"), (self.keep_last, "after")) if n]

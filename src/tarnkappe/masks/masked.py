@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import polars as pl
-
 from tarnkappe.errors import VerificationError
 from tarnkappe.io import Source
 from tarnkappe.io.texts import plain_texts
-from tarnkappe.masks.base import Chance, Columns, Kept, Mask
+from tarnkappe.masks.base import Chance, Columns, Fitted, Kept, Mask, Seen
 from tarnkappe.masks.view import MaskedSource
 from tarnkappe.threads import map_threads
 from tarnkappe.wording import figure
@@ -38,8 +36,15 @@ class Masked:
     def of(cls, original: Source, masks: Sequence[Mask], seed: int) -> Masked:
         """Put masks on data."""
         columns = Columns(original)
-        fitted = [mask.fit(columns, Chance.of(seed, _MASKING, i)) for i, mask in enumerate(masks)]
-        return cls(original, MaskedSource(original, fitted), tuple(masks), columns)
+        columns.read_early(name for mask in masks for name in mask.reads)
+
+        def fitted(i: int) -> Fitted:
+            return masks[i].fit(columns, Chance.of(seed, _MASKING, i))
+
+        # One alone may share out its own work, which it could not in a thread of many.
+        made = map_threads(fitted, range(len(masks))) if len(masks) > 1 else [fitted(0)]
+        columns.forget_early()
+        return cls(original, MaskedSource(original, made), tuple(masks), columns)
 
     @property
     def columns(self) -> dict[str, Mask]:
@@ -52,17 +57,19 @@ class Masked:
         *,
         everybody: bool,
         coarsened: Collection[str] = (),
-        passed: Mapping[str, pl.Series] | None = None,
-        read: Mapping[str, pl.Series] | None = None,
+        passed: Seen | None = None,
+        read: Seen | None = None,
     ) -> list[tuple[Mask, tuple[Kept, ...]]]:
         """Everything that each mask leaves as it was, recomputed from a written table and the original.
 
         If not `everybody` is in the table, figures of all records are those of the masked data, of which the table has
         been found to hold a part. The same goes for figures over columns that are `coarsened`, or not published.
-        Nothing is read twice: whole columns that `passed` to the writer, in the order of the original, or were `read`
-        from what it wrote.
+        Nothing is read twice: columns that `passed` to the writer, in the order of the original, or were `read` from
+        what it wrote. How often values are repeated is that of the original, where records passed.
         """
-        before, side_by_side, table = self.before, Columns(self.view, passed), Columns(written, read)
+        if passed is not None:
+            self.before.know_repeats(passed.repeats)
+        before, side_by_side, table = self.before, Columns(self.view, _columns(passed)), Columns(written, read)
 
         def found(mask: Mask) -> tuple[Mask, tuple[Kept, ...]]:
             there = everybody and all(name in table.names and name not in coarsened for name in mask.looks_at)
@@ -74,13 +81,10 @@ class Masked:
     @cached_property
     def untouched(self) -> tuple[str, ...]:
         """The columns in which no value differs, in many records: their masks do nothing to these data."""
-        before, after = Columns(self.original), Columns(self.view)
-        out = []
-        for name in self.columns:
-            one, other = (plain_texts(columns.values(name, _MANY)) for columns in (before, after))
-            if one.equals(other, check_names=False):
-                out.append(name)
-        return tuple(out)
+        names = list(self.columns)
+        before, after = self.original.sample(names, _MANY), self.view.sample(names, _MANY)
+        same = (plain_texts(before[n]).equals(plain_texts(after[n]), check_names=False) for n in names)
+        return tuple(name for name, is_same in zip(names, same, strict=True) if is_same)
 
     def told(self) -> dict[str, Any]:
         """What a public manifest tells about masks: what was changed, how, and what stayed; no key, no seed."""
@@ -96,6 +100,11 @@ class Masked:
                 for mask in self.masks
             ]
         }
+
+
+def _columns(passed: Seen | None) -> Seen | None:
+    """The columns alone: repeated values are those of the original, not of what became of them."""
+    return None if passed is None else Seen(passed.columns)
 
 
 def require_kept(found: Sequence[tuple[Mask, Sequence[Kept]]], where: str) -> None:

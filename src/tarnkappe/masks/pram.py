@@ -65,10 +65,15 @@ class Pram(ColumnMask):
 
     def fit(self, data: Columns, chance: Chance) -> Fitted:
         """Draw who draws anew, and what: the value of a record of the same group, any of them as likely."""
-        group, n, rng = data.codes(self.by), data.n, chance.rng
-        order = np.argsort(group, kind="stable")
-        starts = np.append(0, np.cumsum(np.bincount(group)))
-        anyone = order[starts[group] + (rng.random(n) * np.diff(starts)[group]).astype(np.int64)]
+        n, rng = data.n, chance.rng
+        lot = rng.random(n)
+        if self.by:
+            group = data.codes(self.by)
+            order = np.argsort(group, kind="stable")
+            starts = np.append(0, np.cumsum(np.bincount(group)))
+            anyone = order[starts[group] + (lot * np.diff(starts)[group]).astype(np.int64)]
+        else:
+            anyone = (lot * n).astype(np.int64)
         row = np.where(rng.random(n) < self.stay_share, np.arange(n), anyone)
         return Held([data.hold(self.column).gather(row).alias(self.column)])
 

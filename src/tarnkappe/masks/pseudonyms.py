@@ -80,6 +80,16 @@ class Pseudonyms(ColumnMask):
             raise JobError("E110", f"{self.name} of form {self.form} need '{needed}', and no other key", hint=fix)
 
     @property
+    def reads(self) -> tuple[str, ...]:
+        """None: values are changed as they come."""
+        return ()
+
+    @property
+    def counts_repeats(self) -> tuple[str, ...]:
+        """The column."""
+        return (self.column,)
+
+    @property
     def done(self) -> str:
         """In words."""
         how = "one-way tokens" if self.form == "token" else "texts of the same form"
@@ -125,7 +135,7 @@ class Pseudonyms(ColumnMask):
 
     def kept(self, before: Columns, after: Columns) -> Iterator[Kept]:
         """As many people with one record, with two, and so on."""
-        one, other = before.source.repeats([self.column]), after.source.repeats([self.column])
+        one, other = before.repeats(self.column), after.repeats(self.column)
         off = sum(abs(one.get(times, 0) - other.get(times, 0)) for times in {*one, *other})
         yield Kept(f"how many records share a value of {self.column}", off)
 
@@ -148,7 +158,7 @@ def token(key: bytes, texts: pl.Series) -> pl.Series:
     """
     from tarnkappe.kernels.masks.spelling import write_tokens
 
-    words = keyed_words(key, texts)
+    words = keyed_words(key, texts, _LENGTH // 4)
     signs = np.empty((len(words), _LENGTH), np.uint8)
     write_tokens(words, _LETTERS, signs)
     ends = np.arange(1, len(words) + 1, dtype=np.int64) * _LENGTH

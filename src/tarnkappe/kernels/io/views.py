@@ -5,8 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tarnkappe.arrays import Codes, Flags
+from tarnkappe.arrays import Bytes, Codes, Counts, Flags
 from tarnkappe.kernels import kernel
+from tarnkappe.kernels.io.memory import copy_bytes
+
+#: Texts of so many bytes are in their view.
+_SHORT = 12
 
 
 @kernel
@@ -44,3 +48,22 @@ def number_views(views: NDArray[np.uint64], valid: Flags, slots: Codes, first: C
             n += 1
         number[i] = slots[at]
     return n
+
+
+@kernel
+def make_views(text: Bytes, ends: Counts, views: NDArray[np.int32]) -> None:
+    """The views of texts that stand one after another in one buffer; text ``i`` ends at ``ends[i]``.
+
+    `views` are zero before. Only a text that is short is in its view as a whole, else its first four bytes are.
+    """
+    source, to = text.ctypes.data, views.ctypes.data
+    begin = 0
+    for i in range(ends.size):
+        size = ends[i] - begin
+        views[i, 0] = size
+        if size <= _SHORT:
+            copy_bytes(to + 16 * i + 4, source + begin, size)
+        else:
+            copy_bytes(to + 16 * i + 4, source + begin, 4)
+            views[i, 3] = np.int32(begin)
+        begin = ends[i]

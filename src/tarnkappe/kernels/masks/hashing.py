@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -9,12 +10,19 @@ from numpy.typing import NDArray
 
 from tarnkappe.arrays import Bytes, Counts
 from tarnkappe.kernels import helper, kernel
+from tarnkappe.kernels.io.memory import byte_at, word_at
 
 Words = NDArray[np.uint32]
 
 _START = np.array(
     [0x6A09E667, 0xBB67AE85, 0x3C6EF372, 0xA54FF53A, 0x510E527F, 0x9B05688C, 0x1F83D9AB, 0x5BE0CD19], np.uint32
 )
+
+#: Texts of so many bytes are in their view.
+_SHORT = 12
+
+#: Whether the bytes of a word in memory are in the order that BLAKE2s takes them in.
+_LITTLE = sys.byteorder == "little"
 
 #: Bytes of a block.
 _BLOCK = 64
@@ -117,11 +125,13 @@ def _compress(state: Words, m: Words, told: Words, ends: Words) -> None:
 
 
 @helper
-def _load(m: Words, k: int, text: Bytes, begin: int, end: int) -> None:
+def _load(m: Words, k: int, address: int, size: int) -> None:
     """Put bytes into lane `k`, where all words are zero."""
-    for p in range(begin, end):
-        at = p - begin
-        m[(at >> 2) * _LANES + k] |= np.uint32(text[p]) << np.uint32(8 * (at & 3))
+    whole = size >> 2 if _LITTLE else 0
+    for j in range(whole):
+        m[j * _LANES + k] = word_at(address + 4 * j)
+    for at in range(4 * whole, size):
+        m[(at >> 2) * _LANES + k] |= np.uint32(byte_at(address + at)) << np.uint32(8 * (at & 3))
 
 
 @kernel
@@ -130,7 +140,7 @@ def keyed_states(key: Bytes) -> Words:
     state = np.empty(8 * _LANES, np.uint32)
     m, told, ends = np.zeros(16 * _LANES, np.uint32), np.full(_LANES, _BLOCK, np.uint32), np.zeros(_LANES, np.uint32)
     for k in range(2):
-        _load(m, k, key, 0, key.size)
+        _load(m, k, key.ctypes.data, key.size)
     for j in range(8):
         state[j * _LANES : (j + 1) * _LANES] = _START[j]
     # Thirty-two bytes of hash, the length of the key, and neither a tree nor anything else.
@@ -144,39 +154,44 @@ def keyed_states(key: Bytes) -> Words:
 
 
 @kernel
-def keyed_hashes(states: Words, text: Bytes, ends: Counts, first: int, after: int, out: NDArray[np.uint32]) -> None:
-    """BLAKE2s of texts `first` to `after` under a key, eight words each; text ``i`` ends at ``ends[i]``.
+def keyed_hashes(
+    states: Words, views: NDArray[np.int32], buffers: Counts, first: int, after: int, out: NDArray[np.uint32]
+) -> None:
+    """BLAKE2s of texts `first` to `after` under a key, as many words of each as `out` has room for.
 
-    A text of up to 64 bytes takes one block.
+    Texts are given as Arrow keeps them: a view has their size and, if they are short, themselves, else where they are
+    in which of the `buffers`, of which the addresses are given. A text of up to 64 bytes takes one block.
     """
     state, m = np.empty(8 * _LANES, np.uint32), np.empty(16 * _LANES, np.uint32)
     told, last = np.zeros(_LANES, np.uint32), np.zeros(_LANES, np.uint32)
+    address = np.zeros(_LANES, np.int64)
     for begin in range(first, after, _LANES):
         many = min(_LANES, after - begin)
         for j in range(8):
             for k in range(_LANES):
                 state[j * _LANES + k] = states[0, j]
         longest = 0
-        for i in range(begin, begin + many):
-            longest = max(longest, ends[i] - (ends[i - 1] if i else 0))
+        for k in range(many):
+            size, _, buffer, place = views[begin + k]
+            inside = views.ctypes.data + 16 * (begin + k) + 4
+            address[k] = inside if size <= _SHORT else buffers[buffer] + np.int64(np.uint32(place))
+            longest = max(longest, size)
         for block in range(0, max(longest, 1), _BLOCK):
             m[:] = np.uint32(0)
             for k in range(many):
-                i = begin + k
-                start = ends[i - 1] if i else 0
-                size = ends[i] - start
+                size = views[begin + k, 0]
                 here = min(size, block + _BLOCK)
                 if block < here:
-                    _load(m, k, text, start + block, start + here)
+                    _load(m, k, address[k] + block, here - block)
                 told[k] = np.uint32(_BLOCK + here)
                 last[k] = np.uint32(0xFFFFFFFF) if size <= block + _BLOCK else np.uint32(0)
             _compress(state, m, told, last)
             for k in range(many):  # a text that ended before is hashed on to no purpose
                 i = begin + k
-                size = ends[i] - (ends[i - 1] if i else 0)
+                size = views[i, 0]
                 if block < size <= block + _BLOCK:
-                    for j in range(8):
+                    for j in range(out.shape[1]):
                         out[i, j] = state[j * _LANES + k]
                 elif size == 0:
-                    for j in range(8):
+                    for j in range(out.shape[1]):
                         out[i, j] = states[1, j]
