@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 from types import TracebackType
-from typing import IO, TYPE_CHECKING, Protocol, Self, cast
+from typing import IO, TYPE_CHECKING, Any, Protocol, Self, cast
 
 import polars as pl
 import polars.selectors as cs
 
 from tarnkappe.errors import DataError, JobError
 from tarnkappe.io.base import texts_of
+from tarnkappe.io.csvlines import copied_lines
 from tarnkappe.io.dialect import CsvDialect
 from tarnkappe.io.failures import is_disk_full, translate_os_error
 from tarnkappe.io.formats import WRITTEN, Format
@@ -170,16 +171,23 @@ class TableWriter:
         if self.dialect.spreadsheet_safe:
             frame = frame.with_columns(neutralised(pl.col(c).cast(pl.String)) for c in texts_of(frame.schema))
             frame.columns = each(frame.columns, neutralised)
-        frame.write_csv(
-            self._file,
-            include_header=header,
-            separator=self.dialect.delimiter or ",",
-            quote_char=self.dialect.quote or '"',
-            quote_style="necessary",
-            decimal_comma=self.dialect.decimal == ",",
-            line_terminator="\n",
-            null_value=self._missing_text,
-        )
+        delimiter = self.dialect.delimiter or ","
+        options: dict[str, Any] = {
+            "separator": delimiter,
+            "quote_char": self.dialect.quote or '"',
+            "quote_style": "necessary",
+            "decimal_comma": self.dialect.decimal == ",",
+            "line_terminator": "\n",
+            "null_value": self._missing_text,
+        }
+        lines = copied_lines(frame, delimiter, options)
+        if lines is None:
+            frame.write_csv(self._file, include_header=header, **options)
+            return
+        if header:
+            frame.clear().write_csv(self._file, **options)
+        for some in lines:
+            self._file.write(some)
 
     def _write_parquet(self, batch: pl.DataFrame | Table) -> None:
         if self._parquet is None:
