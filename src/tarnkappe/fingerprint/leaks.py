@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -59,7 +60,7 @@ def open_leak(data: Any, scheme: Scheme, labels: Mapping[str, Mapping[str, str]]
         raise DataError(
             "E410",
             "the leak has no column of the copies",
-            where=str(data) if isinstance(data, str) else None,
+            where=str(data) if isinstance(data, (str, Path)) else None,
             hint="The copies have  " + ", ".join(scheme.columns.names),
         )
     frame = source.read(list(found)).select(pl.all().cast(pl.String)).group_by(pl.all()).len("\0rows")

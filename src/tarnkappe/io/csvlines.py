@@ -13,7 +13,7 @@ from tarnkappe.arrays import Bytes, Codes
 #: Rows from which on this is worth the compiled code.
 _MANY = 1 << 17
 
-#: Bytes of lines that are made at a time.
+#: Bytes of lines that are made at a time, while those before are written.
 _ROOM = 8 << 20
 
 #: Longer lines are left to Polars.
@@ -23,7 +23,8 @@ _LONGEST = 1 << 16
 def copied_lines(frame: pl.DataFrame, delimiter: str, options: Mapping[str, Any]) -> Iterator[memoryview] | None:
     """The lines of a table without its header, as Polars writes them; nothing if that is better left to Polars.
 
-    `options` are those that Polars writes fields with.
+    `options` are those that Polars writes fields with. What is handed over stays as it is until the one after the next
+    is asked for.
     """
     if frame.height < _MANY or not frame.width or not all(isinstance(t, pl.Enum) for t in frame.dtypes):
         return None
@@ -45,12 +46,14 @@ def copied_lines(frame: pl.DataFrame, delimiter: str, options: Mapping[str, Any]
 
 
 def _copied(field: Codes, fields: list[bytes], longest: int) -> Iterator[memoryview]:
-    from tarnkappe.kernels.io.csvlines import STRIDE, copy_lines
+    from tarnkappe.kernels.io.bytemasks import STRIDE
+    from tarnkappe.kernels.io.csvlines import copy_lines
 
     start = np.append(0, np.cumsum([len(f) for f in fields], dtype=np.int64))
     text = np.frombuffer(b"".join(fields) + bytes(STRIDE), np.uint8)
-    out: Bytes = np.empty(max(_ROOM, longest + STRIDE), np.uint8)
+    room: list[Bytes] = [np.empty(max(_ROOM, longest + STRIDE), np.uint8) for _ in range(2)]
     row = 0
     while row < field.shape[1]:
-        row, size = copy_lines(field, row, start, text, longest, out)
-        yield out[:size].data
+        row, size = copy_lines(field, row, start, text, longest, room[0])
+        yield room[0][:size].data
+        room.reverse()

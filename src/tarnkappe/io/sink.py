@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any, Protocol, Self, cast
@@ -17,6 +18,7 @@ from tarnkappe.io.failures import is_disk_full, translate_os_error
 from tarnkappe.io.formats import WRITTEN, Format
 from tarnkappe.io.formulas import each, neutralised
 from tarnkappe.io.staging import Staging, staged
+from tarnkappe.threads import Aside
 
 if TYPE_CHECKING:
     from pyarrow import Table
@@ -186,8 +188,9 @@ class TableWriter:
             return
         if header:
             frame.clear().write_csv(self._file, **options)
-        for some in lines:
-            self._file.write(some)
+        with Aside() as aside:
+            for some in lines:
+                aside(partial(self._file.write, some))
 
     def _write_parquet(self, batch: pl.DataFrame | Table) -> None:
         if self._parquet is None:
