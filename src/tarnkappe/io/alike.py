@@ -9,6 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tarnkappe.io.cells import Counted
+from tarnkappe.threads import map_threads
 
 #: Bytes that are looked at, in so many places, to see whether lines repeat.
 _WINDOW, _PLACES = 1 << 20, 4
@@ -47,10 +48,11 @@ def count_alike(
         return None
     if rows.height != found.height:
         return None
-    codes, values = np.empty((rows.height, len(columns)), np.int32), []
-    for j, name in enumerate(columns):
+
+    def coded(name: str) -> tuple[pl.Series, NDArray[np.int32]]:
         distinct = rows[name].drop_nulls().unique(maintain_order=True)
         place = rows[name].cast(pl.Enum(distinct)).to_physical().cast(pl.Int32)
-        codes[:, j] = (place + 1).fill_null(0).to_numpy()
-        values.append(distinct)
-    return Counted(tuple(values), codes, found[_COUNT].to_numpy())
+        return distinct, (place + 1).fill_null(0).to_numpy()
+
+    values, codes = zip(*map_threads(coded, columns), strict=True)
+    return Counted(values, np.column_stack(codes), found[_COUNT].to_numpy())
