@@ -268,3 +268,12 @@ def test_patterns_of_the_poster_are_planned_issued_and_read(folder: Path, select
 
 def test_a_choice_that_there_is_not(folder: Path):
     assert "E110" in run("plan", "job.yaml", "--select", "luck", "--key", "key", code=2)
+
+
+def test_names_of_columns_that_were_swapped_hide_nobody(folder: Path):
+    table = pl.read_csv("copies/south/public/people.csv", infer_schema=False)
+    turned = dict(zip(NAMES, [*NAMES[1:], NAMES[0]], strict=True))
+    table.rename(turned).write_csv("swapped.csv")
+    told = json.loads(run("trace", "swapped.csv", *WORDS, "--json"))
+    assert told["accused"] == ["South"]
+    assert {c["copies"]: c["leak"] for c in told["columns"]} == turned
