@@ -227,3 +227,53 @@ def test_leaks_in_other_dialects(folder: Path, what: str):
 def test_leaks_that_are_none(folder: Path, text: str, code: str):
     Path("none.csv").write_text(text)
     assert code in run("trace", "none.csv", *WORDS, code=3)
+
+
+@pytest.mark.parametrize("text", ['{"sex": "x"}', '{"sex": {"1": 5}}', '{"sex": ["1"]}', '["sex"]', "{"])
+def test_lists_of_labels_that_are_none(folder: Path, text: str):
+    Path("labels.json").write_text(text)
+    told = run("trace", "copies/north/public/people.csv", *WORDS, "--labels", "labels.json", code=2)
+    assert "E107" in told
+    assert "labels.json" in told
+
+
+def test_without_a_register_the_verdict_says_that_it_clears_nobody(folder: Path, tmp_path: Path):
+    for name in ("scheme.json", "layout.npz"):
+        (tmp_path / name).write_bytes(Path("plan", name).read_bytes())
+    told = run("trace", "copies/north/public/people.csv", "--plan", str(tmp_path), "--key", "key")
+    assert "the register names no recipient" in " ".join(told.split())
+
+
+def test_one_row_and_many_columns_of_others(folder: Path):
+    table = pl.read_csv("copies/south/public/people.csv", infer_schema=False)
+    table.head(1).write_csv("one.csv")
+    assert json.loads(run("trace", "one.csv", *WORDS, "--json"))["accused"] == []
+    wide = table.with_columns(pl.lit("?").alias(f"further {i}") for i in range(200))
+    wide.write_csv("wide.csv")
+    assert json.loads(run("trace", "wide.csv", *WORDS, "--json"))["accused"] == ["South"]
+
+
+@pytest.mark.parametrize("select", ["exact", "genetic"])
+def test_patterns_of_the_poster_are_planned_issued_and_read(folder: Path, select: str):
+    place = f"poster-{select}"
+    words = ["--recipients", "3", "--scheme", "patterns", "--select", select, "--key", "key", "-o", place, "--json"]
+    told = json.loads(run("plan", "job.yaml", *words))
+    assert len(told["patterns"]) >= 2
+    run("issue", "job.yaml", "--plan", place, "--key", "key", "--to", "North", "-o", f"{place}/copies")
+    leak = f"{place}/copies/north/public/people.csv"
+    found = json.loads(run("trace", leak, "--plan", place, "--key", "key", "--json"))
+    assert found["fitting"] == ["North"]
+    assert found["accused"] == []  # a pattern alone is no proof
+
+
+def test_a_choice_that_there_is_not(folder: Path):
+    assert "E110" in run("plan", "job.yaml", "--select", "luck", "--key", "key", code=2)
+
+
+def test_names_of_columns_that_were_swapped_hide_nobody(folder: Path):
+    table = pl.read_csv("copies/south/public/people.csv", infer_schema=False)
+    turned = dict(zip(NAMES, [*NAMES[1:], NAMES[0]], strict=True))
+    table.rename(turned).write_csv("swapped.csv")
+    told = json.loads(run("trace", "swapped.csv", *WORDS, "--json"))
+    assert told["accused"] == ["South"]
+    assert {c["copies"]: c["leak"] for c in told["columns"]} == turned

@@ -58,6 +58,7 @@ def planned_copies(
     colluders: int,
     alpha: float,
     kind: str,
+    select: str = "frameproof",
     kept: Scheme | None = None,
 ) -> Planned:
     """Plan the copies of a job file's data, or repeat a plan that was kept."""
@@ -74,6 +75,7 @@ def planned_copies(
             colluders=colluders,
             alpha=alpha,
             kind=kind,  # type: ignore[arg-type]
+            select=select,  # type: ignore[arg-type]
             base=None if kept is None else kept.base,
             patterns=None if kept is None else kept.patterns,
             dataset=None if kept is None else kept.dataset,
@@ -90,6 +92,16 @@ def json_object(path: Path | None, hint: str) -> dict[str, dict[str, str]] | Non
         read = None
     if not isinstance(read, dict):
         raise JobError("E107", "the file is not a JSON object, or cannot be read", where=str(path), hint=hint)
+    return read
+
+
+def labels_in(path: Path | None) -> dict[str, dict[str, str]] | None:
+    """What renamed labels stand for, by column, if a file says so."""
+    hint = '{"sex": {"1": "Male"}}   (column, label of the leak, label of the copies)'
+    read = json_object(path, hint)
+    for names in (read or {}).values():
+        if not isinstance(names, dict) or not all(isinstance(label, str) for label in names.values()):
+            raise JobError("E107", "the file does not say what labels stand for", where=str(path), hint=hint)
     return read
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from dataclasses import asdict
 from datetime import UTC, datetime
-from hashlib import sha256
+from hashlib import file_digest
 from pathlib import Path
 from typing import Annotated
 
@@ -17,6 +17,7 @@ from tarnkappe.cli.copies import (
     folders_of,
     json_object,
     key_or_proof,
+    labels_in,
     planned_copies,
     refuse_existing,
     write_patterns,
@@ -68,6 +69,9 @@ def plan(
         float, typer.Option("--alpha", metavar="P", help="Largest probability to accuse anybody innocent.")
     ] = 0.001,
     kind: Annotated[str, typer.Option("--scheme", metavar="NAME", help="marks, patterns or both.")] = "marks",
+    select: Annotated[
+        str, typer.Option("--select", metavar="NAME", help="Which patterns: frameproof, exact or genetic (the poster).")
+    ] = "frameproof",
     key: _KeyFile = None,
     new_key: Annotated[
         Path | None,
@@ -97,7 +101,7 @@ def plan(
     if new_key is not None and key is not None:
         raise JobError("E108", "--key and --new-key exclude each other", hint="--key FILE")
     secret = Key.new() if new_key is not None else Key.load(key)
-    planned = planned_copies(job, data, settings, secret, recipients, colluders, alpha, kind)
+    planned = planned_copies(job, data, settings, secret, recipients, colluders, alpha, kind, select)
     if output is not None:
         require_same_plan(planned, output, output / _REGISTER)
     if new_key is not None:
@@ -237,13 +241,16 @@ def trace(
         scheme,
         key_or_proof(key, proof, scheme),
         register,
-        labels=json_object(labels, '{"sex": {"1": "Male"}}   (column, label of the leak, label of the copies)'),
+        labels=labels_in(labels),
         alpha=alpha,
     )
     if report is not None:
         with writing(report):
             made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
-            digest = sha256(leak.read_bytes()).hexdigest() if leak.is_file() else ""
+            digest = ""
+            if leak.is_file():
+                with leak.open("rb") as file:
+                    digest = file_digest(file, "sha256").hexdigest()
             page = trace_page(found, scheme, register, leak.name, sha256=digest, made=made)
             report.write_text(page, encoding="utf-8")
     if as_json:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,9 @@ from tarnkappe.io import open_source
 
 #: A column under another name is recognised if at least this share of its texts are labels of one column.
 _LEAST_KNOWN = 0.5
+
+#: Texts of a column that are looked at to recognise it.
+_MOST_TEXTS = 10_000
 
 _WORDS = re.compile(r"[^\W_]+(?:\.\d+)?")
 
@@ -59,7 +63,7 @@ def open_leak(data: Any, scheme: Scheme, labels: Mapping[str, Mapping[str, str]]
         raise DataError(
             "E410",
             "the leak has no column of the copies",
-            where=str(data) if isinstance(data, str) else None,
+            where=str(data) if isinstance(data, (str, Path)) else None,
             hint="The copies have  " + ", ".join(scheme.columns.names),
         )
     frame = source.read(list(found)).select(pl.all().cast(pl.String)).group_by(pl.all()).len("\0rows")
@@ -97,26 +101,32 @@ class _lookup:  # noqa: N801  a function with a memory
 
 
 def _texts(series: pl.Series) -> list[str | None]:
-    return series.cast(pl.String).unique().to_list()
+    return series.cast(pl.String).unique(maintain_order=True).to_list()
 
 
 def _recognised(
     distinct: Mapping[str, Sequence[str | None]], scheme: Scheme, known: Sequence[_lookup]
 ) -> dict[str, int]:
-    """The column of the copies behind each column of a leak: by name, or by what stands in it."""
+    """The column of the copies behind each column of a leak: by name if its texts fit, or by what stands in it.
+
+    Names alone are not believed, for they are changed with a few words; only what fits nowhere is what it is called.
+    """
     names = scheme.columns.names
-    found = {name: names.index(name) for name in distinct if name in names}
+    called = {name: names.index(name) for name in distinct if name in names}
     for name in distinct:
-        same = [j for j, own in enumerate(names) if plain(own) == plain(name) and j not in found.values()]
-        if name not in found and len(same) == 1:
-            found[name] = same[0]
-    fits = []
-    for name, texts in distinct.items():
-        for j in set(range(len(names))) - set(found.values()):
-            if name not in found:
-                share = sum(t is not None and known[j](t) >= 0 for t in texts) / max(len(texts), 1)
-                fits.append((-share, name, j))
-    for share, name, j in sorted(fits):
-        if -share >= _LEAST_KNOWN and name not in found and j not in found.values():
+        same = [j for j, own in enumerate(names) if plain(own) == plain(name) and j not in called.values()]
+        if name not in called and len(same) == 1:
+            called[name] = same[0]
+
+    def share(name: str, j: int) -> float:
+        texts = distinct[name][:_MOST_TEXTS]
+        return sum(t is not None and known[j](t) >= 0 for t in texts) / max(len(texts), 1)
+
+    found = {name: j for name, j in called.items() if share(name, j) >= _LEAST_KNOWN}
+    others = set(range(len(names))) - set(found.values())
+    fits = sorted((-share(name, j), name, j) for name in distinct if name not in found for j in others)
+    for less, name, j in fits:
+        if -less >= _LEAST_KNOWN and name not in found and j not in found.values():
             found[name] = j
-    return found
+    free = {name: j for name, j in called.items() if name not in found and j not in found.values()}
+    return found | free

@@ -20,10 +20,12 @@ from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.errors import InfeasibleError, JobError
 from tarnkappe.fingerprint.candidates import Candidates
 from tarnkappe.fingerprint.families import frameproof
+from tarnkappe.fingerprint.genetic import evolve
 from tarnkappe.fingerprint.keys import DatasetKey, Key, derived
 from tarnkappe.fingerprint.marks import Columns, Layout
 from tarnkappe.fingerprint.promises import colluders_carried, positions_needed, statements
 from tarnkappe.fingerprint.scheme import Scheme, node_texts, require_alpha
+from tarnkappe.fingerprint.selection import Objective, best_window
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping
 from tarnkappe.job import Job
@@ -35,6 +37,9 @@ from tarnkappe.tally import Tally, distinct_rows
 
 #: What tells copies apart: block marks, generalisation patterns, or both.
 Kind = Literal["marks", "patterns", "both"]
+
+#: How patterns are chosen: a family that colluders cannot frame, or the poster's subset, exactly or by its algorithm.
+Choice = Literal["frameproof", "exact", "genetic"]
 
 #: So many patterns are tried as a base: of those that no other beats in loss and in number of groups, the best.
 _BASES = 24
@@ -122,6 +127,7 @@ def plan_copies(
     colluders: int = 2,
     alpha: float = 1e-3,
     kind: Kind = "marks",
+    select: Choice = "frameproof",
     base: Sequence[int] | None = None,
     patterns: Sequence[Sequence[int]] | None = None,
     dataset: str | None = None,
@@ -131,6 +137,9 @@ def plan_copies(
     The base is a full-domain generalisation that satisfies the goal with one set of suppressed records. Copies are
     coarser than it, each in its own way, so what any coalition learns is at most the base. That argument needs criteria
     that stay satisfied when groups are pooled; others are refused.
+
+    Where patterns are handed out, `select` says which of those above the base: a family that no `colluders` can frame,
+    or the subset that the poster's objective ranks first ("exact", or "genetic" by the poster's algorithm).
 
     `base` and `patterns` (levels above the lowest that a column may have) make it repeat an earlier plan. `dataset`
     names the data set in keys and in the register; by default it is the digest of the data.
@@ -144,6 +153,9 @@ def plan_copies(
     require_alpha(alpha)
     if kind not in ("marks", "patterns", "both"):
         raise JobError("E110", f"there is no scheme '{kind}'", hint="marks, patterns or both   (--scheme marks)")
+    if select not in ("frameproof", "exact", "genetic"):
+        hint = "frameproof, exact or genetic   (--select frameproof)"
+        raise JobError("E110", f"patterns are not chosen by '{select}'", hint=hint)
     _require_monotone(job.goal)
     seed = int.from_bytes(derived(key.raw, "seed")[:16], "big")
     chosen: list[tuple[Node, tuple[tuple[int, ...], ...]]] = []
@@ -154,7 +166,7 @@ def plan_copies(
         node = _base(tally, goal, key.of(dataset or ""), *wanted, kind, base)
         above: tuple[tuple[int, ...], ...] = ()
         if kind != "marks":
-            above = _given(patterns) or _family(tally, goal, node, recipients, colluders)
+            above = _given(patterns) or _family(tally, goal, node, recipients, colluders, select)
         chosen.append((node, above))
         return node
 
@@ -309,11 +321,19 @@ def _checked(tally: Tally, goal: Goal, given: Sequence[int]) -> Node:
     return node
 
 
-def _family(tally: Tally, goal: Goal, base: Node, recipients: int, colluders: int) -> tuple[tuple[int, ...], ...]:
-    """Patterns above the base that colluders cannot frame; as many as there are recipients, or as there are."""
+def _family(
+    tally: Tally, goal: Goal, base: Node, recipients: int, colluders: int, select: Choice
+) -> tuple[tuple[int, ...], ...]:
+    """Patterns above the base; as many as there are recipients, or as there are."""
     floors = np.array([d.floor for d in tally.quasi_domains])
     above = Candidates.of(tally, goal).above(np.array(base) + floors)
     rng = np.random.Generator(np.random.Philox(0))
+    if select != "frameproof":
+        objective = Objective(n_max=max(recipients, 2))
+        found = (
+            best_window(above.lm, objective) if select == "exact" else evolve(above.lm, objective, rng=rng).selection
+        )
+        return tuple(tuple(int(x) for x in row - floors) for row in above.levels[found.members])
     family = frameproof(above.levels, above.lm, colluders, rng=rng, effort=_EFFORT)
     members = family.members
     if len(members) > recipients:

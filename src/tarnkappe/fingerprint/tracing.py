@@ -67,6 +67,8 @@ class Trace:
     @property
     def verdict(self) -> str:
         """The result in a few words."""
+        if not self.suspects:  # that nobody is accused then says nothing about anybody
+            return "no accusation: the register names no recipient of these data"
         if not self.accused:
             return "no accusation"
         return f"made from the {'copy' if len(self.accused) == 1 else 'copies'} of {' and '.join(self.accused)}"

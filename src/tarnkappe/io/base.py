@@ -133,6 +133,10 @@ class Source(ABC):
         """The distinct rows of these columns as they are stored, if this source has a swifter way than Polars."""
         return None
 
+    def counted_alike(self, columns: Sequence[str]) -> Counted | None:
+        """The same, found by Polars, if most rows are like others and can be compared as a whole."""
+        return None
+
     def cells(self, columns: Sequence[str], step: Step | None = None) -> Cells:
         """The distinct rows of these columns and how often each occurs; missing markers are missing values."""
         return count_rows(self, columns, step)

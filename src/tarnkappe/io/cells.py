@@ -154,6 +154,8 @@ class RowCounter:
         """The codes of the distinct rows, and how often each occurs."""
         source = self.source
         counted = source.counted(names, self._step) if swift else None
+        if self._once and not swift:
+            counted = source.counted_alike(names)
         if counted is not None:
             self._coding = Coding(source, names, dict(zip(names, counted.values, strict=True)))
             codes, count = counted.codes, counted.count

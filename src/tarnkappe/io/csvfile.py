@@ -6,9 +6,9 @@ import hashlib
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -144,28 +144,53 @@ class CsvSource(Source):
         return self._scan_as(columns, {})
 
     def _scan_as(self, columns: list[str], types: Mapping[str, pl.DataType]) -> pl.LazyFrame:
-        frame = pl.scan_csv(
-            self._text_path,
-            glob=False,
-            has_header=False,  # our own header, because Polars renames columns and keeps doubled quotes
-            # Not `skip_lines`, which loses a U+FEFF at the start of the first record.
-            skip_rows=self._lines_before + bool(self.dialect.header),
-            schema={**self._schema, **types},
-            separator=self.dialect.delimiter or ",",
-            quote_char=(self.dialect.quote or '"') if self._quoted else None,
-            eol_char=self._eol,
-        ).select(columns)
+        frame = self._polars(self._text_path, schema={**self._schema, **types}).select(columns)
         if self._blank_tail:
             frame = frame.head(self.n_rows)
-        # Polars reads an empty field without quotes as null.
+        return self._with_empty_texts(frame)
+
+    def _with_empty_texts(self, frame: pl.LazyFrame) -> pl.LazyFrame:
+        """Polars reads an empty field without quotes as null: here it is a text, unless it stands for a missing one."""
         return frame if "" in self.missing else frame.with_columns(pl.all().fill_null(""))
+
+    def _polars(self, text: Path | bytes, **options: Any) -> pl.LazyFrame:
+        """Lines of this file, or all of it, as Polars reads them."""
+        own = {
+            # Not `skip_lines`, which loses a U+FEFF at the start of the first record.
+            "skip_rows": self._lines_before + bool(self.dialect.header) if isinstance(text, Path) else 0,
+            "separator": self.dialect.delimiter or ",",
+            "quote_char": (self.dialect.quote or '"') if self._quoted else None,
+            "eol_char": self._eol,
+        }
+        # Our own header, because Polars renames columns and keeps doubled quotes.
+        return pl.scan_csv(text, glob=False, has_header=False, **{**own, **options})
+
+    @property
+    def _plain(self) -> bool:
+        """Whether the file is large and every line of it a record."""
+        begin, end = self._body
+        return not self._quoted and not self._blank_tail and self._eol == "\n" and end - begin >= _LARGE
+
+    def counted_alike(self, columns: Sequence[str]) -> Counted | None:
+        """The distinct rows of these columns as they are stored, if they are all and most lines repeat others."""
+        names = self._known(columns)
+        if not self._plain or sorted(names) != sorted(self.columns):
+            return None
+        from tarnkappe.io.alike import count_alike, repeats
+
+        if not repeats(map_file(self._text_path), self._body[0]):
+            return None
+
+        def fields(lines: bytes) -> pl.LazyFrame:
+            return self._with_empty_texts(self._polars(lines, schema=self._schema))
+
+        return count_alike(partial(self._polars, self._text_path), fields, names)
 
     def counted(self, columns: Sequence[str], step: Step | None = None) -> Counted | None:
         """The distinct rows of these columns as they are stored, if the file is large and has no quoted fields."""
         wanted = [self.columns.index(name) for name in self._known(columns)]
         begin, end = self._body
-        plain = not self._quoted and not self._blank_tail and self._eol == "\n" and sys.byteorder == "little"
-        if not plain or not wanted or end - begin < _LARGE:
+        if not self._plain or not wanted or sys.byteorder != "little":
             return None
         from tarnkappe.io.csvcells import PlainCsv, count_plain
 

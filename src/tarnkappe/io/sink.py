@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 from types import TracebackType
-from typing import IO, TYPE_CHECKING, Protocol, Self, cast
+from typing import IO, TYPE_CHECKING, Any, Protocol, Self, cast
 
 import polars as pl
 import polars.selectors as cs
 
 from tarnkappe.errors import DataError, JobError
 from tarnkappe.io.base import texts_of
+from tarnkappe.io.csvlines import copied_lines
 from tarnkappe.io.dialect import CsvDialect
 from tarnkappe.io.failures import is_disk_full, translate_os_error
 from tarnkappe.io.formats import WRITTEN, Format
 from tarnkappe.io.formulas import each, neutralised
 from tarnkappe.io.lines import Lines
 from tarnkappe.io.staging import Staging, staged
+from tarnkappe.threads import Aside
 
 if TYPE_CHECKING:
     from pyarrow import Table
@@ -189,16 +192,25 @@ class TableWriter:
         if self.dialect.spreadsheet_safe:
             frame = frame.with_columns(neutralised(pl.col(c).cast(pl.String)) for c in texts_of(frame.schema))
             frame.columns = each(frame.columns, neutralised)
-        frame.write_csv(
-            self._file if file is None else file,
-            include_header=header,
-            separator=self.dialect.delimiter or ",",
-            quote_char=self.dialect.quote or '"',
-            quote_style="necessary",
-            decimal_comma=self.dialect.decimal == ",",
-            line_terminator="\n",
-            null_value=self._missing_text,
-        )
+        to = self._file if file is None else file
+        delimiter = self.dialect.delimiter or ","
+        options: dict[str, Any] = {
+            "separator": delimiter,
+            "quote_char": self.dialect.quote or '"',
+            "quote_style": "necessary",
+            "decimal_comma": self.dialect.decimal == ",",
+            "line_terminator": "\n",
+            "null_value": self._missing_text,
+        }
+        lines = copied_lines(frame, delimiter, options)
+        if lines is None:
+            frame.write_csv(to, include_header=header, **options)
+            return
+        if header:
+            frame.clear().write_csv(to, **options)
+        with Aside() as aside:
+            for some in lines:
+                aside(partial(to.write, some))
 
     def _write_parquet(self, batch: pl.DataFrame | Table) -> None:
         if self._parquet is None:

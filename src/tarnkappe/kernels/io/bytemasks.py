@@ -1,4 +1,4 @@
-"""Sixty-four bytes at a time: which of them are a given one, as the bits of one number.
+"""Many bytes at a time: which of sixty-four are a given one, as the bits of one number; sixteen copied at once.
 
 LLVM makes one or a few instructions of each, whatever the processor. Bits and bytes have the same order on
 little-endian machines only.
@@ -14,6 +14,9 @@ from numba.extending import intrinsic
 
 #: Bytes that are looked at together; so many must be readable from an address on.
 WIDTH = 64
+
+#: Bytes that are copied together; so many must be readable, and writable, from an address on.
+STRIDE = 16
 
 
 @intrinsic
@@ -51,3 +54,16 @@ def zeros_below(_context: Any, _bits: Any = None) -> Any:
         return builder.cttz(arguments[0], target.get_constant(types.boolean, False))
 
     return types.uint64(types.uint64), generate
+
+
+@intrinsic
+def copy_stride(_context: Any, _origin: Any = None, _target: Any = None) -> Any:
+    """Copy the bytes from one address on to another."""
+
+    def generate(target: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        several = ir.VectorType(ir.IntType(8), STRIDE).as_pointer()
+        origin, to = (builder.inttoptr(address, several) for address in arguments)
+        builder.store(builder.load(origin, align=1), to, align=1)
+        return target.get_dummy_value()
+
+    return types.void(types.intp, types.intp), generate
