@@ -16,6 +16,7 @@ from tarnkappe.io.failures import is_disk_full, translate_os_error
 from tarnkappe.io.formats import WRITTEN, Format
 from tarnkappe.io.formulas import each, neutralised
 from tarnkappe.io.staging import Staging, staged
+from tarnkappe.threads import in_background
 
 if TYPE_CHECKING:
     from pyarrow import Table
@@ -63,6 +64,8 @@ class TableWriter:
         self._parquet: ParquetFile | None = None
         self._whole: _WholeFile | None = None
         self._format = format
+        if format == "parquet":  # what writes it takes a while to load: meanwhile, records are made ready
+            in_background(_parquet_writer)
         try:
             self._file: IO[bytes] = self._path.open("wb")
         except OSError as err:
@@ -183,9 +186,14 @@ class TableWriter:
 
     def _write_parquet(self, batch: pl.DataFrame | Table) -> None:
         if self._parquet is None:
-            from tarnkappe.io.parquetfile import ParquetFile  # takes a while to load, and CSV does without
-
-            self._parquet = ParquetFile(self._file)
+            self._parquet = _parquet_writer()(self._file)
         self._parquet.append(
             batch.to_arrow(compat_level=pl.CompatLevel.oldest()) if isinstance(batch, pl.DataFrame) else batch
         )
+
+
+def _parquet_writer() -> type[ParquetFile]:
+    """What writes Parquet; CSV does without."""
+    from tarnkappe.io.parquetfile import ParquetFile
+
+    return ParquetFile
