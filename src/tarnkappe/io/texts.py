@@ -8,6 +8,11 @@ import polars as pl
 from tarnkappe.arrays import Bytes, Counts, Flags
 
 
+def is_text(dtype: pl.DataType) -> bool:
+    """Whether a column holds text, plain or as categories."""
+    return isinstance(dtype, (pl.String, pl.Categorical, pl.Enum))
+
+
 def plain_text(value: pl.Expr, dtype: pl.DataType) -> pl.Expr:
     """A value as a text; a whole number is the same text in a column of floats as in one of whole numbers.
 

@@ -44,3 +44,11 @@ def number_views(views: NDArray[np.uint64], valid: Flags, slots: Codes, first: C
             n += 1
         number[i] = slots[at]
     return n
+
+
+@kernel
+def append_codes(words: NDArray[np.uint64], bits: int, codes: NDArray[np.uint64], which: Codes) -> None:
+    """Append to every word, in so many bits, the code that `which` says; the codes in their order if it is empty."""
+    step = np.uint64(bits)
+    for i in range(words.size):
+        words[i] = (words[i] << step) | codes[which[i] if which.size else i]
