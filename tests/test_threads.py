@@ -11,7 +11,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from tarnkappe.threads import Aside, ahead, in_background, map_threads, share_out
+from tarnkappe.threads import Aside, ahead, in_background, map_threads, share_evenly, share_out
 
 
 def squares(n: int) -> list[int]:
@@ -27,6 +27,17 @@ def squares(n: int) -> list[int]:
 def test_all_ranges_are_covered():
     n = 100_000
     assert squares(n) == [i * i for i in range(n)]
+
+
+@pytest.mark.parametrize("n", [0, 1, 10, 100_003])
+def test_items_that_cost_the_same_are_shared_evenly(n: int):
+    times = np.zeros(n, np.int64)
+
+    def task(begin: int, end: int) -> None:
+        times[begin:end] += 1
+
+    share_evenly(task, n)
+    assert (times == 1).all()
 
 
 def test_results_come_in_order():

@@ -19,6 +19,7 @@ from tarnkappe.kernels.histograms import group_order, pooled_counts, pooled_hist
 from tarnkappe.publish.boxes import TIGHT, FixedBoxes
 from tarnkappe.publish.form import Labelled
 from tarnkappe.tally import Domain, Tally, distinct_rows
+from tarnkappe.threads import share_out
 
 #: The group of records that are not published.
 SUPPRESSED = -1
@@ -240,20 +241,18 @@ class GroupStats:
             kept = group >= 0
             people = np.bincount(group[kept], weights=population[kept], minlength=n_groups).astype(np.int64)
             group = np.where(count > 0, group, SUPPRESSED).astype(np.int32)  # nobody has no sensitive values
-        starts, order = group_order(group, n_groups)
-        weight = np.ascontiguousarray(count, np.int64)[order]
-        held = {name: (codes[order], domain) for name, (codes, domain) in (sensitive or {}).items()}
-        if joint is not None:
-            joint = joint[0], joint[1][order], joint[2]
+        held, nodes, weight = sensitive or {}, raised or {}, np.ascontiguousarray(count, np.int64)
+        if group.size and group[0] >= 0 and bool(np.all(group[1:] >= group[:-1])):  # they come group by group
+            starts = np.append(0, np.cumsum(np.bincount(group, minlength=n_groups)))
+        else:
+            starts, order = group_order(group, n_groups)
+            weight = weight[order]
+            held, nodes = (
+                {name: (codes[order], domain) for name, (codes, domain) in columns.items()} for columns in (held, nodes)
+            )
+            joint = None if joint is None else (joint[0], joint[1][order], joint[2])
         return replace(
-            cls.of_runs(
-                starts,
-                held,
-                weight,
-                joint=joint,
-                tables=tables,
-                raised={name: (nodes[order], domain) for name, (nodes, domain) in (raised or {}).items()},
-            ),
+            cls.of_runs(starts, held, weight, joint=joint, tables=tables, raised=nodes),
             population=people,
             keys=keys,
             quasi=tuple(quasi),
@@ -281,17 +280,17 @@ class GroupStats:
             table = (tables or {}).get(name)
             if table is None:
                 table = np.bincount(codes, weights=weight, minlength=domain.size).astype(np.int64)
-            parts = run_histogram(starts, np.ascontiguousarray(codes, np.int32), weight, domain.size)
+            parts = run_histogram(starts, np.ascontiguousarray(codes, np.int32), weight, domain.size, share_out)
             histograms[name] = Histogram(domain, *parts, table)
         joint_histogram = None
         if joint is not None:
             domains, joint_codes, values = joint
-            parts = run_histogram(starts, np.ascontiguousarray(joint_codes, np.int32), weight, len(values))
+            parts = run_histogram(starts, np.ascontiguousarray(joint_codes, np.int32), weight, len(values), share_out)
             joint_histogram = JointHistogram(domains, values, *parts)
         shown = {}
         for name, (nodes, domain) in (raised or {}).items():
             n_nodes = domain.taxonomy.n_nodes
-            parts = run_histogram(starts, np.ascontiguousarray(nodes, np.int32), weight, n_nodes)
+            parts = run_histogram(starts, np.ascontiguousarray(nodes, np.int32), weight, n_nodes, share_out)
             shown[name] = Histogram(domain, *parts, np.zeros(n_nodes, np.int64))
         size = np.diff(starts) if count is None else run_sums(starts, count)
         return cls(size, histograms, joint_histogram, raised=shown)

@@ -60,7 +60,8 @@ from tarnkappe.verification import Evidence
 
 def check(job: Job, data: Any) -> Checked:
     """Everything `anonymize` does before it decides: read, classify, encode, count, and test that a solution exists."""
-    checked, engine = _count(job, data, Phases(None), job.seed or 0)
+    engine, source = _open(job, data, Phases(None))
+    checked = _count(job, data, engine, source, job.seed or 0)
     require_here(engine)
     goal = job.algorithm.promised(job.goal, len(checked.tally.quasi_domains))
     job.algorithm.require_supported(checked.tally, goal)
@@ -76,7 +77,8 @@ def counted(job: Job, data: Any = None) -> Checked:
     given = job.data.path if data is None else data
     if given is None:
         raise JobError("E103", "the job names no data file", hint="data: {path: DATA.csv}")
-    checked, engine = _count(job, given, Phases(None), job.seed or 0)
+    engine, source = _open(job, given, Phases(None))
+    checked = _count(job, given, engine, source, job.seed or 0)
     require_here(engine)
     return checked
 
@@ -240,7 +242,7 @@ def _read(job: Job, data: Any) -> list[str | Path]:
     return [*files, *(file for table in tables if (file := file_of(table)) is not None)]
 
 
-def _count(job: Job, data: Any, clock: Phases, seed: int) -> tuple[Checked, Engine]:
+def _open(job: Job, data: Any, clock: Phases) -> tuple[Engine, Source]:
     clock.begin("read")
     job.algorithm.require_kept(job.goal)
     engine = engine_for(job.engine, data)
@@ -249,7 +251,10 @@ def _count(job: Job, data: Any, clock: Phases, seed: int) -> tuple[Checked, Engi
     if job.goal.is_mechanism:
         file = Path(data).expanduser() if isinstance(data, (str, Path)) else None
         dialect = stated_dialect(dialect, file if file is not None and is_csv(file) else None)
-    source = data if isinstance(data, Source) else engine.open(data, dialect, job.data.missing)
+    return engine, data if isinstance(data, Source) else engine.open(data, dialect, job.data.missing)
+
+
+def _count(job: Job, data: Any, engine: Engine, source: Source, seed: int) -> Checked:
     masked = None
     if job.masks:
         job.schema(source.columns, source.name)  # says what is wrong with the roles before anything is changed
@@ -265,7 +270,7 @@ def _count(job: Job, data: Any, clock: Phases, seed: int) -> tuple[Checked, Engi
     try:
         tally = engine.count(source, schema, job.aside(schema), population)
     except LimitError as error:
-        on_spark = engine.name == "streaming" and not is_database(data) and not is_selective(dialect)
+        on_spark = engine.name == "streaming" and not is_database(data) and not is_selective(job.data.dialect)
         if on_spark and error.code == "E702" and why_not_in_parts(job, schema) is None:
             hint = f"{error.hint}\nOr let the executors of Spark decide, part by part:  --engine spark"
             raise LimitError(error.code, error.message, details=error.details, hint=hint) from None
@@ -277,7 +282,7 @@ def _count(job: Job, data: Any, clock: Phases, seed: int) -> tuple[Checked, Engi
     domains = {d.name: d for d in tally.sensitive_domains}
     for criterion in job.goal.criteria:
         criterion.require_values(domains)
-    return Checked(source, schema, tally, job.notices(), population, masked), engine
+    return Checked(source, schema, tally, job.notices(), population, masked)
 
 
 def _open_population(job: Job, engine: Engine) -> Source | None:
@@ -297,8 +302,10 @@ def _open_population(job: Job, engine: Engine) -> Source | None:
 
 def _decide(job: Job, data: Any, seed: int | None, clock: Phases, *, in_parts: bool = False) -> Run:
     seed = next(s for s in (number_of(seed, "seed"), job.seed, secrets.randbits(SEED_BITS)) if s is not None)
-    checked, engine = _count(job, data, clock, seed)
-    digest = in_background(lambda: checked.source.sha256)
+    engine, source = _open(job, data, clock)
+    digest = in_background(lambda: source.sha256) if source.hashed_aside else None
+    checked = _count(job, data, engine, source, seed)
+    digest = digest or in_background(lambda: checked.source.sha256)
     if not in_parts:
         require_here(engine)
     clock.begin("decide")

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.kernels.crossing import count_codes
+from tarnkappe.kernels.engines.dealing import occurrences
 from tarnkappe.kernels.sorting import bits_of, dense_ranks, pack_columns, radix_argsort, ranks_by_place, unpack
 from tarnkappe.taxonomy.tree import Taxonomy
-from tarnkappe.threads import map_threads
+from tarnkappe.threads import map_threads, share_evenly
 
 #: So many cells for every row may be listed, whether they occur or not, to number those that do.
 _PLACES = 4
@@ -348,7 +349,7 @@ def count_cells(
     columns = [*quasi, *sensitive]
     sizes = [d.size for d in (*quasi_domains, *sensitive_domains)]
     if prod(sizes) <= min(_PLACES * len(columns[0]), np.iinfo(np.int32).max):
-        cell, codes = ranks_by_place(columns, sizes)
+        cell, codes = ranks_by_place(columns, sizes, share_evenly)
         quasi_codes, sensitive_codes = (np.ascontiguousarray(c) for c in np.split(codes, [len(quasi)], axis=1))
     else:
         keys, width, readable = pack_columns(columns, sizes)
@@ -363,7 +364,8 @@ def count_cells(
             for out, given in ((quasi_codes, quasi), (sensitive_codes, sensitive)):
                 for j, codes in enumerate(given):
                     out[:, j] = codes[first]
-    count = np.bincount(cell, weights, minlength=len(quasi_codes)).astype(np.int64)
+    n_cells = len(quasi_codes)
+    count = occurrences(cell, n_cells) if weights is None else np.bincount(cell, weights, n_cells).astype(np.int64)
     tally = Tally(quasi_codes, sensitive_codes, count, tuple(quasi_domains), tuple(sensitive_domains))
     return tally, cell
 

@@ -147,6 +147,16 @@ def share_out(task: Callable[[int, int], None], work: NDArray[np.int64]) -> None
     map_threads(lambda ends: task(*ends), pairwise(bounds.tolist()))
 
 
+def share_evenly(task: Callable[[int, int], None], n: int) -> None:
+    """The same for `n` items that cost the same each."""
+    workers = os.cpu_count() or 1
+    if n < _SMALL or workers == 1 or _in_pool():
+        task(0, n)
+        return
+    bounds = [n * i // (2 * workers) for i in range(2 * workers + 1)]
+    map_threads(lambda ends: task(*ends), pairwise(bounds))
+
+
 def map_threads(task: Callable[[T], R], items: Iterable[T]) -> list[R]:
     """Apply a function that spends its time outside the interpreter lock to all items; results in their order."""
     return list(each_in_threads(task, items))

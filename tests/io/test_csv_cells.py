@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from grids import examples
 from tarnkappe.errors import DataError
-from tarnkappe.io import Cells, CsvDialect, RowCounter, Source, count_rows, csvcells, csvfile, open_source
+from tarnkappe.io import Cells, CsvDialect, RowCounter, Source, count_rows, csvcells, csvfile, csvparts, open_source
+from tarnkappe.io.coded import read_coded
 from tarnkappe.io.csvfile import CsvSource
 from tarnkappe.kernels.io.csvscan import count_records
 
@@ -22,7 +23,9 @@ from tarnkappe.kernels.io.csvscan import count_records
 def small_parts(monkeypatch: pytest.MonkeyPatch):
     """Everything is divided as if it were large."""
     monkeypatch.setattr(csvfile, "_LARGE", 0)
-    for name, value in {"PART": 64, "_TOLD": 3, "_BEYOND": 4, "_WAITING": 8, "_TEXTS": 4, "_SLOTS": 2048}.items():
+    for name, value in {"PART": 64, "_TOLD": 3, "_BEYOND": 4, "_TEXTS": 4}.items():
+        monkeypatch.setattr(csvparts, name, value)
+    for name, value in {"_WAITING": 8, "_SLOTS": 2048}.items():
         monkeypatch.setattr(csvcells, name, value)
 
 
@@ -43,6 +46,20 @@ def agree(source: Source, columns: list[str]) -> Cells:
         assert set(values) == set(expected)
         assert len(values) == len(expected)
     return swift.cells
+
+
+def codes_agree(source: Source, columns: list[str]) -> None:
+    """Read columns as codes, and make sure that the swift way was taken and says what Polars reads."""
+    assert source.numbered(columns) is not None
+    coded, others = read_coded(source, columns, columns)
+    read = source.read(columns)
+    assert others.width == 0
+    for name in columns:
+        code = coded[name].each(np.arange(len(coded[name].values)))
+        assert coded[name].values.gather(code).to_list() == read[name].to_list()
+        assert coded[name].texts().cast(pl.String).to_list() == read[name].to_list()
+        assert coded[name].values[1:].to_list() == sorted(read[name].drop_nulls().unique())
+        assert coded[name].counts.tolist() == np.bincount(code, minlength=len(coded[name].values)).tolist()
 
 
 TEXT = st.text(st.characters(codec="utf-8", exclude_characters=',;\t|"\r\n', exclude_categories=["Cs"]), max_size=20)
@@ -75,12 +92,13 @@ def test_agrees_with_polars(tmp_path_factory: pytest.TempPathFactory, file: tupl
     dialect = CsvDialect(delimiter=delimiter, quote="none", encoding="utf-8")
     columns = data.draw(st.lists(st.sampled_from([f"c{j}" for j in range(n_columns)]), min_size=1, unique=True))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(csvcells, "PART", data.draw(st.sampled_from([1, 7, 64, 1 << 20])))
+        patch.setattr(csvparts, "PART", data.draw(st.sampled_from([1, 7, 64, 1 << 20])))
         try:
             source = open_source(path, dialect=dialect, missing=missing)
         except DataError:
             return  # nothing to count, for either
         agree(source, columns)
+        codes_agree(source, columns)
 
 
 def written(path: Path, columns: dict[str, list[str]]) -> Source:
@@ -98,8 +116,9 @@ def test_tables_grow_and_numbers_need_more_bits(tmp_path: Path):
     }
     path = tmp_path / "t.csv"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(csvcells, "PART", 10_000)
+        patch.setattr(csvparts, "PART", 10_000)
         cells = agree(written(path, columns), ["person", "long", "short"])
+        codes_agree(open_source(path), ["person", "long", "short"])
         agree(open_source(path), ["short", "long"])
     assert len(cells.count) == n
 
@@ -111,6 +130,7 @@ def test_many_columns_take_several_words(tmp_path: Path):
     )
     source = open_source(tmp_path / "t.csv")
     assert len(agree(source, list(source.columns)).count) > 1
+    codes_agree(source, list(source.columns))
 
 
 def test_very_long_fields(tmp_path: Path):
@@ -145,6 +165,7 @@ def test_what_is_not_plain_is_left_to_polars(tmp_path: Path, content: bytes):
     (tmp_path / "t.csv").write_bytes(content)
     source = open_source(tmp_path / "t.csv")
     assert source.counted(["a"]) is None
+    assert source.numbered(["a"]) is None
     assert tallied(count_rows(source, ["a"], swift=True)) == {("x",): 1, ("y",): 1}
 
 
@@ -203,6 +224,7 @@ def test_a_file_that_changed_is_not_counted(tmp_path: Path, now: bytes):
     source = written(tmp_path / "t.csv", {"a": ["1", "3", "5", "7"], "b": ["2", "4", "6", "8"]})
     (tmp_path / "t.csv").write_bytes(now)
     assert source.counted(["a", "b"]) is None
+    assert source.numbered(["a", "b"]) is None
 
 
 def test_a_file_that_is_gone_is_an_error(tmp_path: Path):

@@ -22,6 +22,7 @@ from tarnkappe.kernels.histograms import (
     run_histogram,
 )
 from tarnkappe.taxonomy.tree import Taxonomy
+from tarnkappe.threads import share_out
 
 cells = st.lists(st.tuples(st.integers(-1, 4), st.integers(0, 5), st.integers(1, 9)), max_size=40)
 
@@ -56,6 +57,21 @@ def test_run_histogram_counts(case):
         run = slice(indptr[g], indptr[g + 1])
         assert dict(zip(codes[run].tolist(), counts[run].tolist(), strict=True)) == dict(expected)
         assert codes[run].tolist() == sorted(expected)
+    assert indptr[-1] == len(codes) == len(counts)
+
+
+@pytest.mark.parametrize("n_codes", [6, 600])
+def test_run_histogram_of_many_runs_is_that_of_each(n_codes: int):
+    rng = np.random.default_rng(n_codes)
+    starts = np.append(0, np.cumsum(rng.integers(0, 200, 1000)))
+    code = rng.integers(0, n_codes, starts[-1]).astype(np.int32)
+    weight = rng.integers(1, 9, starts[-1])
+    indptr, codes, counts = run_histogram(starts, code, weight, n_codes, share_out)
+    for g in range(1000):
+        run = slice(starts[g], starts[g + 1])
+        expected = np.bincount(code[run], weight[run], n_codes)
+        assert codes[indptr[g] : indptr[g + 1]].tolist() == np.flatnonzero(expected).tolist()
+        assert counts[indptr[g] : indptr[g + 1]].tolist() == expected[expected > 0].tolist()
     assert indptr[-1] == len(codes) == len(counts)
 
 

@@ -6,7 +6,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tarnkappe.kernels.sorting import dense_ranks, pack, radix_argsort, unpack
+from tarnkappe.kernels.sorting import dense_ranks, pack, radix_argsort, ranks_by_place, unpack
+from tarnkappe.threads import share_evenly
 
 keys_of_bits = st.integers(0, 63).flatmap(
     lambda bits: st.tuples(st.just(bits), st.lists(st.integers(0, 2**bits - 1), max_size=60))
@@ -72,3 +73,13 @@ def test_unpack_undoes_pack(table):
     unpack(keys, np.array(bits, np.int64), out)
     assert [tuple(row) for row in out.tolist()] == table
     assert not keys.any()
+
+
+def test_ranks_by_place_of_many_rows_are_those_of_sorted_rows():
+    rng = np.random.default_rng(1)
+    sizes = [5, 70, 13]
+    columns = [rng.integers(0, size - 1, 100_000).astype(kind) for size, kind in zip(sizes, "hbi", strict=True)]
+    rank, codes = ranks_by_place(columns, sizes, share_evenly)
+    expected, inverse = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)
+    assert np.array_equal(codes, expected)
+    assert np.array_equal(rank, inverse.ravel())

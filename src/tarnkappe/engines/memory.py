@@ -36,6 +36,7 @@ class MemoryEngine(Engine):
     name: ClassVar = "memory"
 
     def __init__(self) -> None:
+        """Nothing is read yet."""
         self._cell: Codes = np.zeros(0, np.int32)
         self._carried = pl.DataFrame()
         self._hidden = pl.DataFrame()
@@ -78,7 +79,7 @@ class MemoryEngine(Engine):
                 codes, domain = encode_quasi(
                     series, column, schema.missing_rule, others, where, weights, decimal=source.decimal
                 )
-            return codes[:own] if found is None else codes[:own][found.code], codes[own:], domain
+            return codes[:own] if found is None else found.each(codes[:own]), codes[own:], domain
 
         quasi = map_threads(encode, schema.quasi)
         counted = map_threads(encode, [*schema.sensitive, *aside])
@@ -126,6 +127,10 @@ class MemoryEngine(Engine):
             if series.name in plan.goal.columns
         )
         return Rewritten(witness, ledger)
+
+    def forget(self) -> None:
+        """Let go of the records."""
+        self._cell, self._carried, self._hidden = np.zeros(0, np.int32), pl.DataFrame(), pl.DataFrame()
 
 
 def assign_records(cell: Codes, grouping: Grouping, rng: np.random.Generator) -> Codes:

@@ -1,6 +1,6 @@
 """Read tables from files and data frames; write releases so that none is ever half written."""
 
-from tarnkappe.io.base import Source, is_text
+from tarnkappe.io.base import Source
 from tarnkappe.io.cells import Cells, RowCounter, count_rows
 from tarnkappe.io.dialect import CsvDialect, detect_dialect
 from tarnkappe.io.failures import translate_os_error
@@ -9,6 +9,7 @@ from tarnkappe.io.numbers import as_numbers
 from tarnkappe.io.sink import Format, TableWriter
 from tarnkappe.io.source import Data, open_source
 from tarnkappe.io.staging import Staging, staged
+from tarnkappe.io.texts import is_text
 
 __all__ = [
     "Cells",

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from types import TracebackType
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import polars as pl
 import polars.selectors as cs
@@ -17,7 +17,11 @@ from tarnkappe.io.cells import BATCH, Cells, Counted, Step, count_rows
 from tarnkappe.io.formulas import HARMLESS, RUNS, meant
 from tarnkappe.io.kept import one_of_a_kind, restored_rows, together, words
 from tarnkappe.io.numbers import as_numbers
+from tarnkappe.io.texts import is_text
 from tarnkappe.wording import plural
+
+if TYPE_CHECKING:
+    from tarnkappe.io.csvcodes import Numbered
 
 
 class Source(ABC):
@@ -36,6 +40,8 @@ class Source(ABC):
     decimal: str = "."
     #: Whether rows come in the order in which they are stored.
     in_order: ClassVar[bool] = True
+    #: Whether the digest may be computed while the rows are read: nothing but a file is asked for both.
+    hashed_aside: ClassVar[bool] = False
     #: Whether texts that a spreadsheet would run are stored with an apostrophe before them.
     spreadsheet_safe: bool = False
 
@@ -135,6 +141,10 @@ class Source(ABC):
 
     def counted_alike(self, columns: Sequence[str]) -> Counted | None:
         """The same, found by Polars, if most rows are like others and can be compared as a whole."""
+        return None
+
+    def numbered(self, columns: Sequence[str]) -> Numbered | None:
+        """These columns as numbers of the texts that are stored, if this source has a swifter way than Polars."""
         return None
 
     def cells(self, columns: Sequence[str], step: Step | None = None) -> Cells:
@@ -378,11 +388,6 @@ def _odd_kind(dtype: pl.DataType) -> str | None:
 def on_the_clock(frame: pl.LazyFrame) -> pl.LazyFrame:
     """The frame with moments as the clock of their time zone shows them: a day of birth is the day it was there."""
     return frame.with_columns(cs.datetime(time_zone="*").dt.replace_time_zone(None))
-
-
-def is_text(dtype: pl.DataType) -> bool:
-    """Whether a column holds text, plain or as categories."""
-    return isinstance(dtype, (pl.String, pl.Categorical, pl.Enum))
 
 
 def texts_of(schema: Mapping[str, pl.DataType]) -> list[str]:

@@ -14,7 +14,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from tarnkappe.io.lookup import different_texts
+from tarnkappe.kernels.io.views import append_codes
 from tarnkappe.publish.labels import text_column
+from tarnkappe.threads import map_threads
 
 if TYPE_CHECKING:
     from tarnkappe.io.base import Source
@@ -177,14 +180,15 @@ class RowCounter:
 
         Rows are grouped whenever enough of them wait, and what has been grouped is grouped again when it has doubled.
         """
-        words, names = self._coding.words(), self._coding.word_names
+        names = self._coding.word_names
         parts: list[pl.DataFrame] = []
         counted: list[pl.DataFrame] = []
         waiting = done = known = 0
-        for batch in self.source.batches(self._coding.names, self._coding.types, words):
-            parts.append(batch)
-            waiting += batch.height * batch.width
-            done += batch.height
+        for batch in self.source.batches(self._coding.names, {}, [pl.col(self._coding.names)]):
+            packed = self._coding.packed(batch)
+            parts.append(packed)
+            waiting += packed.height * packed.width
+            done += packed.height
             if waiting >= _WAITING:
                 counted.append(_counted(parts, names))
                 parts, waiting = [], 0
@@ -288,6 +292,25 @@ class Coding:
             out.append(packed)
         return [word.alias(name) for word, name in zip(out, self.word_names, strict=True)]
 
+    def packed(self, batch: pl.DataFrame) -> pl.DataFrame:
+        """The packed codes of rows as they are stored; of few texts each is looked up once."""
+        coded = dict(zip(self.names, map_threads(lambda name: self._looked_up(batch[name]), self.names), strict=True))
+        words = {}
+        for title, names in zip(self.word_names, self._layout(), strict=True):
+            word = np.zeros(batch.height, np.uint64)
+            for name in names:
+                append_codes(word, self._bits[name], *coded[name])
+            words[title] = word
+        return pl.DataFrame(words)
+
+    def _looked_up(self, column: pl.Series) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
+        """Some codes of a column, and which of them every row has; all of them in order if `which` is empty."""
+        few = different_texts(column) if column.name in self._categories else None
+        listed, which = few or (column, np.zeros(0, np.int32))
+        if column.name in self._categories:
+            listed = listed.cast(pl.String).cast(self.types[column.name])
+        return listed.alias(column.name).to_frame().select(self._code(column.name)).to_series().to_numpy(), which
+
     def _code(self, name: str) -> pl.Expr:
         column = pl.col(name)
         if name in self._categories:
@@ -318,7 +341,7 @@ class Coding:
 
     def unpack(self, packed: pl.DataFrame) -> NDArray[np.int32]:
         """The codes of every column, read off the words."""
-        codes = np.empty((packed.height, len(self.names)), np.int32)
+        codes = np.empty((packed.height, len(self.names)), np.int32, order="F")  # columns are looked at one by one
         for word, names in zip(packed, self._layout(), strict=True):
             rest = word.to_numpy()
             for name in reversed(names):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 import sys
 from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import polars as pl
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 from tarnkappe.errors import DataError
 from tarnkappe.io.base import Source, check_columns, index_named
 from tarnkappe.io.dialect import SAMPLE_BYTES, CsvDialect, delimiter_name, detect_dialect
+from tarnkappe.io.digests import digest_of
 from tarnkappe.io.formulas import each, meant
 from tarnkappe.io.mapped import let_go, line_parts, map_file
 from tarnkappe.io.transcode import TemporaryCopy, check_utf8, packing_of
@@ -24,6 +24,8 @@ from tarnkappe.threads import map_threads
 
 if TYPE_CHECKING:
     from tarnkappe.io.cells import Counted, Step
+    from tarnkappe.io.csvcodes import Numbered
+    from tarnkappe.io.csvparts import PlainCsv
     from tarnkappe.kernels.io.csvscan import Scan
 
 _MARK = b"\xef\xbb\xbf"
@@ -42,6 +44,8 @@ class CsvSource(Source):
     Every column is text: the codes ``007`` and ``7`` stay different. The file is checked when it is opened; a file
     that is not UTF-8 is copied to a temporary UTF-8 file first.
     """
+
+    hashed_aside: ClassVar = True
 
     def __init__(self, path: Path, dialect: CsvDialect | None, missing: tuple[str, ...]) -> None:
         """Detect the dialect, check every record, and count the rows."""
@@ -77,8 +81,7 @@ class CsvSource(Source):
     @cached_property
     def sha256(self) -> str:
         """The SHA-256 of the bytes of the file as it was given."""
-        with self._path.open("rb") as f:
-            return hashlib.file_digest(f, "sha256").hexdigest()
+        return digest_of(self._path)
 
     def line_of(self, row: int) -> int:
         """The line of the file on which data row `row` (from 1) begins."""
@@ -166,7 +169,7 @@ class CsvSource(Source):
         return pl.scan_csv(text, glob=False, has_header=False, **{**own, **options})
 
     @property
-    def _plain(self) -> bool:
+    def _is_plain(self) -> bool:
         """Whether the file is large and every line of it a record."""
         begin, end = self._body
         return not self._quoted and not self._blank_tail and self._eol == "\n" and end - begin >= _LARGE
@@ -174,7 +177,7 @@ class CsvSource(Source):
     def counted_alike(self, columns: Sequence[str]) -> Counted | None:
         """The distinct rows of these columns as they are stored, if they are all and most lines repeat others."""
         names = self._known(columns)
-        if not self._plain or sorted(names) != sorted(self.columns):
+        if not self._is_plain or sorted(names) != sorted(self.columns):
             return None
         from tarnkappe.io.alike import count_alike, repeats
 
@@ -189,14 +192,32 @@ class CsvSource(Source):
     def counted(self, columns: Sequence[str], step: Step | None = None) -> Counted | None:
         """The distinct rows of these columns as they are stored, if the file is large and has no quoted fields."""
         wanted = [self.columns.index(name) for name in self._known(columns)]
-        begin, end = self._body
-        if not self._plain or not wanted or sys.byteorder != "little":
+        plain = self._plain(wanted)
+        if plain is None:
             return None
-        from tarnkappe.io.csvcells import PlainCsv, count_plain
+        from tarnkappe.io.csvcells import count_plain
+
+        return count_plain(plain, wanted, "" in self.missing, step)
+
+    def numbered(self, columns: Sequence[str]) -> Numbered | None:
+        """These columns as numbers of the texts that are stored, if the file is large and has no quoted fields."""
+        wanted = [self.columns.index(name) for name in self._known(columns)]
+        plain = self._plain(wanted)
+        if plain is None:
+            return None
+        from tarnkappe.io.csvcodes import number_plain
+
+        return number_plain(plain, wanted, "" in self.missing)
+
+    def _plain(self, wanted: Sequence[int]) -> PlainCsv | None:
+        """Where the records are, if there are many, and every line is one."""
+        begin, end = self._body
+        if not self._is_plain or not wanted or sys.byteorder != "little":
+            return None
+        from tarnkappe.io.csvparts import PlainCsv
 
         delimiter, _, eol = self._signs
-        file = PlainCsv(self._text_path, begin, end, delimiter, eol, len(self.columns), self.n_rows)
-        return count_plain(file, wanted, "" in self.missing, step)
+        return PlainCsv(self._text_path, begin, end, delimiter, eol, len(self.columns), self.n_rows)
 
     def unreadable(self) -> DataError:
         """The error for a file with quotes that two readers understand differently."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from functools import cached_property
 from pathlib import Path
 from typing import ClassVar
@@ -11,14 +10,9 @@ import polars as pl
 
 from tarnkappe.errors import DataError
 from tarnkappe.io.base import Source, on_the_clock
+from tarnkappe.io.digests import digest_of
 from tarnkappe.io.formats import not_of_its_kind
 from tarnkappe.io.frames import FrameSource
-
-
-def digest(path: Path) -> str:
-    """The SHA-256 of the bytes of a file."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def refuse_empty(path: Path) -> None:
@@ -52,7 +46,7 @@ class FileSource(Source):
     @cached_property
     def sha256(self) -> str:
         """The SHA-256 of the bytes of the file."""
-        return digest(self._path)
+        return digest_of(self._path)
 
     def _scan(self, columns: list[str]) -> pl.LazyFrame:
         return on_the_clock(self._frame.select(columns))
@@ -77,7 +71,7 @@ class LoadedSource(FrameSource):
     @cached_property
     def sha256(self) -> str:
         """The SHA-256 of the bytes of the file."""
-        return digest(self._path)
+        return digest_of(self._path)
 
 
 def cannot_hold(format_: str, what: str, column: str | None = None) -> DataError:

@@ -12,7 +12,7 @@ import polars as pl
 
 from tarnkappe.errors import DataError
 from tarnkappe.io.base import Source
-from tarnkappe.io.files import digest
+from tarnkappe.io.digests import digest_of
 from tarnkappe.io.mapped import map_file
 from tarnkappe.io.reading import Reading
 from tarnkappe.io.transcode import TemporaryCopy, check_utf8
@@ -92,7 +92,7 @@ class FixedSource(Source):
     @cached_property
     def sha256(self) -> str:
         """The SHA-256 of the bytes of the file."""
-        return digest(self._path)
+        return digest_of(self._path)
 
     def line_of(self, row: int) -> int:
         """Every row is a line."""

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from tarnkappe.arrays import Codes
-from tarnkappe.io.base import is_text
+from tarnkappe.io.texts import is_text
 
 #: So many different texts of a batch are looked up once each, and so wide a range of whole numbers is a table.
 _FEW_TEXTS, _NARROW = 1 << 14, 1 << 20

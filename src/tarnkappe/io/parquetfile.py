@@ -8,16 +8,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from numpy.typing import NDArray
+
+from tarnkappe.kernels.engines.dealing import gathered, occurrences
 
 #: Rows of a row group; small batches are collected until there are so many.
 ROW_GROUP = 1 << 18
 
 #: So many rows show that a column goes up; fewer may do so by chance.
 _SOME = 64
-
-#: Rows in which categories are looked for at a time; most of them occur among so many.
-_MANY = 1 << 16
 
 
 class ParquetFile:
@@ -77,16 +75,6 @@ def _rises(column: pa.ChunkedArray) -> bool:
     return bool(numbers[0] < numbers[-1]) and bool(np.all(numbers[1:] >= numbers[:-1]))
 
 
-def _used(codes: pa.Array, n: int) -> NDArray[np.intp]:
-    """Which codes below `n` occur, in ascending order."""
-    occurs = np.zeros(n, np.bool_)
-    for begin in range(0, len(codes), _MANY):
-        occurs[codes[begin : begin + _MANY].drop_null().to_numpy(zero_copy_only=False)] = True
-        if occurs.all():  # most columns have all of their values among some rows
-            break
-    return np.flatnonzero(occurs)
-
-
 def _only_used(column: pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
     """A category column whose list holds the values that occur, and no others; other categories are written out."""
     kind = column.type.value_type
@@ -95,13 +83,15 @@ def _only_used(column: pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
     array = column.combine_chunks()
     if isinstance(array, pa.ChunkedArray):  # what older versions of PyArrow give for a column without chunks
         array = array.chunk(0) if array.num_chunks else pa.array([], column.type)
-    codes = array.indices
-    used = _used(codes, len(array.dictionary))
+    n = len(array.dictionary)
+    codes = array.indices.cast(pa.int32()).fill_null(n).to_numpy(zero_copy_only=False)
+    used = np.flatnonzero(occurrences(codes, n + 1)[:n])
     values = array.dictionary.cast(pa.large_string()).take(pa.array(used))
     # Sorted: the order in which they stood would tell that of the input.
     order = pc.sort_indices(values).to_numpy()
-    new_code = np.arange(len(array.dictionary), dtype=np.int32)
-    if not np.array_equal(used[order], new_code):
-        new_code[used[order]] = np.arange(used.size, dtype=np.int32)
-        codes = pa.array(new_code).take(codes)
-    return pa.DictionaryArray.from_arrays(codes.cast(pa.int32()), values.take(pa.array(order)))
+    new_code = np.full(n + 1, -1, np.int32)
+    new_code[used[order]] = np.arange(used.size, dtype=np.int32)
+    if not np.array_equal(new_code[:n], np.arange(n)):
+        codes = gathered(new_code, codes)
+    absent = array.is_null().to_numpy(zero_copy_only=False) if array.null_count else None
+    return pa.DictionaryArray.from_arrays(pa.array(codes, mask=absent), values.take(pa.array(order)))

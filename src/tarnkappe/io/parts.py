@@ -10,7 +10,8 @@ from pathlib import Path
 import polars as pl
 
 from tarnkappe.errors import DataError
-from tarnkappe.io.base import Source, is_text
+from tarnkappe.io.base import Source
+from tarnkappe.io.texts import is_text
 
 
 def parts_of(folder: Path) -> list[Path]:

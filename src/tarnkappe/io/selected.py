@@ -7,10 +7,11 @@ from collections.abc import Mapping
 import polars as pl
 
 from tarnkappe.errors import DataError
-from tarnkappe.io.base import Source, is_text
+from tarnkappe.io.base import Source
 from tarnkappe.io.expression_values import Compiled
 from tarnkappe.io.expressions import Expression
 from tarnkappe.io.reading import Reading
+from tarnkappe.io.texts import is_text
 from tarnkappe.io.views import SourceView
 
 #: A column of our own beside those of a table.

@@ -20,7 +20,7 @@ from tarnkappe.io.formats import WRITTEN, Format
 from tarnkappe.io.formulas import each, neutralised
 from tarnkappe.io.lines import Lines
 from tarnkappe.io.staging import Staging, staged
-from tarnkappe.threads import Aside
+from tarnkappe.threads import Aside, in_background
 
 if TYPE_CHECKING:
     from pyarrow import Table
@@ -68,6 +68,8 @@ class TableWriter:
         self._parquet: ParquetFile | None = None
         self._whole: _WholeFile | None = None
         self._format = format
+        if format == "parquet":  # what writes it takes a while to load: meanwhile, records are made ready
+            in_background(_parquet_writer)
         try:
             self._file: IO[bytes] = self._path.open("wb")
         except OSError as err:
@@ -214,9 +216,14 @@ class TableWriter:
 
     def _write_parquet(self, batch: pl.DataFrame | Table) -> None:
         if self._parquet is None:
-            from tarnkappe.io.parquetfile import ParquetFile  # takes a while to load, and CSV does without
-
-            self._parquet = ParquetFile(self._file)
+            self._parquet = _parquet_writer()(self._file)
         self._parquet.append(
             batch.to_arrow(compat_level=pl.CompatLevel.oldest()) if isinstance(batch, pl.DataFrame) else batch
         )
+
+
+def _parquet_writer() -> type[ParquetFile]:
+    """What writes Parquet; CSV does without."""
+    from tarnkappe.io.parquetfile import ParquetFile
+
+    return ParquetFile

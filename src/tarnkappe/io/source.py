@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Union
+from typing import TYPE_CHECKING, ClassVar, Union
 
 import polars as pl
 
@@ -15,6 +14,7 @@ from tarnkappe.io.base import Source, on_the_clock
 from tarnkappe.io.csvfile import CsvSource
 from tarnkappe.io.databases.address import Address, is_database
 from tarnkappe.io.dialect import CsvDialect
+from tarnkappe.io.digests import digest_of
 from tarnkappe.io.formats import kind_of, known_suffixes, unpacked_name
 from tarnkappe.io.frames import FrameSource
 from tarnkappe.io.numbers import as_numbers
@@ -154,6 +154,8 @@ def _refuse_unopenable(path: Path) -> None:
 class ParquetSource(Source):
     """A Parquet file; its columns keep their types."""
 
+    hashed_aside: ClassVar = True
+
     def __init__(self, path: Path, missing: tuple[str, ...]) -> None:
         """Read the schema and the number of rows, which stand in the footer of the file."""
         self._path = path
@@ -183,8 +185,7 @@ class ParquetSource(Source):
     @cached_property
     def sha256(self) -> str:
         """The SHA-256 of the bytes of the file."""
-        with self._path.open("rb") as f:
-            return hashlib.file_digest(f, "sha256").hexdigest()
+        return digest_of(self._path)
 
     def _scan_all(self) -> pl.LazyFrame:
         return pl.scan_parquet(self._path, glob=False, hive_partitioning=False)

@@ -12,6 +12,11 @@ from tarnkappe.arrays import Bytes, Counts, Flags
 _MOST = (1 << 31) - 1
 
 
+def is_text(dtype: pl.DataType) -> bool:
+    """Whether a column holds text, plain or as categories."""
+    return isinstance(dtype, (pl.String, pl.Categorical, pl.Enum))
+
+
 def plain_text(value: pl.Expr, dtype: pl.DataType) -> pl.Expr:
     """A value as a text; a whole number is the same text in a column of floats as in one of whole numbers.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -41,11 +42,38 @@ def _sort_cells(group: Codes, starts: Counts, order: Codes) -> None:
             starts[g + 1] += 1
 
 
-def run_histogram(starts: Counts, codes: Codes, counts: Counts, n_codes: int) -> tuple[Counts, Codes, Counts]:
-    """Count the codes within each run ``codes[starts[g]:starts[g+1]]``: indptr, codes (ascending), counts."""
-    room = np.zeros(len(starts), np.int64), np.empty(len(codes), np.int32), np.empty(len(codes), np.int64)
-    _count_codes(starts, codes, counts, np.zeros(n_codes, np.int64), *room)
-    return _without_room(*room)
+def _alone(task: Callable[[int, int], None], work: Counts) -> None:
+    """All items at once."""
+    task(0, len(work) - 1)
+
+
+def run_histogram(
+    starts: Counts,
+    codes: Codes,
+    counts: Counts,
+    n_codes: int,
+    share: Callable[[Callable[[int, int], None], Counts], None] = _alone,
+) -> tuple[Counts, Codes, Counts]:
+    """Count the codes within each run ``codes[starts[g]:starts[g+1]]``: indptr, codes (ascending), counts.
+
+    `share` may share the runs out to threads.
+    """
+    found, of_code = np.empty(len(codes), np.int32), np.empty(len(codes), np.int64)
+    indptr = np.zeros(len(starts), np.int64)
+    filled = []
+
+    def count(first: int, after: int) -> None:
+        """Some of the runs, from where the first one begins on: there is room for them."""
+        runs, sizes = starts[first : after + 1], indptr[first + 1 : after + 1]
+        end = _count_codes(runs, codes, counts, np.zeros(n_codes, np.int64), sizes, found, of_code)
+        filled.append((int(runs[0]), end))
+
+    share(count, starts)
+    np.cumsum(indptr, out=indptr)
+    if indptr[-1] < len(codes):  # there is room left over
+        filled.sort()
+        found, of_code = (np.concatenate([x[begin:end] for begin, end in filled]) for x in (found, of_code))
+    return indptr, found, of_code
 
 
 @helper
@@ -78,11 +106,11 @@ def _list_bits(occurs: Any, codes: Codes, at: Any) -> Any:
 
 @kernel
 def _count_codes(
-    starts: Counts, codes: Codes, counts: Counts, seen: Counts, indptr: Counts, out_codes: Codes, out_counts: Counts
-) -> None:
-    """What `run_histogram` returns, with room left over."""
+    starts: Counts, codes: Codes, counts: Counts, seen: Counts, sizes: Counts, out_codes: Codes, out_counts: Counts
+) -> int:
+    """Count the codes of some runs, one after the other from the start of the first on; returns where the last ends."""
     few = seen.size <= _FEW_CODES  # then no sorting is needed
-    at = np.int64(0)
+    at = starts[0]
     for g in range(starts.size - 1):
         begin = at
         if few:
@@ -102,7 +130,8 @@ def _count_codes(
         for k in range(begin, at):
             out_counts[k] = seen[out_codes[k]]
             seen[out_codes[k]] = 0
-        indptr[g + 1] = at
+        sizes[g] = at - begin
+    return int(at)
 
 
 @kernel

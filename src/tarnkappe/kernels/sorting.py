@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any
 
@@ -10,8 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tarnkappe.kernels import kernel
+from tarnkappe.kernels.io.bytemasks import how_many
 
 _RADIX_BITS = 11
+
+#: Marks that are kept in one word.
+_WORD = 64
 
 #: Bits of a key, which is not negative as a signed number either.
 _KEY_BITS = 63
@@ -70,29 +74,63 @@ def _number(
     return groups
 
 
+def _alone(task: Callable[[int, int], None], n: int) -> None:
+    """All items at once."""
+    task(0, n)
+
+
 def ranks_by_place(
-    columns: Sequence[NDArray[Any]], sizes: Sequence[int]
+    columns: Sequence[NDArray[Any]],
+    sizes: Sequence[int],
+    share: Callable[[Callable[[int, int], None], int], None] = _alone,
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Number the distinct rows of columns of codes in lexicographic order: rank per row, and the codes of each rank.
 
-    All rows that there could be are listed, so nothing is sorted; there must be fewer than 2**31.
+    All rows that there could be are listed, so nothing is sorted; there must be fewer than 2**31. `share` may share
+    rows out to threads.
 
     >>> rank, codes = ranks_by_place([np.array([1, 0, 1]), np.array([4, 5, 4])], [2, 6])
     >>> rank.tolist(), codes.tolist()
     ([1, 0, 1], [[0, 5], [1, 4]])
     """
-    place = columns[0].astype(np.int32)
-    for codes, size in zip(columns[1:], sizes[1:], strict=True):
-        place *= np.int32(size)
-        np.add(place, codes, out=place, casting="unsafe")
-    occurs = np.zeros(prod(sizes), np.bool_)
-    occurs[place] = True
-    rest = np.flatnonzero(occurs)
+    place = np.empty(len(columns[0]), np.int32)
+    occurs = np.zeros(-(-prod(sizes) // _WORD) * _WORD, np.bool_)
+
+    def mark(begin: int, end: int) -> None:
+        own = place[begin:end]
+        own[:] = columns[0][begin:end]
+        for codes, size in zip(columns[1:], sizes[1:], strict=True):
+            own *= np.int32(size)
+            np.add(own, codes[begin:end], out=own, casting="unsafe")
+        _mark(own, occurs)
+
+    share(mark, len(place))
+    rest = np.flatnonzero(occurs).astype(np.int32)
     out = np.empty((len(rest), len(sizes)), np.int32)
     for j in range(len(sizes) - 1, -1, -1):
         out[:, j] = rest % sizes[j]
         rest //= sizes[j]
-    return (np.cumsum(occurs, dtype=np.int32) - np.int32(1))[place], out
+    words = np.packbits(occurs, bitorder="little").view("<u8").astype(np.uint64, copy=False)
+    below = np.cumsum(np.bitwise_count(words), dtype=np.int32)
+    below -= np.bitwise_count(words)
+    share(lambda begin, end: _rank(place[begin:end], words, below), len(place))
+    return place, out
+
+
+@kernel
+def _mark(place: NDArray[np.int32], occurs: NDArray[np.bool_]) -> None:
+    """Mark which places occur."""
+    for i in range(place.size):
+        occurs[place[i]] = True
+
+
+@kernel
+def _rank(place: NDArray[np.int32], words: NDArray[np.uint64], below: NDArray[np.int32]) -> None:
+    """Put the number of marked places before it in the place of each; those before every word of marks are known."""
+    for i in range(place.size):
+        at = place[i] >> 6
+        before = words[at] & ((np.uint64(1) << np.uint64(place[i] & 63)) - np.uint64(1))
+        place[i] = below[at] + np.int32(how_many(before))
 
 
 def pack(keys: NDArray[np.uint64], codes: NDArray[Any], bits: int) -> None:

@@ -11,10 +11,11 @@ from math import prod
 import numpy as np
 import polars as pl
 
-from tarnkappe.io.base import Source, is_text
+from tarnkappe.io.base import Source
 from tarnkappe.io.cells import Cells, Counted, Step, count_rows
 from tarnkappe.io.databases import sql
 from tarnkappe.io.databases.base import Look, lazily
+from tarnkappe.io.texts import is_text
 
 #: Rows that are written out at a time, where somebody asks for rows of a table that was counted.
 _WRITTEN_OUT = 1 << 18

@@ -67,3 +67,11 @@ def make_views(text: Bytes, ends: Counts, views: NDArray[np.int32]) -> None:
             copy_bytes(to + 16 * i + 4, source + begin, 4)
             views[i, 3] = np.int32(begin)
         begin = ends[i]
+
+
+@kernel
+def append_codes(words: NDArray[np.uint64], bits: int, codes: NDArray[np.uint64], which: Codes) -> None:
+    """Append to every word, in so many bits, the code that `which` says; the codes in their order if it is empty."""
+    step = np.uint64(bits)
+    for i in range(words.size):
+        words[i] = (words[i] << step) | codes[which[i] if which.size else i]
