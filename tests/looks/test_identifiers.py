@@ -7,6 +7,8 @@ import time
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tarnkappe.datasets import census
 from tarnkappe.looks import Sight, all_detectors, findings
@@ -280,3 +282,14 @@ def test_illnesses_in_other_scripts_are_no_names(words: str) -> None:
 @pytest.mark.parametrize("name", ["Фамилия", "ФИО", "Имя", "Επώνυμο", "姓名", "氏名", "이름", "الاسم"])
 def test_columns_of_names_are_known_by_what_they_are_called(name: str) -> None:
     assert "personal-name" in kinds(name, ["x", "y"] * 30)
+
+
+@pytest.mark.parametrize("detector", [d for d in all_detectors() if d.signs], ids=lambda d: d.name)
+def test_no_value_looks_so_without_the_signs_of_a_detector(detector):
+    """Where these signs do not occur, values are not compared: then none of them may look so."""
+
+    @given(st.lists(st.text(st.characters(exclude_characters=detector.signs), min_size=1), min_size=5, max_size=9))
+    def check(texts: list[str]) -> None:
+        assert detector.share(Sight.of("column", pl.Series(texts, dtype=pl.String))) == 0
+
+    check()

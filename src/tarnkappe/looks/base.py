@@ -20,6 +20,9 @@ FEWEST = 20
 #: From this share on values count as all different.
 ALL_DIFFERENT = 0.9
 
+#: Signs of numbers in any pattern.
+DIGITS = "0123456789"
+
 #: What publishing a column unchanged would do: name a person; tell records apart; or repeat what others know.
 Tells = Literal["who", "which", "known"]
 
@@ -67,6 +70,11 @@ class Sight:
             if bool((whole.cast(pl.Float64) == different).all()):
                 different = whole
         return different.cast(pl.String).str.strip_chars()
+
+    @cached_property
+    def signs(self) -> frozenset[str]:
+        """All signs that occur in the texts."""
+        return frozenset("".join(self.texts.drop_nulls()))
 
     @cached_property
     def numbers(self) -> pl.Series | None:
@@ -136,10 +144,13 @@ class Detector(ABC):
     #: The share of the different values that must look so, and how many different values there must be.
     enough: ClassVar[float] = 0.9
     fewest: ClassVar[int] = 5
+    #: Every value that looks so has one of these signs: where none occurs, no value need be compared.
+    signs: ClassVar[str] = ""
 
     def find(self, sight: Sight) -> Finding | None:
         """What speaks for it: the values first, then the name."""
-        share = self.share(sight) if len(sight.texts) >= self.fewest else 0.0
+        possible = len(sight.texts) >= self.fewest and (not self.signs or not sight.signs.isdisjoint(self.signs))
+        share = self.share(sight) if possible else 0.0
         if share >= self.enough:
             return Finding(self.name, self.tells, True, self.by_content(share))
         if self.is_named(sight):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from tarnkappe.looks.base import Detector, Sight
+from tarnkappe.looks.base import DIGITS, Detector, Sight
 
 
 class Address(Detector):
@@ -19,6 +19,7 @@ class Address(Detector):
         *("rue", "direccion", "indirizzo", "via", "ulica", "adres", "po box"),
     )
     enough: ClassVar = 0.5
+    signs: ClassVar = DIGITS
 
     def share(self, sight: Sight) -> float:
         """A street before its number, or a number before its street."""

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from tarnkappe.looks.base import Detector, Sight
+from tarnkappe.looks.base import DIGITS, Detector, Sight
 from tarnkappe.looks.check_digits import figures, luhn, mod97
 
 
@@ -24,6 +24,7 @@ class BankAccount(Detector):
         *("kontonummer", "konto nr", "kreditkarte", "kartennummer", "numero de cuenta", "swift", "routing number"),
     )
     enough: ClassVar = 0.95
+    signs: ClassVar = DIGITS
 
     def share(self, sight: Sight) -> float:
         """Country, two check digits and an account; or 13 to 19 digits of a card."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from tarnkappe.looks.base import Detector, Sight
+from tarnkappe.looks.base import DIGITS, Detector, Sight
 from tarnkappe.looks.words import says
 
 _AXIS = r"[NSEWOnsewo]?\s*[+-]?[0-9]{1,3}(?:\.[0-9]{2,}|,[0-9]{3,})\s*°?\s*[NSEWOnsewo]?"
@@ -25,6 +25,7 @@ class Coordinates(Detector):
     hipaa: ClassVar = (2,)
     phrases: ClassVar = ("coordinate", "coordinates", "koordinaten", "geolocation", "geohash", "gps position")
     enough: ClassVar = 0.8
+    signs: ClassVar = DIGITS + "("
 
     def share(self, sight: Sight) -> float:
         """Pairs of decimals, degrees with minutes, or points as databases write them."""

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import polars as pl
 
-from tarnkappe.looks.base import Detector, Sight
+from tarnkappe.looks.base import DIGITS, Detector, Sight
 from tarnkappe.looks.words import says
 
 _DAY = r"[0-9]{4}[-/][0-9]{1,2}[-/][0-9]{1,2}|[0-9]{1,2}[./-][0-9]{1,2}[./-](?:[0-9]{2}|[0-9]{4})"
@@ -34,6 +34,7 @@ class Dates(Detector):
     hipaa: ClassVar = (3,)
     phrases: ClassVar = ("date of birth", "birth date", "birthday", "dob", "geburtsdatum", "geburtstag", "geb dat")
     fewest: ClassVar = 2
+    signs: ClassVar = DIGITS
 
     def share(self, sight: Sight) -> float:
         """Dates by type, or written like one, in digits too; ages by name."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from tarnkappe.looks.base import Detector, Sight
+from tarnkappe.looks.base import DIGITS, Detector, Sight
 from tarnkappe.looks.check_digits import figures, luhn
 
 _MAC = r"(?:[0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}"
@@ -24,6 +24,7 @@ class Device(Detector):
         *("serial number", "serial no", "seriennummer", "device id", "device number", "imei", "imsi", "mac address"),
         *("idfa", "advertising id", "android id", "implant number", "geraetenummer", "sim number", "iccid"),
     )
+    signs: ClassVar = DIGITS + ":-"
 
     def share(self, sight: Sight) -> float:
         """Six bytes with colons, a long path of numbers, or fifteen digits of which the last checks the others."""

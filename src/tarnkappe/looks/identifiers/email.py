@@ -17,6 +17,7 @@ class Email(Detector):
     phrases: ClassVar = ("e mail", "email", "mail address", "mailadresse", "correo", "courriel")
     enough: ClassVar = 0.05
     fewest: ClassVar = 1
+    signs: ClassVar = "@"
 
     def share(self, sight: Sight) -> float:
         """Values that hold an address."""

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from tarnkappe.arrays import Flags
-from tarnkappe.looks.base import Detector, Sight
+from tarnkappe.looks.base import DIGITS, Detector, Sight
 from tarnkappe.looks.check_digits import (
     Digits,
     cross_sum,
@@ -166,6 +166,7 @@ class NationalId(Detector):
     )
     enough: ClassVar = 0.95
     fewest: ClassVar = 10
+    signs: ClassVar = DIGITS
 
     def share(self, sight: Sight) -> float:
         """The largest share that passes one rule."""

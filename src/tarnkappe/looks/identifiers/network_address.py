@@ -21,6 +21,7 @@ class NetworkAddress(Detector):
     evidence: ClassVar = "nine tenths of at least five different values are addresses; or the name"
     hipaa: ClassVar = (15,)
     phrases: ClassVar = ("ip address", "ip adresse", "ipaddr", "=ip", "ipv4", "ipv6", "client ip", "remote ip")
+    signs: ClassVar = ".:"
 
     def share(self, sight: Sight) -> float:
         """Four bytes with points, or groups of hexadecimal digits with colons."""

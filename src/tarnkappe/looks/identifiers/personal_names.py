@@ -58,11 +58,13 @@ class PersonalNames(Detector):
         """Values of up to four words, one of which is a common name; places are called after people, so not theirs."""
         if sight.numbers is not None or says(sight.words, Place.phrases):
             return 0.0
-        found = [self._having_names(sight.texts, r"\p{Lu}"), self._having_names(sight.texts, r"\p{Lo}")]
-        found.append(self._matching(sight.texts, _JOINED))
+        found = [self._having_names(sight.texts, r"\p{Lu}")]
         # Brown, rose and may are words too, and so are many that begin with a sign which is a family name.
-        unsure = (self._having_names(sight.texts, r"\p{Ll}"), self._matching(sight.texts, _BY_FIRST_SIGN))
-        return max(*found, *(share for share in unsure if share >= _ENOUGH_SMALL))
+        unsure = [self._having_names(sight.texts, r"\p{Ll}")]
+        if not all(map(str.isascii, sight.signs)):  # other scripts than that of most tables
+            found += self._having_names(sight.texts, r"\p{Lo}"), self._matching(sight.texts, _JOINED)
+            unsure.append(self._matching(sight.texts, _BY_FIRST_SIGN))
+        return max(*found, *(share for share in unsure if share >= _ENOUGH_SMALL), 0.0)
 
     def _matching(self, texts: pl.Series, pattern: str) -> float:
         """The share of the texts that look like this."""

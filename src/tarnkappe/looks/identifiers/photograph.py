@@ -16,6 +16,7 @@ class Photograph(Detector):
     hipaa: ClassVar = (17,)
     phrases: ClassVar = ("photo", "photograph", "portrait", "selfie", "mugshot", "foto", "passfoto", "lichtbild")
     enough: ClassVar = 0.5
+    signs: ClassVar = "./"
 
     def share(self, sight: Sight) -> float:
         """Values that end like a picture file, or begin like a picture in base64."""

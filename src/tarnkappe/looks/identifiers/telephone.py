@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from tarnkappe.looks.base import Detector, Sight
+from tarnkappe.looks.base import DIGITS, Detector, Sight
 
 _INTERNATIONAL = r"(?:\+|00)[1-9][0-9]{0,2}[ ./()-]*(?:[0-9][ ./()-]*){6,12}"
 _WITH_AREA = r"\(?0[1-9][0-9]{0,5}\)?[ /-]{1,3}[0-9][0-9 -]{4,10}[0-9]"
@@ -25,6 +25,7 @@ class Telephone(Detector):
     )
     enough: ClassVar = 0.8
     fewest: ClassVar = 10
+    signs: ClassVar = DIGITS
 
     def share(self, sight: Sight) -> float:
         """Values written like a telephone number; digits alone could be anything, unless they begin with a zero."""

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from tarnkappe.looks.base import Detector, Sight
+from tarnkappe.looks.base import DIGITS, Detector, Sight
 from tarnkappe.looks.check_digits import figures, weighted
 
 #: What letters count in the check digit of a vehicle identification number; 0 to 9 count as themselves.
@@ -27,6 +27,7 @@ class Vehicle(Detector):
         *("vin", "licence plate", "license plate", "number plate", "plate number", "vehicle id", "vehicle number"),
         *("kennzeichen", "kfz kennzeichen", "fahrgestellnummer", "matricula", "plaque d immatriculation", "targa"),
     )
+    signs: ClassVar = DIGITS + "Xx"
 
     def share(self, sight: Sight) -> float:
         """Seventeen digits and letters without I, O and Q, the ninth of which checks the others."""

@@ -16,6 +16,7 @@ class WebAddress(Detector):
     hipaa: ClassVar = (14,)
     phrases: ClassVar = ("url", "uri", "website", "homepage", "web page", "webpage", "twitter", "facebook", "linkedin")
     enough: ClassVar = 0.2
+    signs: ClassVar = ".:"
 
     def share(self, sight: Sight) -> float:
         """Values that begin with a protocol or with www."""
