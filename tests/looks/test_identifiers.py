@@ -284,12 +284,24 @@ def test_columns_of_names_are_known_by_what_they_are_called(name: str) -> None:
     assert "personal-name" in kinds(name, ["x", "y"] * 30)
 
 
-@pytest.mark.parametrize("detector", [d for d in all_detectors() if d.signs], ids=lambda d: d.name)
-def test_no_value_looks_so_without_the_signs_of_a_detector(detector):
-    """Where these signs do not occur, values are not compared: then none of them may look so."""
+def nothing_looks_like(detector, text) -> None:
+    """No list of such texts has a share."""
 
-    @given(st.lists(st.text(st.characters(exclude_characters=detector.signs), min_size=1), min_size=5, max_size=9))
+    @given(st.lists(text, min_size=5, max_size=9))
     def check(texts: list[str]) -> None:
         assert detector.share(Sight.of("column", pl.Series(texts, dtype=pl.String))) == 0
 
     check()
+
+
+@pytest.mark.parametrize("detector", [d for d in all_detectors() if d.signs], ids=lambda d: d.name)
+def test_without_its_signs_nothing_looks_like_a_kind(detector):
+    """Where these signs do not occur, values are not compared."""
+    nothing_looks_like(detector, st.text(st.characters(exclude_characters=detector.signs), min_size=1))
+
+
+@pytest.mark.parametrize("detector", [d for d in all_detectors() if d.shortest > 1], ids=lambda d: d.name)
+def test_what_is_too_short_does_not_look_like_a_kind(detector):
+    """Where all texts are shorter, they are not compared either."""
+    signs = st.sampled_from("0123456789abcdefXx@.:/-+()°' NS")
+    nothing_looks_like(detector, st.text(signs, min_size=1, max_size=detector.shortest - 1))

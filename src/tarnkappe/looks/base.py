@@ -77,6 +77,11 @@ class Sight:
         return frozenset("".join(self.texts.drop_nulls()))
 
     @cached_property
+    def longest(self) -> int:
+        """Signs of the longest text."""
+        return max(map(len, self.texts.drop_nulls()), default=0)
+
+    @cached_property
     def numbers(self) -> pl.Series | None:
         """The values of the sample as numbers, if all of them are."""
         if self.rows.is_empty() or self.rows.dtype.is_temporal():
@@ -144,18 +149,22 @@ class Detector(ABC):
     #: The share of the different values that must look so, and how many different values there must be.
     enough: ClassVar[float] = 0.9
     fewest: ClassVar[int] = 5
-    #: Every value that looks so has one of these signs: where none occurs, no value need be compared.
+    #: Every value that looks so has one of these signs, and at least so many in all: other columns need no comparing.
     signs: ClassVar[str] = ""
+    shortest: ClassVar[int] = 1
 
     def find(self, sight: Sight) -> Finding | None:
         """What speaks for it: the values first, then the name."""
-        possible = len(sight.texts) >= self.fewest and (not self.signs or not sight.signs.isdisjoint(self.signs))
-        share = self.share(sight) if possible else 0.0
+        share = self.share(sight) if len(sight.texts) >= self.fewest and self._may_look_so(sight) else 0.0
         if share >= self.enough:
             return Finding(self.name, self.tells, True, self.by_content(share))
         if self.is_named(sight):
             return Finding(self.name, self.tells, False, f"its name says that it holds {self.title}")
         return None
+
+    def _may_look_so(self, sight: Sight) -> bool:
+        """Whether a glance at the texts does not rule it out."""
+        return sight.longest >= self.shortest and (not self.signs or not sight.signs.isdisjoint(self.signs))
 
     @abstractmethod
     def share(self, sight: Sight) -> float:

@@ -26,6 +26,7 @@ class Coordinates(Detector):
     phrases: ClassVar = ("coordinate", "coordinates", "koordinaten", "geolocation", "geohash", "gps position")
     enough: ClassVar = 0.8
     signs: ClassVar = DIGITS + "("
+    shortest: ClassVar = 5
 
     def share(self, sight: Sight) -> float:
         """Pairs of decimals, degrees with minutes, or points as databases write them."""

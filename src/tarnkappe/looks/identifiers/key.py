@@ -18,6 +18,7 @@ class Key(Detector):
     evidence: ClassVar = "nine tenths of at least five different values are written so; or the name"
     hipaa: ClassVar = (18,)
     phrases: ClassVar = ("uuid", "guid", "pseudonym", "sha256", "md5", "hash")
+    shortest: ClassVar = 32
 
     def share(self, sight: Sight) -> float:
         """Values of so many hexadecimal digits, with or without hyphens."""

@@ -167,6 +167,7 @@ class NationalId(Detector):
     enough: ClassVar = 0.95
     fewest: ClassVar = 10
     signs: ClassVar = DIGITS
+    shortest: ClassVar = 9
 
     def share(self, sight: Sight) -> float:
         """The largest share that passes one rule."""

@@ -26,6 +26,7 @@ class Telephone(Detector):
     enough: ClassVar = 0.8
     fewest: ClassVar = 10
     signs: ClassVar = DIGITS
+    shortest: ClassVar = 8
 
     def share(self, sight: Sight) -> float:
         """Values written like a telephone number; digits alone could be anything, unless they begin with a zero."""

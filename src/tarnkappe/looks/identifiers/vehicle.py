@@ -28,6 +28,7 @@ class Vehicle(Detector):
         *("kennzeichen", "kfz kennzeichen", "fahrgestellnummer", "matricula", "plaque d immatriculation", "targa"),
     )
     signs: ClassVar = DIGITS + "Xx"
+    shortest: ClassVar = 17
 
     def share(self, sight: Sight) -> float:
         """Seventeen digits and letters without I, O and Q, the ninth of which checks the others."""
