@@ -90,6 +90,14 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     return SparkTogether(config, log) if config.option.dist == "loadfile" else None
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _nobody_cuts_the_power() -> Iterator[None]:
+    """Files of tests need not reach the disk: waiting for it would be a seventh of what a small release takes."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda descriptor: None)
+        yield
+
+
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """The folder with reference data and oracles; tests that need it are skipped where it is absent."""
