@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -9,11 +10,12 @@ import numpy as np
 import polars as pl
 
 from tarnkappe.arrays import Bytes, Codes
+from tarnkappe.threads import map_threads
 
 #: Rows from which on this is worth the compiled code.
 _MANY = 1 << 17
 
-#: Bytes of lines that are made at a time, while those before are written.
+#: Bytes of lines that each thread makes at a time, while those before are written.
 _ROOM = 8 << 20
 
 #: Longer lines are left to Polars.
@@ -51,9 +53,17 @@ def _copied(field: Codes, fields: list[bytes], longest: int) -> Iterator[memoryv
 
     start = np.append(0, np.cumsum([len(f) for f in fields], dtype=np.int64))
     text = np.frombuffer(b"".join(fields) + bytes(STRIDE), np.uint8)
-    room: list[Bytes] = [np.empty(max(_ROOM, longest + STRIDE), np.uint8) for _ in range(2)]
-    row = 0
-    while row < field.shape[1]:
-        row, size = copy_lines(field, row, start, text, longest, room[0])
-        yield room[0][:size].data
-        room.reverse()
+    rows, at_a_time, workers = field.shape[1], max(_ROOM // longest, 1), os.cpu_count() or 1
+    size = at_a_time * longest + STRIDE
+    # One set of rooms is written while the other is filled.
+    room, other = ([np.empty(size, np.uint8) for _ in range(workers)] for _ in range(2))
+
+    def lines(piece: tuple[int, Bytes]) -> memoryview:
+        first, out = piece
+        n = copy_lines(field, first, min(first + at_a_time, rows), start, text, out)
+        return out[:n].data
+
+    for first in range(0, rows, workers * at_a_time):
+        firsts = range(first, min(first + workers * at_a_time, rows), at_a_time)
+        yield from map_threads(lines, zip(firsts, room, strict=False))
+        room, other = other, room

@@ -11,22 +11,18 @@ from tarnkappe.kernels.io.bytemasks import STRIDE, copy_stride
 
 
 @kernel
-def copy_lines(field: Codes, first: int, start: Counts, text: Bytes, longest: int, out: Bytes) -> tuple[int, int]:
-    """Write the lines from row `first` on, as many as there is room for; returns the next row, and the bytes written.
+def copy_lines(field: Codes, first: int, after: int, start: Counts, text: Bytes, out: Bytes) -> int:
+    """Write the lines of some rows; returns how many bytes these are. There is room for them, and for a stride more.
 
     Row ``r`` is made of the fields ``field[0, r]``, ``field[1, r]`` and so on, and field ``i`` is
-    ``text[start[i] : start[i + 1]]``, with the sign that follows it. No line has more than `longest` bytes.
+    ``text[start[i] : start[i + 1]]``, with the sign that follows it.
     """
-    columns, rows = field.shape
     origin, target = text.ctypes.data, out.ctypes.data
-    room = out.size - longest - STRIDE
     at = 0
-    for r in range(first, rows):
-        if at > room:
-            return r, at
-        for j in range(columns):
+    for r in range(first, after):
+        for j in range(field.shape[0]):
             begin, end = start[field[j, r]], start[field[j, r] + 1]
             for k in range(0, end - begin, STRIDE):
                 copy_stride(origin + begin + k, target + at + k)
             at += end - begin
-    return rows, at
+    return at
