@@ -56,6 +56,11 @@ def near_pieces(orders: Sequence[Codes], grouping: Grouping) -> Near:
     return Near(along, place, window(n, grouping.n_groups))
 
 
+def seen_from(near: Near, grouping: Grouping) -> Near:
+    """The same pieces as they see each other in other groups."""
+    return near._replace(window=window(len(grouping.cell), grouping.n_groups))
+
+
 def different_values(goal: Goal) -> dict[str, int]:
     """How many different values of which column satisfy some criteria of the goal; the largest number first."""
     out: dict[str, int] = {}

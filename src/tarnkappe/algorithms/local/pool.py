@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cache, cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tarnkappe.algorithms.effort import NORMAL, Effort
-from tarnkappe.algorithms.local.nearness import n_curves, near_pieces, pieces_of, shares
+from tarnkappe.algorithms.local.nearness import n_curves, near_pieces, pieces_of, seen_from, shares
 from tarnkappe.algorithms.steps.swaps import curve, swap_refine
 from tarnkappe.algorithms.steps.units import project, ruler_of, tidy
 from tarnkappe.algorithms.watch import NOBODY, Watch
@@ -106,29 +106,45 @@ class Pool:
 def settle(pool: Pool, grouping: Grouping) -> Grouping:
     """Let leftovers join the nearest group, then merge groups until all satisfy the goal."""
     grouping = _numbered_along_the_table(_join_leftovers(pool, grouping))
-    return merge_weak(pool, grouping, partial(_partners, pool))
+    near = cache(lambda: pool.near(grouping))  # merging moves no piece, and often there is nothing to merge
+    return merge_weak(pool, grouping, lambda *asked: _partners(pool, near(), *asked))
 
 
 def merge_weak(pool: Pool, grouping: Grouping, partners: Partners) -> Grouping:
-    """Merge the groups that do not satisfy the goal with their partners, cheapest first, until all do."""
-    while True:
-        ok = pool.satisfied(grouping)
-        if ok.all() or grouping.n_groups == 1:
-            return grouping
+    """Merge the groups that do not satisfy the goal with their partners, cheapest first, until all do.
+
+    No piece is suppressed. Groups that nothing has joined are as they were, and are not looked at again.
+    """
+    ok, groups = pool.satisfied(grouping), pool.measured(grouping)
+    while not ok.all() and grouping.n_groups > 1:
         wanted = np.flatnonzero(~ok)
-        partner, price = partners(grouping, pool.measured(grouping), wanted)
+        partner, price = partners(grouping, groups, wanted)
         into = np.empty(grouping.n_groups, np.int64)
         pair_off(wanted, partner, np.argsort(price, kind="stable"), ok, into)
         while not np.array_equal(into, into[into]):  # a group may have joined one that then joined another
             into = into[into]
         used, number = np.unique(into, return_inverse=True)
         grouping = grouping.relabel(number.astype(np.int32), len(used))
+        grown = np.bincount(number) > 1
+        lo, hi, size, total = groups
+        ok, lo, hi, size, total = ok[used], lo[used], hi[used], size[used], total[used]
+        ok[grown], (lo[grown], hi[grown], size[grown], total[grown]) = _judged(pool, grouping, grown)
+        groups = lo, hi, size, total
+    return grouping
 
 
-def _partners(pool: Pool, grouping: Grouping, groups: Measures, wanted: Counts) -> tuple[Counts, Floats]:
+def _judged(pool: Pool, grouping: Grouping, some: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], Measures]:
+    """Whether some groups satisfy the goal, and their measures."""
+    number = np.cumsum(some, dtype=np.int32) - np.int32(1)
+    pieces = np.flatnonzero(some[grouping.group])
+    own = Draft(grouping.cell[pieces], number[grouping.group[pieces]], grouping.quota[pieces], int(some.sum()))
+    return pool.satisfied(own), pool.measured(own)
+
+
+def _partners(pool: Pool, near: Near, grouping: Grouping, groups: Measures, wanted: Counts) -> tuple[Counts, Floats]:
     """The group nearby that is cheapest to merge with, and its price, for some groups."""
     partner, price = np.empty(len(wanted), np.int64), np.empty(len(wanted), np.float64)
-    near, group = pool.near(grouping), grouping.group.astype(np.int64)
+    near, group = seen_from(near, grouping), grouping.group.astype(np.int64)
     starts, members = group_order(grouping.group, grouping.n_groups)
     given = (pool.ruler, near, group, starts, members, *groups, wanted, partner, price)
     work = np.concatenate([[0], np.cumsum(np.diff(starts)[wanted])]) * near.window
@@ -147,8 +163,9 @@ def feed(pool: Pool, grouping: Grouping, family: Codes | None = None) -> Groupin
     if not len(needy):
         return grouping
     if family is None:
-        _, price = _partners(pool, grouping, groups, needy)
-        givers, ends = _around(pool, grouping, needy)
+        near = pool.near(grouping)
+        _, price = _partners(pool, near, grouping, groups, needy)
+        givers, ends = _around(near, grouping, needy)
     else:
         price = np.full(len(needy), np.inf)
         givers, ends = _of_family(family, needy)
@@ -167,11 +184,11 @@ def feed(pool: Pool, grouping: Grouping, family: Codes | None = None) -> Groupin
     )
 
 
-def _around(pool: Pool, grouping: Grouping, wanted: Counts) -> tuple[Counts, Counts]:
+def _around(near: Near, grouping: Grouping, wanted: Counts) -> tuple[Counts, Counts]:
     """The groups near some groups, one list after the other, and where each list ends."""
     starts, members = group_order(grouping.group, grouping.n_groups)
     ends = np.empty(len(wanted), np.int64)
-    given = (pool.near(grouping), grouping.group.astype(np.int64), starts, members, wanted, ends)
+    given = (near, grouping.group.astype(np.int64), starts, members, wanted, ends)
     return groups_around(*given, grouping.n_groups), ends
 
 
