@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from grids import examples
 from tarnkappe.algorithms.local.hilb import Hilb
+from tarnkappe.algorithms.local.pool import Pool, merge_weak
 from tarnkappe.algorithms.multidimensional.mondrian import Mondrian
 from tarnkappe.criteria.entropy_l_diversity import EntropyLDiversity
 from tarnkappe.criteria.frequency_l_diversity import FrequencyLDiversity
@@ -171,3 +172,25 @@ def test_less_loss_than_mondrian_on_adult(shared: Path, k: int):
 def test_less_loss_than_mondrian_on_adult_with_a_secret(shared: Path, diversity: int):
     tally, goal = adult(shared, "occupation"), Goal([FrequencyLDiversity("occupation", diversity)])
     assert loss(tally, goal, Hilb()) < loss(tally, goal, Mondrian())
+
+
+@pytest.mark.parametrize("goal", [Goal([KAnonymity(7)]), Goal([KAnonymity(3), TCloseness("s", 0.4)])], ids=str)
+def test_while_weak_groups_are_merged_all_is_known_of_groups_that_did_not_grow(goal: Goal):
+    """Every time partners are asked for, what is told about all groups is what measuring them anew tells."""
+    rng = np.random.default_rng(3)
+    tally = table(rng, 400, rng.integers(0, 6, 400))
+    pool, _ = Pool.whole(tally, goal)
+    asked = 0
+
+    def partners(grouping, groups, wanted):
+        nonlocal asked
+        asked += 1
+        for told, measured in zip(groups, pool.measured(grouping), strict=True):
+            np.testing.assert_array_equal(told, measured)
+        np.testing.assert_array_equal(wanted, np.flatnonzero(~pool.satisfied(grouping)))
+        return np.where(wanted > 0, wanted - 1, 1), rng.random(len(wanted))
+
+    alone = Grouping.of_cells(pool.tally, np.arange(pool.tally.n_cells, dtype=np.int32), pool.tally.n_cells)
+    merged = merge_weak(pool, alone, partners)
+    assert asked > 1, "groups are known from the second time on"
+    check(pool.tally, goal, merged)

@@ -329,10 +329,9 @@ class _Draft(BundleDraft[MaskedRelease]):
             for c in self.columns
         ]
         joined = notices_about_open_keys(self.masked.view, [c for c in self.columns if c.name not in changed])
-        return MaskedRelease(
-            found.verdicts, public, private, self._story(), with_masks(summary, job.masks),
-            (*job.notices(), *joined), codebook,
-        )  # fmt: skip
+        columns = with_masks(summary, job.masks)
+        notices = (*job.notices(), *joined)
+        return MaskedRelease(found.verdicts, public, private, self._story(), columns, notices, codebook)
 
     def _story(self) -> Story:
         masks = self.masked.masks
