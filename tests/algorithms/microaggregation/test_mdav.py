@@ -59,6 +59,14 @@ def test_mdav_of_many_points_is_the_plain_one():
         np.testing.assert_array_equal(grouped(MDAV(), points, 4), plain_mdav.mdav(points, 4))
 
 
+def test_groups_of_many_points_are_the_plain_ones_too():
+    # The nearest are kept in a heap then, and points that are equally near are taken in their order.
+    rng = np.random.default_rng(4)
+    for points in (rng.normal(size=(2000, 3)), rng.integers(0, 6, (2000, 3)) * 1.0):
+        for k in (256, 257, 600):
+            np.testing.assert_array_equal(grouped(MDAV(), points, k), plain_mdav.mdav(points, k))
+
+
 @pytest.mark.parametrize("gamma", [0.5, 1.0])
 def test_mdav_star_is_the_plain_one(gamma):
     # Without ties: the twin computes the errors by another formula.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -51,6 +52,15 @@ def exchanged(records: Records, group: Codes, rng: np.random.Generator) -> Codes
     change. Moves that leave a group which does not satisfy the goal are undone, and so is a round that does not gain.
     Groups that can be divided then are divided, and all begins anew.
     """
+    order = np.argsort(group, kind="stable")  # what is looked at together lies together
+    ordered = replace(records, cell=records.cell[order], points=np.ascontiguousarray(records.points[order]))
+    moved = np.empty_like(group)
+    moved[order] = _exchanged(ordered, group[order], rng)
+    return moved
+
+
+def _exchanged(records: Records, group: Codes, rng: np.random.Generator) -> Codes:
+    """The same for records that come group by group."""
     points = in_fours(records.points)
     lists = near(points, _NEAR, rng)
     secrets = secret_values(records.tally, records.goal)[0][records.cell]

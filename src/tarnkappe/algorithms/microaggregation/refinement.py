@@ -221,6 +221,7 @@ def search_state(
         size,
         mean,
         far,
+        np.ones(slots, np.bool_),
     )
     scratch = Scratch(
         np.empty(n, np.int32),

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tarnkappe.arrays import Codes, Counts, Floats
+from tarnkappe.kernels.subtree.clustering import count_values, nearest_centres
 from tarnkappe.tally import Domain, Tally
 
 _MAX_ROUNDS = 50
@@ -30,9 +30,8 @@ def _cluster_once(tally: Tally, n_clusters: int, rng: np.random.Generator) -> tu
     seeds = _seeds(codes, domains, count, n_clusters, rng)
     cluster, away = _nearest(codes, [_distances_to_values(d, codes[seeds, j]) for j, d in enumerate(domains)])
     for _ in range(_MAX_ROUNDS):
-        tables = [
-            _distances(d, _shares(codes[:, j], d.size, cluster, len(seeds), count)) for j, d in enumerate(domains)
-        ]
+        often = _often(codes, domains, cluster, len(seeds), count)
+        tables = [_distances(d, _shares(own)) for d, own in zip(domains, often, strict=True)]
         moved, away = _nearest(codes, tables)
         if np.array_equal(moved, cluster):
             break
@@ -56,10 +55,16 @@ def _seeds(
     return np.array(seeds, np.int32)
 
 
-def _shares(codes: Codes, size: int, cluster: Codes, n_clusters: int, count: Counts) -> Floats:
+def _often(codes: Codes, domains: tuple[Domain, ...], cluster: Codes, n_clusters: int, count: Counts) -> list[Floats]:
+    """How many records of each cluster have each value, column by column."""
+    starts = _starts([d.size for d in domains])
+    often = np.zeros((n_clusters, int(starts[-1])))
+    count_values(codes, starts, cluster, count, often)
+    return np.split(often, starts[1:-1], axis=1)
+
+
+def _shares(counts: Floats) -> Floats:
     """How often each value occurs in each cluster, as a share of the cluster."""
-    key = cluster.astype(np.int64) * size + codes
-    counts = np.bincount(key, weights=count, minlength=n_clusters * size).reshape(n_clusters, size)
     shares: Floats = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     return shares
 
@@ -96,13 +101,12 @@ def _places(domain: Domain) -> Floats:
 
 def _nearest(codes: Codes, tables: list[Floats]) -> tuple[Codes, Floats]:
     """For every cell its nearest centre and the squared distance to it."""
-    nearest = np.zeros(len(codes), np.int32)
-    least = np.full(len(codes), np.inf)
-    for centre in range(len(tables[0])):
-        away: NDArray[np.float64] = np.zeros(len(codes))
-        for j, table in enumerate(tables):
-            away += table[centre][codes[:, j]]
-        closer = away < least
-        nearest[closer] = centre
-        least = np.minimum(least, away)
+    starts = _starts([table.shape[1] for table in tables])
+    nearest, least = np.empty(len(codes), np.int32), np.empty(len(codes))
+    nearest_centres(codes, starts, np.ascontiguousarray(np.concatenate(tables, axis=1).T), nearest, least)
     return nearest, least
+
+
+def _starts(sizes: list[int]) -> Counts:
+    """Where the values of each column begin if all are numbered through, and where the last ones end."""
+    return np.append(0, np.cumsum(sizes))

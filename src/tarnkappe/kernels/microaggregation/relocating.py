@@ -23,6 +23,9 @@ LEAST_GAIN = 1e-10
 #: Groups of so many points hardly change by one more or less: only some of their points are looked at again.
 LARGE = 32
 
+#: How far the points of a group are from its mean is found again after every move if they are so many at most.
+MOST_MEASURED = 512
+
 #: A point looks at so many points of a group at most to find one that would give way; others look at the others.
 MOST_LOOKED_AT = 64
 
@@ -34,6 +37,8 @@ class Partition(NamedTuple):
     places only with points of the same `kind`. Coordinates come in fours. The points of group ``g`` are listed in
     `members` from ``start[g]`` on, `place` says where a point stands among them. `near` are the nearest points of each
     point, `far` is its squared distance from the mean of its group.
+
+    Once a group of many points has changed, its distances are no longer `measured`, but found where they are asked for.
     """
 
     points: Floats
@@ -47,6 +52,7 @@ class Partition(NamedTuple):
     size: Counts
     mean: Floats
     far: Floats
+    measured: NDArray[np.bool_]
 
 
 class Scratch(NamedTuple):
@@ -87,7 +93,10 @@ def apart(a: Floats, i: int, b: Floats, j: int) -> float:
 
 @kernel
 def measure(p: Partition, g: int) -> None:
-    """Find how far the points of a group are from their mean."""
+    """Find how far the points of a group are from their mean, unless they are many."""
+    p.measured[g] = p.size[g] <= MOST_MEASURED
+    if not p.measured[g]:
+        return
     for s in range(p.start[g], p.start[g] + p.size[g]):
         i = p.members[s]
         p.far[i] = apart(p.points, i, p.mean, g)
@@ -98,7 +107,8 @@ def squared_error(p: Partition, g: int) -> float:
     """The sum of squared distances of the points of a group from their mean."""
     total = 0.0
     for s in range(p.start[g], p.start[g] + p.size[g]):
-        total += p.far[p.members[s]]
+        i = p.members[s]
+        total += p.far[i] if p.measured[g] else apart(p.points, i, p.mean, g)
     return total
 
 
@@ -234,7 +244,7 @@ def _seek(p: Partition, w: Scratch, i: int, reach: int) -> tuple[float, int, int
     """
     x, mean, far, group, kind = p.points, p.mean, p.far, p.group, p.kind
     own, least, most = group[i], p.sizes[0], p.sizes[1]
-    a, out = p.size[own], far[i]
+    a, out = p.size[own], far[i] if p.measured[own] else apart(x, i, mean, own)
     may_leave = a > least
     free = a / (a - 1) * out if may_leave else 0.0
     best, g1, j1, g2, j2 = -LEAST_GAIN, -1, -1, -1, -1
@@ -255,8 +265,11 @@ def _seek(p: Partition, w: Scratch, i: int, reach: int) -> tuple[float, int, int
         step = 1 + b // MOST_LOOKED_AT
         for s in range(p.start[g] + i % step, p.start[g] + b, step):
             j = p.members[s]
-            first = to - far[j]
-            if kind[j] != kind[i] or first - 2.0 * (to + far[j]) / b - free >= best:  # |x - y|^2 is at most twice both
+            if kind[j] != kind[i]:
+                continue
+            distance = far[j] if p.measured[g] else apart(x, j, mean, g)
+            first = to - distance
+            if first - 2.0 * (to + distance) / b - free >= best:  # |x - y|^2 is at most twice both
                 continue
             between = apart(x, i, x, j)
             first -= between / b
@@ -283,8 +296,11 @@ def _seek(p: Partition, w: Scratch, i: int, reach: int) -> tuple[float, int, int
                 stride = 1 + c // MOST_LOOKED_AT
                 for u in range(p.start[h] + i % stride, p.start[h] + c, stride):
                     v = p.members[u]
-                    second = first + into - far[v]
-                    if kind[v] != kind[i] or second - 2.0 * (into + far[v]) / c >= best:
+                    if kind[v] != kind[i]:
+                        continue
+                    distance = far[v] if p.measured[h] else apart(x, v, mean, h)
+                    second = first + into - distance
+                    if second - 2.0 * (into + distance) / c >= best:
                         continue
                     second -= apart(x, j, x, v) / c
                     if second < best:

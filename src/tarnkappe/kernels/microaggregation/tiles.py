@@ -13,6 +13,9 @@ from tarnkappe.kernels.microaggregation.near import offer
 #: Points of a tile.
 WIDTH = 64
 
+#: So many of the nearest are kept in their order while they are searched; more are sorted in the end.
+_FEW = 256
+
 #: Whether a search is for the farthest point too: whatever its distance, or not at all.
 ANY, NONE = -1.0, np.inf
 
@@ -100,13 +103,53 @@ def _bound(tiles: Tiles, centre: Floats) -> None:
 
 
 @kernel
+def _farther(near: Codes, gap: Floats, a: int, b: int) -> bool:
+    return gap[a] > gap[b] or (gap[a] == gap[b] and near[a] > near[b])
+
+
+@kernel
+def _sink(near: Codes, gap: Floats, size: int) -> None:
+    """Put the first of a heap where it belongs: nothing is farther than what stands above it."""
+    at = 0
+    while True:
+        below = 2 * at + 1
+        if below >= size:
+            return
+        if below + 1 < size and _farther(near, gap, below + 1, below):
+            below += 1
+        if not _farther(near, gap, below, at):
+            return
+        near[at], near[below] = near[below], near[at]
+        gap[at], gap[below] = gap[below], gap[at]
+        at = below
+
+
+@kernel
+def _take_in(near: Codes, gap: Floats, candidate: int, distance: float) -> None:
+    """Let a candidate take the place of the farthest of a heap, if it is nearer."""
+    if distance < gap[0] or (distance == gap[0] and candidate < near[0]):
+        near[0], gap[0] = candidate, distance
+        _sink(near, gap, near.size)
+
+
+@kernel
+def _sort(near: Codes, gap: Floats) -> None:
+    """Put a heap into the order of distance and number."""
+    for last in range(near.size - 1, 0, -1):
+        near[0], near[last] = near[last], near[0]
+        gap[0], gap[last] = gap[last], gap[0]
+        _sink(near, gap, last)
+
+
+@kernel
 def search(tiles: Tiles, centre: Floats, near: Codes, gap: Floats, most: float) -> int:
     """Find the points nearest to a centre, as many as `near` has room for, and one farther away than `most`.
 
     The nearest are sorted; -1 stands where there are too few. Returns the farthest, if it is farther than `most`
     (`ANY`: whatever its distance; `NONE`: there is none), else -1. Of equally near or far points the first counts.
     """
-    count, last = tiles.lower.size, near.size - 1
+    many = near.size > _FEW  # a heap then, the farthest first; it takes a logarithm where an order takes all
+    count, last = tiles.lower.size, 0 if many else near.size - 1
     for p in range(near.size):
         near[p], gap[p] = -1, np.inf
     _bound(tiles, centre)
@@ -121,15 +164,20 @@ def search(tiles: Tiles, centre: Floats, near: Codes, gap: Floats, most: float) 
     for step in range(-2, count):
         # First the tiles that promise most; the others can be skipped the sooner.
         t = inner if step == -2 else outer if step == -1 else step
-        if tiles.lower[t] > gap[last] and tiles.upper[t] < most:
+        if tiles.upper[t] < 0.0 or (tiles.lower[t] > gap[last] and tiles.upper[t] < most):
             continue
-        tiles.lower[t], tiles.upper[t] = np.inf, -np.inf  # no second time
+        tiles.upper[t] = -1.0  # no second time
         measure(tiles, t, centre, distance)
         for q in range(WIDTH):
             if distance[q] <= gap[last]:
-                offer(near, gap, tiles.number[t * WIDTH + q], distance[q])
+                if many:
+                    _take_in(near, gap, tiles.number[t * WIDTH + q], distance[q])
+                else:
+                    offer(near, gap, tiles.number[t * WIDTH + q], distance[q])
             if distance[q] >= most:
                 number = tiles.number[t * WIDTH + q]
                 if distance[q] > most or number < farthest:
                     farthest, most = number, distance[q]
+    if many:
+        _sort(near, gap)
     return farthest
