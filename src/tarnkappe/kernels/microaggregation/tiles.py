@@ -104,7 +104,7 @@ def _bound(tiles: Tiles, centre: Floats) -> None:
 
 @kernel
 def _farther(near: Codes, gap: Floats, a: int, b: int) -> bool:
-    return gap[a] > gap[b] or (gap[a] == gap[b] and near[a] > near[b])
+    return bool(gap[a] > gap[b] or (gap[a] == gap[b] and near[a] > near[b]))
 
 
 @kernel
