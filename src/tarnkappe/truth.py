@@ -18,6 +18,7 @@ from tarnkappe.groups import SUPPRESSED
 from tarnkappe.io import Source
 from tarnkappe.kernels.crossing import add_counts
 from tarnkappe.plan import Plan
+from tarnkappe.publish.form import Held
 from tarnkappe.publish.labels import Labels
 from tarnkappe.schema import Schema
 from tarnkappe.threads import map_threads
@@ -33,20 +34,20 @@ _FEW = 1 << 24
 
 
 def untrue_labels(plan: Plan, missing: Collection[str] = ()) -> list[str]:
-    """What is wrong with the labels of a plan, in words: some value that its group's label does not cover.
+    """What is wrong with the labels of a plan, in words: some value that its group's label does not cover, or no mean.
 
     `missing` are the texts that stand for a missing value. One comparison per cell and column.
     """
     kept = plan.grouping.group != SUPPRESSED
-    cell, group = plan.grouping.cell[kept], plan.grouping.group[kept]
+    cell, group, records = plan.grouping.cell[kept], plan.grouping.group[kept], plan.grouping.quota[kept]
     domains = plan.tally.quasi_domains
 
     def wrong(j: int) -> int:
-        held = group, plan.tally.quasi[cell, j]
+        held = Held(group, plan.tally.quasi[cell, j], records)
         return plan.grouping.form.untrue(j, domains[j], plan.boxes, plan.labels[j], held, missing)
 
     return [
-        f"labels of '{domain.name}' do not cover the values they stand for, in {plural(groups, 'group')}"
+        f"labels of '{domain.name}' are not true of the values they stand for, in {plural(groups, 'group')}"
         for domain, groups in zip(domains, map_threads(wrong, range(len(domains))), strict=True)
         if groups
     ]

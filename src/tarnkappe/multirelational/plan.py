@@ -25,6 +25,7 @@ from tarnkappe.multirelational.search import EncodedTable, Found, Levels, Search
 from tarnkappe.multirelational.verify import keys_of_persons, open_table, owners
 from tarnkappe.phases import Phases
 from tarnkappe.publish.boxes import FixedBoxes
+from tarnkappe.publish.form import Held
 from tarnkappe.publish.labels import Labels
 from tarnkappe.schema import Column
 from tarnkappe.tally import Domain
@@ -65,8 +66,9 @@ class Labelling:
 
     def untrue(self, missing: tuple[str, ...]) -> int:
         """How many labels do not cover a value that they stand for; labels are read from their texts."""
-        held = np.unique(self.codes)
-        return FixedBoxes(self.boxes).untrue(0, self.domain, self.boxes, self.labels, (self.part[held], held), missing)
+        values, records = np.unique(self.codes, return_counts=True)
+        held = Held(self.part[values], values, records)
+        return FixedBoxes(self.boxes).untrue(0, self.domain, self.boxes, self.labels, held, missing)
 
     def meanings(self, table: str, rows: Counts) -> Iterator[Entry]:
         """What the labels of some rows mean."""

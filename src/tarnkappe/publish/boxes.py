@@ -11,7 +11,7 @@ import numpy as np
 
 from tarnkappe.arrays import Codes, Flags
 from tarnkappe.boxes import Boxes
-from tarnkappe.publish.form import Labelled, Meaning
+from tarnkappe.publish.form import Held, Labelled, Meaning
 from tarnkappe.publish.labels import Labels, publish_boxes
 from tarnkappe.publish.notation import EITHER, list_text, set_values
 from tarnkappe.publish.reading import covers
@@ -81,12 +81,9 @@ class BoxForm(Labelled):
             label = labels.texts[labels.code[group]]
             yield label, _meaning(label, group, boxes, j, domain, column, bool(spread[group]))
 
-    def untrue(
-        self, j: int, domain: Domain, boxes: Boxes, labels: Labels, held: tuple[Codes, Codes], missing: Collection[str]
-    ) -> int:
+    def untrue(self, j: int, domain: Domain, boxes: Boxes, labels: Labels, held: Held, missing: Collection[str]) -> int:
         """Groups whose label does not cover a value that it stands for."""
-        group, leaf = held
-        return len(np.unique(group[~covers(labels, domain, group, leaf, missing)]))
+        return len(np.unique(held.group[~covers(labels, domain, held.group, held.value, missing)]))
 
 
 @dataclass(frozen=True, eq=False)

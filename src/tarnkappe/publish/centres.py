@@ -11,7 +11,7 @@ import polars as pl
 
 from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.boxes import Boxes, renamed
-from tarnkappe.publish.form import GroupFigure, Labelled, Meaning
+from tarnkappe.publish.form import GroupFigure, Held, Labelled, Meaning
 from tarnkappe.publish.labels import Labels
 from tarnkappe.schema import Column
 from tarnkappe.space import Block
@@ -53,6 +53,8 @@ class Centres(Labelled):
     fixed: Boxes | None = None
     #: Whether groups publish their sizes and radii, too.
     measured: bool = False
+    #: Per quasi-identifier, how far rounding may have taken a mean; none: it is not known.
+    rounded: tuple[float, ...] | None = None
 
     @classmethod
     def joined(cls, parts: Sequence[Labelled]) -> Centres:
@@ -67,6 +69,7 @@ class Centres(Labelled):
             any(p.shifted for p in some),
             Boxes.joined(fixed) if fixed else None,
             any(p.measured for p in some),
+            some[0].rounded,
         )
 
     @property
@@ -137,10 +140,8 @@ class Centres(Labelled):
         if (labels.code < 0).any():
             yield None, "Missing in the whole group."
 
-    def untrue(
-        self, j: int, domain: Domain, boxes: Boxes, labels: Labels, held: tuple[Codes, Codes], missing: Collection[str]
-    ) -> int:
-        """Groups whose centre lies outside of what they cover."""
+    def untrue(self, j: int, domain: Domain, boxes: Boxes, labels: Labels, held: Held, missing: Collection[str]) -> int:
+        """Groups whose centre lies outside of what they cover, or is not the mean that it is said to be."""
         known = np.flatnonzero((boxes.lo[:, j] <= boxes.hi[:, j]) & (labels.code >= 0))
         if self.shifted or not domain.is_line or not len(known):
             return 0
@@ -151,7 +152,23 @@ class Centres(Labelled):
         centre = shown[labels.code[known]]
         low, high = domain.positions[boxes.lo[known, j]], domain.positions[boxes.hi[known, j]]  # NaN: missing
         slack = 1e-9 * (np.abs(low) + np.abs(high))
-        return int(((centre < low - slack) | (centre > high + slack)).sum())
+        wrong = (centre < low - slack) | (centre > high + slack)
+        if self.operators[j] == "mean" and self.rounded is not None:
+            mean = _means_of(held, domain, boxes.lo[:, j])[known]
+            with np.errstate(invalid="ignore"):  # a sum that no number holds says nothing
+                wrong |= np.abs(centre - mean) > self.rounded[j] * (1 + _ROUNDING) + slack
+        return int(wrong.sum())
+
+
+def _means_of(held: Held, domain: Domain, lowest: Codes) -> Floats:
+    """The mean of the known values of every group, summed up from its lowest value so that no digits are lost."""
+    known = domain.known[held.value]
+    group, value, records = held.group[known], held.value[known], held.records[known]
+    origin = np.nan_to_num(domain.positions[lowest])
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        above = records * (domain.positions[value] - origin[group])
+        mean: Floats = origin + np.bincount(group, above, len(lowest)) / np.bincount(group, records, len(lowest))
+    return mean
 
 
 def publish_centres(

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, Self
 
 from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.boxes import Boxes
@@ -61,6 +61,14 @@ class Form(ABC):
     alike: ClassVar[str] = "with the same published quasi-identifiers"
     #: What is lost besides detail, in a sentence or two for the reader.
     loses: ClassVar[str] = ""
+
+
+class Held(NamedTuple):
+    """Records that are published: the group, the value in one column, and the number of those that are alike."""
+
+    group: Codes
+    value: Codes
+    records: Counts
 
 
 class Labelled(Form):
@@ -118,12 +126,10 @@ class Labelled(Form):
         """What each label of quasi-identifier `j` means; an entry about all of them has the empty label."""
 
     @abstractmethod
-    def untrue(
-        self, j: int, domain: Domain, boxes: Boxes, labels: Labels, held: tuple[Codes, Codes], missing: Collection[str]
-    ) -> int:
-        """How many groups publish in quasi-identifier `j` what is not true of their records.
+    def untrue(self, j: int, domain: Domain, boxes: Boxes, labels: Labels, held: Held, missing: Collection[str]) -> int:
+        """How many groups publish in quasi-identifier `j` what is not true of their records, which are `held`.
 
-        `held` are the group and the value of every cell that is published. Labels are read from their texts.
+        Labels are read from their texts.
         """
 
 

@@ -44,18 +44,19 @@ def centres_of(
     """
     kept = grouping.group != SUPPRESSED
     cell, group, quota = grouping.cell[kept], grouping.group[kept], grouping.quota[kept]
-    values = np.empty((grouping.n_groups, len(operators)))
+    values, rounded = np.empty((grouping.n_groups, len(operators))), [0.0] * len(operators)
     for j, (domain, operator) in enumerate(zip(tally.quasi_domains, operators, strict=True)):
         code = tally.quasi[cell, j]
         known = np.flatnonzero(domain.known[code])
         pieces = (code[known], group[known], quota[known], grouping.n_groups)
         if operator == "mean":
             values[:, j] = _means(domain, *pieces, decimals, whole and domain.is_integer)
+            rounded[j] = _step(domain, decimals, whole=whole)
         elif operator == "median":
             values[:, j] = _medians(domain, *pieces)
         else:
             values[:, j] = _modes(Block.of_column(tally, j), *pieces)
-    return Centres(values, tuple(operators))
+    return Centres(values, tuple(operators), rounded=tuple(rounded))
 
 
 def _means(
@@ -79,6 +80,15 @@ def _means(
         return mean
     places = _places(domain)
     return mean if places is None else np.round(mean, places + decimals)
+
+
+def _step(domain: Domain, decimals: int | None, *, whole: bool) -> float:
+    """How far rounding takes a mean at most."""
+    if whole and domain.is_integer:
+        return 1.0
+    places = _places(domain)
+    rounding = 0.0 if decimals is None or places is None else 0.5 * 10.0 ** -(places + decimals)
+    return max(rounding, SMALLEST)
 
 
 def _places(domain: Domain) -> int | None:
