@@ -32,8 +32,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
 def test_the_wheel_holds_the_package_and_nothing_else(wheel: zipfile.ZipFile):
     names = wheel.namelist()
     package = Path(tarnkappe.__file__).parent
-    compiled = (".pyc", ".nbi", ".nbc")
-    files = (p for p in package.rglob("*") if p.is_file() and p.suffix not in compiled)
+    files = (p for p in package.rglob("*") if p.is_file() and "__pycache__" not in p.parts)
     sources = {p.relative_to(package.parent).as_posix() for p in files}
     inside = {name for name in names if ".dist-info/" not in name}
     assert sources - inside == set()

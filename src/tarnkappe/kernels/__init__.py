@@ -8,10 +8,13 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import numba
 from numba.core import event
+
+from tarnkappe.kernels.stale import forget_stale
 
 if TYPE_CHECKING:
     from numba.core.dispatcher import Dispatcher
@@ -39,6 +42,8 @@ try:
     numba.njit(cache=True)(_probe)
 except RuntimeError:  # nothing can be written beside the package or at home, and Numba would refuse every kernel
     _keep_in_private_folder()
+if not numba.config.CACHE_DIR:  # type: ignore[attr-defined]
+    forget_stale(Path(__file__).parent)
 
 
 class _Uncollected(event.Listener):
