@@ -234,3 +234,8 @@ def test_readers_are_told_the_same_whether_a_value_was_falsified_or_not():
     release = job.anonymize(people)
     assert "0 values" in next(n.message for n in release.notices if n.code == "W649")
     assert release.public_manifest["caution"].startswith("Some sensitive values may be falsified")
+
+
+def test_no_guarded_values_guard_nothing():
+    with pytest.raises(JobError, match="'values' of m-confidentiality is empty"):
+        tk.MConfidentiality("illness", (), 2)

@@ -178,3 +178,10 @@ def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str])
             app(words)
         assert ended.value.code == 0, capsys.readouterr()
     assert (tmp_path / "new/public/release.csv").exists() or list((tmp_path / "new/public").glob("*.csv"))
+
+
+def test_other_data_are_written_in_the_format_that_they_have(tmp_path: Path):
+    tk.run_job(job("ola"), people(80, 1), tmp_path / "old")
+    people(120, 2).write_csv(tmp_path / "new.csv")
+    apply_recoding(tmp_path / "old", job("ola"), tmp_path / "new.csv", tmp_path / "new", unseen="suppress")
+    assert [f.suffix for f in (tmp_path / "new/public").glob("release.*")] == [".csv"]

@@ -154,6 +154,13 @@ def test_earlier_releases_that_do_not_belong(tmp_path, capsys):
     assert "E448" in said
     assert "no folder of a release" in said
     assert run(capsys, write_job(tmp_path, "r1", data))[0] == 0
+    table = tmp_path / "r1/public/r1.csv"
+    published = table.read_bytes()
+    table.write_bytes(published[:-20])  # not the table that comes of its job
+    code, said = run(capsys, job)
+    assert code != 0
+    assert "E448  the earlier release was changed since it was published" in said
+    table.write_bytes(published)
     data.with_columns(age=pl.col("age") + 1).write_csv(tmp_path / "r1.csv")  # not the data it was made from
     code, said = run(capsys, job)
     assert code != 0

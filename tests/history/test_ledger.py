@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tarnkappe as tk
+from tarnkappe.cli.app import app as main
 from tarnkappe.errors import DataError, JobError, RefusedError
 from tarnkappe.history.asking import releases_with, withdraw
 from tarnkappe.history.ledger import Ledger
@@ -267,6 +268,21 @@ def test_withdrawal(ledger: Path, tmp_path: Path):
     assert error.value.code == "E447"
     run_job(job(ledger, "the person withdrew"), data.filter(pl.col("id") != "p3"), tmp_path / "r3")
     assert [h.line.number for h in releases_with(Ledger.read(ledger), "p3")] == [1, 2]
+
+
+def test_a_withdrawal_tells_whose_secret_nobody_else_has(ledger: Path, tmp_path: Path, capsys):
+    """By l-diversity the others need other groups then, however many they are."""
+    data = people(8).with_columns(pl.lit(30).alias("age"), pl.lit("f").alias("sex"), pl.Series("ill", list("abbbbbbb")))
+    run_job(job(ledger), data, tmp_path / "r1")
+    (rare,) = releases_with(Ledger.read(ledger), "p0")
+    (common,) = releases_with(Ledger.read(ledger), "p1")
+    assert rare.enough_without
+    assert rare.only_one_in == ("ill",)
+    assert common.only_one_in == ()
+    for person, said in (("p0", "nobody else there has the same 'ill'"), ("p1", "enough without this person")):
+        with pytest.raises(SystemExit):
+            main(["history", str(ledger), "--withdraw", person])
+        assert said in " ".join(capsys.readouterr().out.split())
 
 
 def test_people_are_known_behind_their_pseudonyms(ledger: Path, tmp_path: Path):

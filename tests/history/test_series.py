@@ -291,6 +291,7 @@ def test_bad_input(tmp_path: Path):
     publish(data, tmp_path, "one")
     cases: list[tuple[pl.DataFrame, dict[str, Any], str]] = [
         (data.with_columns(pl.lit("d1").alias("ill")), {}, "E449"),
+        (data, {"m": 4}, "E448"),  # people stay among the three secrets that they had
         (pl.concat([data, data[:1]]), {}, "E446"),
         (data[:30], {"max_counterfeits": 0.0}, "E301"),
         (data, {"subject": "nobody"}, "E103"),

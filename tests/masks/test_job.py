@@ -241,3 +241,20 @@ def test_no_key_is_spoken_of_where_there_is_none(folder: Path):
     done = CliRunner().invoke(app, ["run", str(written(folder, text))])
     assert done.exit_code == 0, done.output
     assert "keyed pseudonym" not in done.output + (folder / "out" / "public" / "report.html").read_text()
+
+
+@pytest.mark.parametrize("t", [2, 3, 4])
+def test_the_fix_of_too_few_columns_names_enough_of_them(t: int):
+    with pytest.raises(TarnkappeError) as error:
+        tk.DataSwapping("illness", beside=["sex"], t=t)
+    names = str(error.value.hint).partition("[")[2].partition("]")[0].split(", ")
+    tk.DataSwapping("illness", beside=[name.strip("'\"") for name in names], t=t)
+
+
+@pytest.mark.parametrize(("lower", "upper"), [(5.0, 1.0), (3.0, -2.0), (-4.0, -4.0)])
+def test_the_fix_of_bounds_without_room_leaves_some(lower: float, upper: float):
+    with pytest.raises(TarnkappeError) as error:
+        tk.AdditiveNoise(["income"], variance_share=0.1, lower=lower, upper=upper)
+    said = dict(part.split(": ") for part in str(error.value.hint).split("   and  "))
+    bounds = {"lower": lower, "upper": upper} | {name: float(number) for name, number in said.items()}
+    tk.AdditiveNoise(["income"], variance_share=0.1, **bounds)

@@ -140,6 +140,8 @@ def test_a_key_that_is_missing_or_weak_stops_everything(content: str | None, tmp
     assert error.value.code == "E420"
     assert "openssl rand -hex 32" in str(error.value.hint)
     assert not (tmp_path / "out").exists()
+    if content is not None:
+        assert f"> {file} " not in str(error.value.hint), "a file that may be a key in other signs is not written over"
 
 
 def test_short_values_are_refused_where_all_could_be_tried(key: str):

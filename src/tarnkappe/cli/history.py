@@ -89,6 +89,11 @@ def _line(line: Line) -> str:
 def _told(holding: Holding, *, leaving: bool) -> str:
     alike = screen.plural(holding.alike, "person is", "people are")
     told = f"release {holding.line.number} · {alike} in the same place · {screen.shown_path(Path(holding.line.folder))}"
-    if leaving and not holding.enough_without:
-        told += f" · without this person fewer than {holding.line.least}: form groups anew"
-    return told
+    if not leaving:
+        return told
+    if not holding.enough_without:
+        return f"{told} · without this person fewer than {holding.line.least}: form groups anew"
+    if holding.only_one_in:
+        columns = ", ".join(f"'{name}'" for name in holding.only_one_in)
+        return f"{told} · nobody else there has the same {columns}: form groups anew if a criterion is about it"
+    return f"{told} · enough without this person: removing the record will do, unless a criterion is about shares"

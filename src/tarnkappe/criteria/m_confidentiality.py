@@ -12,6 +12,8 @@ import numpy as np
 from tarnkappe.arrays import Counts, Flags, Floats
 from tarnkappe.criteria.base import Card, Criterion, as_fraction, times
 from tarnkappe.criteria.values import require_named
+from tarnkappe.errors import JobError
+from tarnkappe.fixes import Fix
 from tarnkappe.groups import GroupStats
 from tarnkappe.params import param
 from tarnkappe.tally import Domain
@@ -60,6 +62,12 @@ class MConfidentiality(Criterion):
         doc="The guarded values.", refers_to="value", example=("HIV",), samples=(("value 1",), ("value 0", "value 2"))
     )
     m: float = param(doc="At most one in so many records of a group may have a guarded value.", ge=1, example=2)
+
+    def __post_init__(self) -> None:
+        """Refuse what guards nothing: every release would keep it."""
+        super().__post_init__()
+        if not self.values:
+            raise JobError("E110", f"'values' of {self.name} is empty", hint=Fix("values: [HIV]", 'values=["HIV"]'))
 
     @property
     def threshold(self) -> float:

@@ -75,8 +75,8 @@ class QuasiSensitive(Criterion):
         """Refuse rules that cannot be read."""
         super().__post_init__()
         if not self.beside or not self.reveals:
-            what = "reveals" if self.beside else "beside"
-            raise JobError("E110", f"'{what}' of {self.name} is empty", hint=f"{what}: [insulin -> diabetes]")
+            what, such = ("reveals", "insulin -> diabetes") if self.beside else ("beside", "NAME")
+            raise JobError("E110", f"'{what}' of {self.name} is empty", hint=f"{what}: [{such}]")
         for rule in self.reveals:
             left, arrow, secret = rule.partition(_REVEALS)
             if not (arrow and secret.strip() and all(value.strip() for value in left.split(_AND))):

@@ -17,6 +17,7 @@ from tarnkappe.engines.encode import read_kind
 from tarnkappe.errors import DataError, JobError, Notice
 from tarnkappe.io import Source, open_source
 from tarnkappe.io.folders import GROUPS, RECODING, ReleaseFolder
+from tarnkappe.io.formats import release_format
 from tarnkappe.job import Job
 from tarnkappe.job.given import data_and_folder
 from tarnkappe.job.history import HistorySettings
@@ -106,6 +107,8 @@ def apply_recoding(
             "E448", "the earlier recoding knows none of the records", hint="Take the recoding of these data."
         )
     labelled = table.with_columns(**labels).filter(pl.Series(fits))
+    if job.output.format is None and isinstance(data, (str, Path)):  # a labelled frame has no format of its own
+        job = replace_job(job, output=replace(job.output, format=release_format(Path(data))))
 
     def told(release: Release) -> Release:
         words = f"{plural(n, 'record was', 'records were')} left out: a value is unknown to the earlier recoding"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import polars as pl
 
@@ -46,6 +48,19 @@ def earlier(
     place = pl.DataFrame({SIGNATURE: distinct, "i": pl.Series(range(len(distinct)), dtype=pl.Int32)})
     owner = met.select(SIGNATURE).join(place, on=SIGNATURE, how="left", maintain_order="left")["i"].fill_null(NEW)
     return owner.to_numpy().astype(np.int32), [tuple(sorted(code[t] for t in s)) for s in sets], texts
+
+
+def require_as_many(known: Sequence[Signature], series: Series) -> None:
+    """Refuse a larger m than people were promised before: their secrets stay the same, and so do not become more."""
+    fewest = min((len(signature) for signature in known), default=series.m)
+    if fewest < series.m:
+        raise DataError(
+            "E448",
+            f"people in the data were published among {plural(fewest, 'secret')}, and stay among these: m = {series.m} "
+            "asks for more",
+            where=series.ledger,
+            hint=setting(f"series: {{m: {fewest}}}", "m", fewest),
+        )
 
 
 def require_single(now: pl.DataFrame, source: Source) -> None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from tarnkappe.errors import DataError, TarnkappeError
 from tarnkappe.history.keeping import foreign, line_of, placed, residents_of
 from tarnkappe.history.ledger import Ledger
 from tarnkappe.history.places import PERSON
+from tarnkappe.io.digests import digest_of
 from tarnkappe.io.folders import MANIFEST, ReleaseFolder, read_manifest
 from tarnkappe.job import Job
 from tarnkappe.job.files import load_job
@@ -38,6 +40,8 @@ def _entered(ledger: Ledger, settings: HistorySettings, folder: Path) -> Ledger:
     kept, told = ReleaseFolder(folder), read_manifest(ReleaseFolder(folder).manifest)
     if kept.job is None or told is None:
         raise foreign(folder, "is not in the ledger, and its folder to keep has no job file", "Keep  do-not-share/.")
+    if _was_changed(kept, told):  # then readers have another table than the one that comes of the job
+        raise foreign(folder, "was changed since it was published", "Take its folder from a backup.")
     try:
         job = replace_job(load_job(kept.job), history=None)
         # The seed is that of the run, which most job files leave to chance.
@@ -65,6 +69,14 @@ def _entered(ledger: Ledger, settings: HistorySettings, folder: Path) -> Ledger:
         least=run.plan.goal.min_size,
     )
     return entered.appeared()
+
+
+def _was_changed(kept: ReleaseFolder, told: Mapping[str, Any]) -> bool:
+    """Whether the table that lies in a folder is another one than its manifest tells; it need not lie there."""
+    table = kept.table
+    if table is None or not table.is_file() or "database" in told:
+        return False
+    return digest_of(table) != told.get("sha256")
 
 
 def _unrepeatable(folder: Path, why: str) -> DataError:

@@ -104,5 +104,5 @@ def require_subject(source: Source, subject: str) -> None:
             "E103",
             f"the history follows people by '{subject}', which the data do not have",
             where=source.name,
-            hint=setting("history: {ledger: private/ledger.jsonl, subject: COLUMN}", "history.subject", "COLUMN"),
+            hint=setting("subject: COLUMN   (under 'history', or 'series')", "subject", "COLUMN"),
         )

@@ -15,7 +15,7 @@ from tarnkappe.bundling import publish_in_memory, publish_to
 from tarnkappe.errors import DataError
 from tarnkappe.fixes import setting
 from tarnkappe.guards import admitted
-from tarnkappe.history.arrivals import earlier, require_few, require_present, require_single
+from tarnkappe.history.arrivals import earlier, require_as_many, require_few, require_present, require_single
 from tarnkappe.history.drafting import SeriesDraft, SeriesRelease, grouping_of, hashed_secrets
 from tarnkappe.history.invariance import NEW, Signature, republish
 from tarnkappe.history.keeping import settled
@@ -149,6 +149,7 @@ def _decide(job: SeriesJob, data: Any, ledger: Ledger, seed: int | None, clock: 
         owner, known, texts = earlier(
             now, before, texts, secret_name(secret), hashed_secrets(ledger, secret, texts).gather(value), source
         )
+        require_as_many(known, series)
     rank = _ranks(tally)[now[CELL].to_numpy()]
     tie = np.random.Generator(np.random.Philox(seed)).permutation(len(value))
     rank = np.argsort(np.lexsort((tie, rank)))  # equal people in an order drawn by lot

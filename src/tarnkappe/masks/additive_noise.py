@@ -77,7 +77,9 @@ class AdditiveNoise(ColumnsMask):
         """Check that the bounds leave room."""
         super().__post_init__()
         if self.lower is not None and self.upper is not None and not self.lower < self.upper:
-            raise JobError("E110", "'lower' must be below 'upper'", hint="lower: 0")
+            below, above = sorted((self.lower, self.upper))
+            fix = f"lower: {below:g}   and  upper: {above:g}" if below < above else f"lower: {above - 1:g}"
+            raise JobError("E110", "'lower' must be below 'upper'", hint=fix)
 
     @property
     def _bounded(self) -> bool:

@@ -57,7 +57,8 @@ class DataSwapping(ColumnMask):
         """Check that there are as many blocks as columns of a table."""
         super().__post_init__()
         if len(set(self.beside)) < self.t or self.column in self.beside:
-            fix = Fix("beside: [sex, region]", 'beside=["sex", "region"]')
+            others = ["sex", "region", "age", "job"][: self.t]
+            fix = Fix(f"beside: [{', '.join(others)}]", f"beside={others}")
             what = f"'beside' must name at least {self.t} other columns, so that something can be exchanged"
             raise JobError("E110", what, hint=fix)
 
