@@ -171,6 +171,28 @@ def test_relations_of_duckdb():
 def test_frames_of_narwhals():
     narwhals = pytest.importorskip("narwhals")
     assert JOB.anonymize(narwhals.from_native(TABLE)).n_published == 48
+    lazy = narwhals.from_native(TABLE.lazy())
+    with pytest.raises(DataError, match=r"data\.collect\(\)"):
+        JOB.anonymize(lazy)
+    assert JOB.anonymize(lazy.collect()).n_published == 48
+
+
+def test_a_single_batch_of_arrow_data():
+    """The interface has two forms, a stream and an array; what holds one batch may have the second only."""
+
+    class Batch:
+        def __init__(self, held: Any) -> None:
+            self.held = held
+
+        def __arrow_c_array__(self, schema: object = None) -> object:
+            return self.held.__arrow_c_array__(schema)
+
+    (batch,) = TABLE.to_arrow().combine_chunks().to_batches()
+    assert JOB.anonymize(Batch(batch)).n_published == 48
+    for wrong in (Batch(pa.array([1, 2])), pa.array([1, 2])):
+        with pytest.raises(DataError) as caught:
+            open_source(wrong)  # type: ignore[arg-type]
+        assert caught.value.code == "E409"
 
 
 def test_anything_that_hands_over_arrow_data():

@@ -153,6 +153,23 @@ def test_sas_transport_files_are_read(tmp_path: Path):
         assert source.read(source.columns).rows() == [(34, "m"), (None, None)]
 
 
+@pytest.mark.parametrize(("version", "kept"), [(5, 0.6), (8, 0.6), (8, 0.5)])
+def test_a_sas_transport_file_that_was_cut_off_is_named(version: int, kept: float, tmp_path: Path):
+    """Its reader would take what is left for the whole table."""
+    import pyreadstat
+
+    path = tmp_path / "x.xpt"
+    pyreadstat.write_xport(pl.DataFrame({"age": list(range(500))}), path, file_format_version=version)
+    with open_source(path) as source:
+        assert source.n_rows == 500
+    content = path.read_bytes()
+    end = int(len(content) * kept)
+    path.write_bytes(content[: end - end % 80] if kept == 0.5 else content[: end - end % 80 + 8])
+    with pytest.raises(DataError) as caught:
+        open_source(path)
+    assert caught.value.code == "E470"
+
+
 def test_a_sheet_by_its_name(tmp_path: Path):
     import xlsxwriter
 

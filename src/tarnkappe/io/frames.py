@@ -34,7 +34,8 @@ def frame_kind(data: object) -> FrameKind | None:
         if library == "pyarrow" and cls.__name__ == "Table":
             return "pyarrow"
     is_column = type(data).__name__ in ("Series", "ChunkedArray", "Column")
-    return "arrow" if hasattr(data, "__arrow_c_stream__") and not is_column else None
+    hands_over = hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__")
+    return "arrow" if hands_over and not is_column else None
 
 
 def like(original: object, result: pl.DataFrame) -> Any:
@@ -65,11 +66,12 @@ class FrameSource(Source):
         """Take over the frame as a Polars data frame, without copying where that is possible."""
         kind = frame_kind(data)
         if kind is None:
+            # Lazy frames of other libraries hand over nothing before they are collected.
+            how = "data.collect()" if hasattr(data, "collect") else "polars.DataFrame(data)"
             raise DataError(
                 "E409",
                 f"cannot read data of type {type(data).__module__}.{type(data).__qualname__}",
-                hint="Give a path, a Polars, pandas or PyArrow data frame, or what hands over Arrow data:  "
-                "polars.DataFrame(data)",
+                hint=f"Give a path, a Polars, pandas or PyArrow data frame, or what hands over Arrow data:  {how}",
             )
         self._kind = kind
         self._frame = _as_polars(data, kind)

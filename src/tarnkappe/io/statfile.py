@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import mmap
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -47,6 +48,8 @@ class StatisticsSource(LoadedSource):
             frame, meta = getattr(pyreadstat, _READERS[suffix])(path, output_format="polars")
         except Exception:  # it raises exceptions of many kinds, whose words may quote values
             raise not_of_its_kind(path, self.kind) from None
+        if suffix == ".xpt" and _transport_is_cut_off(path, frame.height):
+            raise not_of_its_kind(path, self.kind)
         known = Labels(
             {name: text for name, text in meta.column_names_to_labels.items() if text},
             dict(meta.variable_value_labels),
@@ -62,6 +65,19 @@ class StatisticsSource(LoadedSource):
     def labels(self) -> Labels:
         """What columns and values are called."""
         return self.dialect.known_labels
+
+
+def _transport_is_cut_off(path: Path, n_rows: int) -> bool:
+    """Whether a transport file of SAS ends too early, which its reader takes for the end of the table.
+
+    Such files consist of records of 80 bytes, and since version 8 they say how many rows they hold.
+    """
+    if path.stat().st_size % 80:
+        return True
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        at = content.find(b"HEADER RECORD*******OBSV8   HEADER RECORD!!!!!!!")
+        told = content[at + 48 : at + 80].strip() if at >= 0 else b""
+    return told.isdigit() and n_rows < int(told)
 
 
 def _whole(column: pl.Expr, values: pl.Series) -> pl.Expr:

@@ -1,6 +1,6 @@
 // One row per column: what it seems to be and why, and its role.
 import { h } from "./dom.js";
-import { t, number, percent } from "./words.js";
+import { t, number, percent, reason } from "./words.js";
 
 const ROLES = ["identifier", "quasi", "sensitive", "keep", "drop", "subject"];
 
@@ -79,7 +79,7 @@ function row(app, c) {
     const at = Number(e.key) - 1;
     if (at >= 0 && at < ROLES.length && !e.target.matches("input[type=text]")) { e.preventDefault(); choose(ROLES[at]); }
   } },
-  h("th", { scope: "row" }, c.name, c.reason ? h("div", { class: "small soft reason" }, c.reason) : null),
+  h("th", { scope: "row" }, c.name, c.reason ? h("div", { class: "small soft reason" }, reason(c.reason)) : null),
   h("td", {}, c.distinct === undefined ? "" : [number(c.distinct), h("div", { class: "bar", title: percent(c.share) }, h("div", { "width%": Math.max(2, (c.share || 0) * 100) }))]),
   h("td", {},
     h("div", { class: "roles", role: "radiogroup", "aria-label": t("columns.roleOf", { name: c.name }) }, ROLES.map((name, i) => h("label", { title: t(`role.${name}.about`) },

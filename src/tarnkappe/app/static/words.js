@@ -43,3 +43,8 @@ export function said(told) {
   const text = told.code ? known[`code.${told.code}`] : undefined;
   return text ?? told.message ?? "";
 }
+
+// Why a role is suggested; a reason put together from several stays in the English words that stand in the job file, too.
+export function reason(text) {
+  return known[`reason.${text}`] ?? text;
+}
