@@ -54,6 +54,16 @@ def test_as_row_by_row(
         assert tallied(source.cells(source.columns)) == tallied(expected)
 
 
+def test_a_line_that_begins_like_a_byte_order_mark_keeps_its_first_sign(tmp_path: Path):
+    # Different lines come in any order, and what a reader sees first it may take for the mark.
+    path = tmp_path / "x.csv"
+    for n in range(12):
+        rows = [("\ufeff", "a"), *((f"{i}", "b") for i in range(n))]
+        path.write_text("\n".join(["x,y", *(f"{a},{b}" for a, b in 6 * rows)]), encoding="utf-8")
+        with open_source(path, CsvDialect(delimiter=",", encoding="utf-8"), ("",)) as source:
+            assert tallied(source.cells(source.columns)) == Counter(dict.fromkeys(rows, 6))
+
+
 def file(tmp_path: Path, text: str) -> Path:
     path = tmp_path / "x.csv"
     path.write_bytes(text.encode())

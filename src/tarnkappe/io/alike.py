@@ -41,7 +41,10 @@ def count_alike(
     whole = lines(schema={_LINE: pl.String}, separator=_NEVER, quote_char=None)
     try:
         found = whole.group_by(_LINE).agg(pl.len().cast(pl.Int64).alias(_COUNT)).collect(engine="streaming")
-        if found.select((pl.col(_LINE).is_null() | pl.col(_LINE).str.contains("\r", literal=True)).any()).item():
+        line = pl.col(_LINE)
+        # What stands first is taken for the mark of a byte order if it looks like one, and any line may stand first.
+        odd = line.is_null() | line.str.contains("\r", literal=True) | line.str.starts_with("\ufeff")
+        if found.select(odd.any()).item():
             return None
         rows = fields((found[_LINE].str.join("\n").item() + "\n").encode()).collect()
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
