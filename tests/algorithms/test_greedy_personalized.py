@@ -244,7 +244,7 @@ def test_many_written_tables_breach_nobody(by_people: bool, tmp_path: Path):
         )
         for i in range(100)
     ]
-    assert sum(n >= 0 for n in found) >= 50
+    assert sum(n >= 0 for n in found) >= 40, "too few of them were released"
 
 
 def least_loss(rows: list[tuple], p: float, k: int) -> float | None:
