@@ -203,7 +203,9 @@ def _tally(rows: int, numbers: bool, goal: Any) -> Any:
         names = ("sex", "race", "marital-status", "education") if sparse else CENSUS_QUASI
         quasi = {name: taxonomies.get(name, tk.numeric()) for name in names}
     secret = next((c.sensitive_column for c in goal.criteria if c.sensitive_column), SENSITIVE)
-    sensitive = {secret: quasi.pop(secret)} if secret in quasi else [secret]
+    sensitive: Any = {secret: quasi.pop(secret)} if secret in quasi else [secret]
+    if any(c.name == "personalized-privacy" for c in goal.criteria):  # secrets are coarsened by their taxonomy
+        sensitive = {secret: census_taxonomies()[secret]}
     job = tk.Job(quasi=quasi, sensitive=sensitive, drop="rest", criteria=list(goal.criteria))
     source = open_source(frame)
     schema = job.schema(source.columns)

@@ -7,6 +7,7 @@ the code of those that it calls, which may stand in other files: an updated work
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -24,7 +25,8 @@ def forget_stale(folder: Path) -> None:
     """
     note = folder / "__pycache__" / "sources.json"
     files = _sources(folder)
-    seen = {str(path.relative_to(folder)): [path.stat().st_mtime_ns, path.stat().st_size] for path in files}
+    found = {str(path.relative_to(folder)): path.stat() for path in files}
+    seen = {name: [stat.st_mtime_ns, stat.st_size] for name, stat in found.items()}
     noted = _noted(note)
     if noted.get("seen") == seen:
         return
@@ -38,7 +40,9 @@ def forget_stale(folder: Path) -> None:
                 for code in (path.parent / "__pycache__").glob(f"{path.stem}.*.nbi"):
                     code.unlink(missing_ok=True)
         note.parent.mkdir(exist_ok=True)
-        note.write_text(json.dumps({"seen": seen, "made of": made_of}), encoding="utf-8")
+        part = note.with_suffix(f".{os.getpid()}")  # others that start now read all of it, or none
+        part.write_text(json.dumps({"seen": seen, "made of": made_of}), encoding="utf-8")
+        part.replace(note)
 
 
 def _sources(folder: Path) -> list[Path]:

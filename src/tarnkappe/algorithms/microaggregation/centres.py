@@ -50,8 +50,9 @@ def centres_of(
         known = np.flatnonzero(domain.known[code])
         pieces = (code[known], group[known], quota[known], grouping.n_groups)
         if operator == "mean":
-            values[:, j] = _means(domain, *pieces, decimals, whole and domain.is_integer)
-            rounded[j] = _step(domain, decimals, whole=whole)
+            to_whole = whole and domain.is_integer
+            values[:, j] = _means(domain, *pieces, decimals, to_whole)
+            rounded[j] = _most_rounded(domain, decimals, to_whole)
         elif operator == "median":
             values[:, j] = _medians(domain, *pieces)
         else:
@@ -82,9 +83,9 @@ def _means(
     return mean if places is None else np.round(mean, places + decimals)
 
 
-def _step(domain: Domain, decimals: int | None, *, whole: bool) -> float:
+def _most_rounded(domain: Domain, decimals: int | None, whole: bool) -> float:
     """How far rounding takes a mean at most."""
-    if whole and domain.is_integer:
+    if whole:
         return 1.0
     places = _places(domain)
     rounding = 0.0 if decimals is None or places is None else 0.5 * 10.0 ** -(places + decimals)

@@ -53,7 +53,7 @@ def exchanged(records: Records, group: Codes, rng: np.random.Generator) -> Codes
     Groups that can be divided then are divided, and all begins anew.
     """
     order = np.argsort(group, kind="stable")  # what is looked at together lies together
-    ordered = replace(records, cell=records.cell[order], points=np.ascontiguousarray(records.points[order]))
+    ordered = replace(records, cell=records.cell[order], points=records.points[order])
     moved = np.empty_like(group)
     moved[order] = _exchanged(ordered, group[order], rng)
     return moved

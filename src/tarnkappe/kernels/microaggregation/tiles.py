@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tarnkappe.arrays import Codes, Floats
-from tarnkappe.kernels import kernel
+from tarnkappe.kernels import helper, kernel
 from tarnkappe.kernels.microaggregation.near import offer
 
 #: Points of a tile.
@@ -102,12 +102,12 @@ def _bound(tiles: Tiles, centre: Floats) -> None:
             tiles.upper[t] += farther * farther
 
 
-@kernel
+@helper
 def _farther(near: Codes, gap: Floats, a: int, b: int) -> bool:
     return bool(gap[a] > gap[b] or (gap[a] == gap[b] and near[a] > near[b]))
 
 
-@kernel
+@helper
 def _sink(near: Codes, gap: Floats, size: int) -> None:
     """Put the first of a heap where it belongs: nothing is farther than what stands above it."""
     at = 0
@@ -124,7 +124,7 @@ def _sink(near: Codes, gap: Floats, size: int) -> None:
         at = below
 
 
-@kernel
+@helper
 def _take_in(near: Codes, gap: Floats, candidate: int, distance: float) -> None:
     """Let a candidate take the place of the farthest of a heap, if it is nearer."""
     if distance < gap[0] or (distance == gap[0] and candidate < near[0]):
@@ -132,7 +132,7 @@ def _take_in(near: Codes, gap: Floats, candidate: int, distance: float) -> None:
         _sink(near, gap, near.size)
 
 
-@kernel
+@helper
 def _sort(near: Codes, gap: Floats) -> None:
     """Put a heap into the order of distance and number."""
     for last in range(near.size - 1, 0, -1):
