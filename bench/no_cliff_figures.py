@@ -65,7 +65,8 @@ def _plot(found: Mapping[Any, Mapping[str, Any]]) -> str:
     ]
     for at, (goal, colour) in enumerate(_COLOURS.items()):
         parts.append(f'<text x="{10 + 60 * at}" y="15" fill="{colour}">{goal}</text>')
-    parts.append(f'<text x="{10 + 60 * len(_COLOURS)}" y="15">CPU seconds, 0.01 to 100, over records, 3 000 to a million</text>')
+    title = "CPU seconds, 0.01 to 100, over records, 3 000 to a million"
+    parts.append(f'<text x="{10 + 60 * len(_COLOURS)}" y="15">{title}</text>')
     for number, name in enumerate(names):
         left, top = number % _ACROSS * _WIDTH, number // _ACROSS * _HEIGHT + 24
         parts.append(_picture(name, {k: r for k, r in found.items() if k.algorithm == name}, left, top))
