@@ -28,6 +28,7 @@ from checker import run_and_check  # noqa: E402
 from hypothesis import HealthCheck, Phase, given, seed, settings  # noqa: E402
 from hypothesis.strategies import SearchStrategy  # noqa: E402
 from joined_and_items import item_jobs, joined_jobs, run_items, run_joined  # noqa: E402
+from masked_jobs import masked_jobs, run_masked  # noqa: E402
 from numbered_jobs import check_numbered  # noqa: E402
 from odd_jobs import odd_cases, odd_numbered_cases  # noqa: E402
 from test_beyond_groups import PAIRS, keeps, rows_of  # noqa: E402
@@ -37,7 +38,7 @@ from whole_jobs import Case, algorithm_variants  # noqa: E402
 from tarnkappe.errors import InfeasibleError, TarnkappeError, VerificationError  # noqa: E402
 
 #: Jobs of each kind in one batch, which share a number.
-BATCH = {"groups": 50, "numbered": 14, "joined": 5, "items": 5}
+BATCH = {"groups": 50, "numbered": 14, "joined": 5, "items": 5, "masked": 8}
 
 #: A job of some hundred records that takes longer than this hangs.
 PATIENCE = 300
@@ -51,6 +52,7 @@ def batch(number: int, failures: Path) -> Counter[str]:
         "numbered": (odd_numbered_cases(), outcome_numbered),
         "joined": (joined_jobs(), run_joined),
         "items": (item_jobs(), run_items),
+        "masked": (masked_jobs(), run_masked),
     }
     for kind, (jobs, run) in drawn.items():
         try:
