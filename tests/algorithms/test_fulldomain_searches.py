@@ -164,7 +164,7 @@ def goals(seed: int) -> Iterator[Goal]:
             yield Goal([KAnonymity(2), criterion], limit)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_exact_searches_agree(seed: int):
     """The same optimum for every criterion, with and without suppression, by one metric after the other."""
     for i, goal in enumerate(goals(seed)):
@@ -198,7 +198,7 @@ def test_nodes_are_checked_as_releases_are(criterion: Criterion):
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("seed", range(100, 160))
+@pytest.mark.parametrize("seed", range(100, 162))
 def test_exact_searches_agree_on_many_tables(seed: int):
     test_exact_searches_agree(seed)
 
