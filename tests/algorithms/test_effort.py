@@ -109,7 +109,9 @@ def test_what_counts_generations_breeds_as_many_as_the_effort_says(name: str):
         assert decided(name, effort).grouping.notes[note] == generations
 
 
-@pytest.mark.parametrize("name", ["tarn", "kanonymeans", "kanonymeans-star", "best-first"])
+@pytest.mark.parametrize(
+    "name", [pytest.param("tarn", marks=pytest.mark.full), "kanonymeans", "kanonymeans-star", "best-first"]
+)
 def test_more_effort_never_loses_more(name: str):
     def loss(effort: str) -> float:
         return metric_named("gcp" if name == "best-first" else "sse").score(decided(name, effort))

@@ -214,7 +214,7 @@ def test_interrupted_by_hand(workshop: tuple[Path, Server, set[str], float]):
 
 
 @pytest.mark.parametrize("times", [3, pytest.param(32, marks=pytest.mark.full)])
-@pytest.mark.parametrize("engine", ["memory", "streaming", "linked"])
+@pytest.mark.parametrize("engine", [pytest.param("memory", marks=pytest.mark.full), "streaming", "linked"])
 def test_several_tables_appear_together_or_not_at_all(tmp_path: Path, engine: str, times: int):
     """Before there is a release, and while one is replaced; whoever is killed leaves what is hidden, at most."""
     if engine == "linked":

@@ -94,7 +94,7 @@ def test_all_that_is_registered_is_tested():
 
 @pytest.mark.parametrize("algorithm", one_of_each(ALGORITHMS))
 def test_any_job(algorithm: Algorithm):
-    @examples(3)
+    @examples(2)
     @given(cases(algorithm))
     def check(case: Case) -> None:
         run_and_check(case)
