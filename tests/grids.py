@@ -35,12 +35,12 @@ def fewer(params: Iterable[Any], every: int) -> list[Any]:
     ]
 
 
-def one_of_each(algorithms: Iterable[Any]) -> list[Any]:
-    """Variants of algorithms as parameters: the first one of each is in the usual suite, others are marked `full`."""
+def one_of_each(variants: Iterable[Any]) -> list[Any]:
+    """Variants of algorithms or criteria: the first one of each is in the usual suite, others are marked `full`."""
     first: dict[str, Any] = {}
     return [
         pytest.param(a, id=str(a), marks=[] if usual else [pytest.mark.full])
-        for a in algorithms
+        for a in variants
         if (usual := first.setdefault(a.name, a) is a) or everything
     ]
 
