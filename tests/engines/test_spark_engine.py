@@ -231,6 +231,7 @@ def exchanges(frame: Any) -> int:
     return len(re.findall(r"\bExchange\b", plan))
 
 
+@pytest.mark.full
 def test_shuffles_are_as_many_as_promised(people: Path):
     for changes, asked in (({}, 0), (KEPT, 1), ({"algorithm": Dividing(), **KEPT}, 2), ({"algorithm": Dividing()}, 0)):
         engine = SparkEngine("local[2]")
