@@ -24,25 +24,32 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-#: What takes longest begins first, so that no process waits for it in the end.
+#: What takes longest begins first, so that no process waits for it in the end. While one process compiles nearly every
+#: kernel for the written releases, the other one has what needs few of them: both would compile the same otherwise.
 LONGEST = (
     "test_spark_engine.py",
     "test_written_release.py",
-    "test_algorithms_contract.py",
-    "test_microaggregation_contract.py",
-    "test_odd_files.py",
     "test_spark_command.py",
-    "test_docs.py",
     "test_bad_surroundings.py",
-    "test_killed.py",
-    "test_separable.py",
+    "test_app_in_a_browser.py",
     "test_cli_failures.py",
     "test_bad_input.py",
     "test_public_figures.py",
-    "test_beyond_groups.py",
-    "test_app_in_a_browser.py",
-    "test_criteria_contract.py",
     "test_neighbours.py",
+    "test_docs.py",
+    "test_algorithms_contract.py",
+    "test_microaggregation_contract.py",
+    "test_separable.py",
+    "test_fingerprint_attacks.py",
+    "test_beyond_groups.py",
+    "test_secrets.py",
+    "test_numbered_release.py",
+    "test_tables_files.py",
+    "test_killed.py",
+    "test_cli_fingerprint.py",
+    "test_fulldomain_searches.py",
+    "test_criteria_contract.py",
+    "test_golden_arx.py",
 )
 
 
@@ -77,17 +84,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Files whose tests share a Spark session are one file to `--dist loadfile`, so that it starts in one process."""
+    """Files whose tests share what takes long are one file to `--dist loadfile`, so that one process makes it.
+
+    That is a Spark session, or the syntax trees of the package.
+    """
     from xdist.scheduler import LoadFileScheduling
 
-    class SparkTogether(LoadFileScheduling):
+    class SharedTogether(LoadFileScheduling):
         def _split_scope(self, nodeid: str) -> str:
             file = super()._split_scope(nodeid)
-            return "Spark" if file in on_spark else file
+            return "Spark" if file in on_spark else "trees" if file.startswith("tests/architecture/") else file
 
     files = Path(__file__).parent.glob("engines/test_*.py")
     on_spark = {f"tests/engines/{file.name}" for file in files if ON_SPARK in file.read_text("utf-8")}
-    return SparkTogether(config, log) if config.option.dist == "loadfile" else None
+    return SharedTogether(config, log) if config.option.dist == "loadfile" else None
 
 
 @pytest.fixture(scope="session", autouse=True)

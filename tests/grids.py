@@ -13,7 +13,7 @@ import pytest
 everything = True
 
 #: One in so many combinations is in the usual suite.
-EVERY = 12
+EVERY = 24
 
 #: One in so many random examples, where a test asks for many.
 _EXAMPLES_IN = 6
@@ -22,6 +22,27 @@ _EXAMPLES_IN = 6
 def examples(n: int) -> int:
     """How many random examples a test tries that asks for `n`."""
     return n if os.environ.get("HYPOTHESIS_PROFILE") == "explore" else max(n // _EXAMPLES_IN, 10)
+
+
+def fewer(params: Iterable[Any], every: int) -> list[Any]:
+    """Parameters of which one in `every` stays in the usual suite; the others are marked `full`."""
+    ones = list(params)
+    usual = {id(a) for a in [a for a in ones if not a.marks][::every]}
+    return [
+        a if id(a) in usual or a.marks else pytest.param(*a.values, id=a.id, marks=[pytest.mark.full])
+        for a in ones
+        if everything or id(a) in usual
+    ]
+
+
+def one_of_each(variants: Iterable[Any]) -> list[Any]:
+    """Variants of algorithms or criteria: the first one of each is in the usual suite, others are marked `full`."""
+    first: dict[str, Any] = {}
+    return [
+        pytest.param(a, id=str(a), marks=[] if usual else [pytest.mark.full])
+        for a in variants
+        if (usual := first.setdefault(a.name, a) is a) or everything
+    ]
 
 
 def in_turn(first: Iterable[Any], *others: Iterable[Any]) -> list[Any]:

@@ -39,6 +39,7 @@ def test_an_estimate_is_not_far_off(name: str):
     assert expected.memory > checked.tally.quasi.nbytes
 
 
+@pytest.mark.full
 def test_an_estimate_of_what_takes_minutes_takes_seconds():
     asked = job("k-optimize")
     checked = pipeline.check(asked, census(6000, seed=3))

@@ -109,11 +109,13 @@ def test_what_counts_generations_breeds_as_many_as_the_effort_says(name: str):
         assert decided(name, effort).grouping.notes[note] == generations
 
 
-@pytest.mark.parametrize("name", ["tarn", "kanonymeans", "kanonymeans-star", "best-first"])
+@pytest.mark.parametrize(
+    "name", [pytest.param("tarn", marks=pytest.mark.full), "kanonymeans", "kanonymeans-star", "best-first"]
+)
 def test_more_effort_never_loses_more(name: str):
     def loss(effort: str) -> float:
         return metric_named("gcp" if name == "best-first" else "sse").score(decided(name, effort))
 
-    best = loss("best")
-    assert best <= loss("normal") <= loss("quick") * 1.02
-    assert best == loss("best"), "counted in work, so the same seed gives the same groups"
+    normal = loss("normal")
+    assert loss("best") <= normal <= loss("quick") * 1.02
+    assert normal == loss("normal"), "counted in work, so the same seed gives the same groups"

@@ -58,7 +58,7 @@ def test_groups_are_those_of_algorithm_1():
         order = np.argsort(values, kind="stable")
         starts = np.append(0, np.cumsum(np.bincount(values, minlength=m)))
         cells = order.astype(np.int32)
-        queues = Queues(starts, cells, order, np.ones(n, np.int64))
+        queues = Queues(starts, cells, cells, np.ones(n, np.int64))
         rows = cells[:, None].copy()
         cell, group, quota, n_groups = form_groups_as_published(ruler_of([line]), rows, queues, l)
         expected, falls = algorithm_1(values.tolist(), l)

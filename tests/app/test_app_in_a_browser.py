@@ -87,6 +87,7 @@ def test_seven_clicks_lead_to_the_release_that_the_command_line_writes(tested: V
     assert [p.name for p in folder.iterdir() if p.name.startswith(".")] == []
 
 
+@pytest.mark.full
 def test_the_example_is_a_click_away_and_says_who_is_singled_out(tested: Visit):
     visit, page = tested, tested.page
     visit.click("Try the census example")

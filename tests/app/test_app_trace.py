@@ -48,6 +48,7 @@ def traced(visit: Visit, leak: str) -> str:
     return page.locator("main").inner_text()
 
 
+@pytest.mark.full
 def test_the_result_of_a_trace_is_told_in_words(copies: Path, visit: Visit):
     told = traced(visit, "leak.csv")
     assert "The leak was made from what was issued to Statistik <Berlin>" in told

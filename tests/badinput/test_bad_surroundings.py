@@ -84,7 +84,7 @@ def struck(office: Office, how: signal.Signals, phase: str) -> subprocess.Comple
     [
         (signal.SIGINT, "reading and counting", 130, "Interrupted"),
         (signal.SIGTERM, "rewriting the records", 143, "Terminated"),
-        (signal.SIGHUP, "reading back", 143, "Terminated"),
+        pytest.param(signal.SIGHUP, "reading back", 143, "Terminated", marks=pytest.mark.full),
     ],
 )
 def test_whoever_asks_a_run_to_stop_finds_everything_as_it_was(

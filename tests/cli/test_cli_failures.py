@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from grids import grid
 from tarnkappe import pipeline
 from tarnkappe.cli.app import app
 from tarnkappe.cli.root import Stopped
@@ -129,19 +130,21 @@ main()
 """
 
 
+#: The engine, whether a thread is of the pool, and which of them it is.
+THREADS = {
+    "first of the pool": ("memory", 1, 1),
+    "digest of the input": ("memory", 0, 1),
+    "writer": ("streaming", 0, 2),
+}
+
+
 @pytest.mark.skipif(os.name == "nt", reason="signals are different there")
-@pytest.mark.parametrize(
-    ("engine", "pooled", "nth"),
-    [("memory", 1, 1), ("memory", 0, 1), ("streaming", 0, 2)],
-    ids=["first of the pool", "digest of the input", "writer"],
-)
-@pytest.mark.parametrize(
-    ("number", "exit_code", "word"), [(signal.SIGTERM, 143, "Terminated"), (signal.SIGINT, 130, "Interrupted")]
-)
-def test_a_signal_while_a_thread_starts_ends_the_run(
-    folder: Path, number: int, exit_code: int, word: str, engine: str, pooled: int, nth: int
-) -> None:
+@pytest.mark.parametrize(("thread", "stop"), grid(THREADS, ["SIGTERM", "SIGINT"]))
+def test_a_signal_while_a_thread_starts_ends_the_run(folder: Path, thread: str, stop: str) -> None:
     """The pool did not know the thread that had just started, and so the process waited for it for good."""
+    engine, pooled, nth = THREADS[thread]
+    number = signal.Signals[stop]
+    exit_code, word = {"SIGTERM": (143, "Terminated"), "SIGINT": (130, "Interrupted")}[stop]
     before = sorted(folder.iterdir())
     words = [*map(str, (int(number), pooled, nth)), "run", "job.yaml", "--quiet", "--engine", engine]
     done = subprocess.run(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import representatives
 
-from grids import in_turn
+from grids import in_turn, one_of_each
 from tarnkappe.criteria import all_criteria
 from tarnkappe.criteria.base import Criterion
 from tarnkappe.testing import check_criterion
@@ -18,7 +18,7 @@ def test_every_registered_criterion_is_checked():
     assert len(all_criteria()) >= 6
 
 
-@pytest.mark.parametrize("criterion", USUAL, ids=str)
+@pytest.mark.parametrize("criterion", one_of_each(USUAL))
 def test_laws(criterion: Criterion):
     check_criterion(criterion)
 

@@ -1,4 +1,4 @@
-"""Says why tests on Spark cannot run."""
+"""Says why tests on Spark cannot run, and how Spark is quick with tables of a few lines."""
 
 from __future__ import annotations
 
@@ -7,6 +7,20 @@ import os
 import shutil
 
 import pytest
+
+#: Java compiles quickly rather than well, because no test runs for long.
+FEW_TASKS = {
+    "spark.sql.shuffle.partitions": "3",
+    "spark.driver.memory": "1g",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+}
+
+#: Spark interprets its plans; a class for each of them takes longer than the few records that would go through it.
+NO_COMPILING = {
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.adaptive.enabled": "false",
+}
 
 
 def require_spark() -> None:

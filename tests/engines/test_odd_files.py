@@ -117,12 +117,12 @@ def test_streaming_reads_or_refuses_as_memory_does(name: str, tmp_path: Path):
     alike("streaming", "memory", name, tmp_path)
 
 
-@pytest.mark.parametrize("name", some(FILES, every=4))
+@pytest.mark.parametrize("name", some(FILES, every=6))
 def test_spark_reads_or_refuses_as_memory_does(name: str, tmp_path: Path):
     alike("spark", "memory", name, tmp_path)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", some(NAMES, every=3))
 def test_names_of_files_are_only_names(name: str, tmp_path: Path):
     (tmp_path / "a1.csv").write_text("x\n1\n2\n")
     path = made(FILES["plain"], tmp_path / name)

@@ -21,7 +21,7 @@ REFUSED = ("regenerated-condensation", "masks and groups")
 SHARED = [name for name, kind in KINDS.items() if "streaming" in kind.engines and name not in REFUSED]
 
 
-@pytest.mark.parametrize("kind", some(SHARED, every=5))
+@pytest.mark.parametrize("kind", some(SHARED, every=len(SHARED)))
 def test_no_canary_is_published(kind: str, tmp_path: Path):
     published = publish(KINDS[kind], tmp_path, 1, "spark", "parquet" if len(kind) % 2 else "csv")
     assert published.found() == set()

@@ -172,8 +172,15 @@ def test_a_release_on_spark_is_repeatable_and_in_random_order(people: Path, tmp_
     }
     found = np.array([place[row] for row in one.select("race", "education", "occupation", "hours").rows()])
     assert abs(np.corrcoef(np.arange(len(found)), found)[0, 1]) < 0.1
-    tk.run_job(on_spark(replace_job(asked, seed=4)), people / "people.csv", tmp_path / "three")
-    assert not table(tmp_path / "three").equals(one)
+
+
+@pytest.mark.full
+def test_another_seed_gives_another_order(people: Path, tmp_path: Path):
+    tables = []
+    for seed in (3, 4):
+        tk.run_job(on_spark(job(**KEPT, seed=seed)), people / "people.csv", tmp_path / f"{seed}")
+        tables.append(table(tmp_path / f"{seed}"))
+    assert not tables[0].equals(tables[1])
 
 
 def test_the_folder_is_complete_and_its_digest_can_be_checked(
@@ -224,6 +231,7 @@ def exchanges(frame: Any) -> int:
     return len(re.findall(r"\bExchange\b", plan))
 
 
+@pytest.mark.full
 def test_shuffles_are_as_many_as_promised(people: Path):
     for changes, asked in (({}, 0), (KEPT, 1), ({"algorithm": Dividing(), **KEPT}, 2), ({"algorithm": Dividing()}, 0)):
         engine = SparkEngine("local[2]")
@@ -303,7 +311,7 @@ def test_what_is_wrong_is_said(people: Path, tmp_path: Path):
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("kept", [[], ["sex"]])
+@pytest.mark.parametrize("kept", [pytest.param([], marks=pytest.mark.full), ["sex"]])
 def test_sizes_and_radii_are_those_of_the_engine_in_memory(tmp_path: Path, kept: list[str]):
     """Generated from the plan, and record by record; a column that is dropped has the name of a figure."""
     data = census(300, seed=2).select("age", "hours-per-week", "occupation", "sex").with_columns(radius=pl.lit("r"))

@@ -26,7 +26,7 @@ def read(folder: Path) -> pl.DataFrame:
     return pl.concat([reader(part) for part in parts])
 
 
-@pytest.mark.parametrize("output", ["csv", "parquet"])
+@pytest.mark.parametrize("output", ["csv", pytest.param("parquet", marks=pytest.mark.full)])
 def test_buckets_on_spark(tmp_path: Path, output: str):
     people = census(2000, seed=4).select("age", "sex", "occupation").cast(pl.String).cast({"age": pl.Int64})
     people.write_parquet(tmp_path / "people.parquet")

@@ -23,6 +23,7 @@ from whole_jobs import BEYOND_GROUPS
 
 import brute
 import tarnkappe as tk
+from grids import grid
 from tarnkappe.algorithms import Algorithm
 from tarnkappe.algorithms.fulldomain.flash import Flash
 from tarnkappe.algorithms.local.local_suppression import LocalSuppression
@@ -228,9 +229,9 @@ def run(name: str, algorithm: Algorithm, folder: Path, limit: float = 0.0, seed:
     return given, read_release(folder / "release")
 
 
-@pytest.mark.parametrize("limit", [0.0, 0.1])
-@pytest.mark.parametrize(("name", "algorithm"), PAIRS, ids=str)
-def test_written_release_keeps_it(name: str, algorithm: Algorithm, limit: float, tmp_path: Path):
+@pytest.mark.parametrize(("pair", "limit"), grid(PAIRS, [0.0, 0.1]))
+def test_written_release_keeps_it(pair: tuple[str, Algorithm], limit: float, tmp_path: Path):
+    name, algorithm = pair
     given, written = run(name, algorithm, tmp_path, limit)
     rows = rows_of(given, written)
     assert len(rows) >= (1 - limit) * given.private.height

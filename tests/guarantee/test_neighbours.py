@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import tarnkappe as tk
-from grids import grid
+from grids import grid, some
 from tarnkappe.errors import JobError, RefusedError, TarnkappeError
 from tarnkappe.io import CsvDialect
 from tarnkappe.job.places import DataSettings, OutputSettings
@@ -178,7 +178,7 @@ def without_names(tmp_path_factory) -> dict:
     return found
 
 
-@pytest.mark.parametrize("odd", ODD, ids=str)
+@pytest.mark.parametrize("odd", some(ODD, every=2))
 def test_one_record_changes_nothing_where_it_is_the_first_line(odd: str, without_names: dict, tmp_path: Path):
     table(ODD[odd], 0).write_csv(tmp_path / "people.csv", include_header=False)
     assert seen(tmp_path / "out", tmp_path / "people.csv", "memory", "csv", job_without_names) == without_names

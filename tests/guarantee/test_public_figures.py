@@ -79,7 +79,7 @@ def published(folder: Path) -> tuple[str, str, str]:
 @pytest.mark.parametrize(
     ("algorithm", "quasi", "limit"),
     [
-        pytest.param(*one, limit, id=f"{one[0].name}-{limit}-{i}", marks=[] if i % 4 == 2 * j else [pytest.mark.full])
+        pytest.param(*one, limit, id=f"{one[0].name}-{limit}-{i}", marks=[] if i % 8 == 4 * j else [pytest.mark.full])
         for i, one in enumerate(ALGORITHMS)
         for j, limit in enumerate((0.0, 0.2))
     ],

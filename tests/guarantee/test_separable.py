@@ -12,7 +12,7 @@ from checker import read_release
 from whole_jobs import algorithm_variants
 
 import tarnkappe as tk
-from grids import grid
+from grids import grid, one_of_each
 from tarnkappe.algorithms import Algorithm
 from tarnkappe.criteria import Criterion
 
@@ -64,7 +64,7 @@ def test_equal_records_stay_as_they_are(algorithm: Algorithm, k: int, tmp_path: 
     assert release.score("gcp") == 0
 
 
-@pytest.mark.parametrize("algorithm", KEEPS_TIES, ids=str)
+@pytest.mark.parametrize("algorithm", one_of_each(KEEPS_TIES))
 def test_clusters_of_unequal_sizes_stay_as_they_are(algorithm: Algorithm, tmp_path: Path):
     frame = clusters([10, 50, 14, 16, 18, 11, 90, 10])
     release, groups = released(frame, algorithm, tmp_path, tk.KAnonymity(10))
@@ -72,7 +72,7 @@ def test_clusters_of_unequal_sizes_stay_as_they_are(algorithm: Algorithm, tmp_pa
     assert release.score("gcp") == 0
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS, ids=str)
+@pytest.mark.parametrize("algorithm", one_of_each(ALGORITHMS))
 def test_diverse_clusters_stay_as_they_are(algorithm: Algorithm, tmp_path: Path):
     """Criteria about the secret that every cluster satisfies cost nothing either."""
     frame = clusters([10] * 8)
@@ -90,7 +90,7 @@ LEVELS_ONLY = {"iterated-local-recoding", "mu-argus", "bug", "tdd"} | GIVES_UP_C
 CUTS_RANGES = [a for a in ALGORITHMS if a.scheme != "full-domain" and a.name not in LEVELS_ONLY]
 
 
-@pytest.mark.parametrize("algorithm", CUTS_RANGES, ids=str)
+@pytest.mark.parametrize("algorithm", one_of_each(CUTS_RANGES))
 def test_clusters_with_spread_are_told_apart(algorithm: Algorithm, tmp_path: Path):
     """Eight clusters of several ages each: no town need be given up."""
     towns = [town for below in TOWNS.values() for town in below]
@@ -102,7 +102,7 @@ def test_clusters_with_spread_are_told_apart(algorithm: Algorithm, tmp_path: Pat
     assert {town for _, town in groups} == set(towns)
 
 
-@pytest.mark.parametrize("algorithm", [a for a in ALGORITHMS if a.name not in GIVES_UP_CELLS], ids=str)
+@pytest.mark.parametrize("algorithm", one_of_each(a for a in ALGORITHMS if a.name not in GIVES_UP_CELLS))
 def test_levels_are_found(algorithm: Algorithm, tmp_path: Path):
     """Two towns per region of five records each, k of ten: the region is enough, nobody need say less."""
     rows = [(40, town, ("flu", "gout")[j % 2]) for below in TOWNS.values() for town in below for j in range(5)]

@@ -28,7 +28,7 @@ from whole_jobs import (
 )
 
 import tarnkappe as tk
-from grids import grid, in_turn
+from grids import fewer, grid, in_turn, one_of_each, some
 from tarnkappe import (
     EntropyLDiversity,
     FrequencyLDiversity,
@@ -92,9 +92,9 @@ def test_all_that_is_registered_is_tested():
     assert {c.name for c in CRITERIA.values()} | elsewhere == set(all_criteria())
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS, ids=str)
+@pytest.mark.parametrize("algorithm", one_of_each(ALGORITHMS))
 def test_any_job(algorithm: Algorithm):
-    @examples(3)
+    @examples(2)
     @given(cases(algorithm))
     def check(case: Case) -> None:
         run_and_check(case)
@@ -117,7 +117,9 @@ def test_any_job_many_times(algorithm: Algorithm):
 SOME_TOGETHER = [*combinations(CRITERIA, 1), *(("k", name) for name in CRITERIA if name != "k")]
 
 
-@pytest.mark.parametrize(("algorithm", "names"), grid(USUAL, SOME_TOGETHER, ["+".join(n) for n in SOME_TOGETHER]))
+@pytest.mark.parametrize(
+    ("algorithm", "names"), fewer(grid(USUAL, SOME_TOGETHER, ["+".join(n) for n in SOME_TOGETHER]), every=2)
+)
 def test_criteria_together(algorithm: Algorithm, names: tuple[str, ...]):
     case = hospital(tuple(CRITERIA[name] for name in names), algorithm, limit=0.1)
     written = run_and_check(case)
@@ -126,7 +128,7 @@ def test_criteria_together(algorithm: Algorithm, names: tuple[str, ...]):
         assert n_groups(case, written) > 1
 
 
-@pytest.mark.parametrize(("algorithm", "name"), grid(USUAL, OTHERS_KNOWN))
+@pytest.mark.parametrize(("algorithm", "name"), fewer(grid(USUAL, OTHERS_KNOWN), every=4))
 def test_others_known(algorithm: Algorithm, name: str):
     case = hospital((KAnonymity(3), OTHERS_KNOWN[name]), algorithm, n=300, limit=0.1)
     written = run_and_check(case)
@@ -217,7 +219,7 @@ def _as_written(value: object, decimal: str) -> str | None:
     return text.replace(".", decimal) if text is not None and isinstance(value, float) else text
 
 
-@pytest.mark.parametrize("algorithm", USUAL, ids=str)
+@pytest.mark.parametrize("algorithm", some(USUAL, every=3))
 def test_records_are_shuffled(algorithm: Algorithm, tmp_path: Path):
     """Neither the order of the input nor that of the groups can be seen."""
     case = hospital((KAnonymity(3),), algorithm, n=300)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from grids import grid
 from tarnkappe.errors import LimitError, RefusedError
 from tarnkappe.io import Staging, staged, translate_os_error
 from tarnkappe.io import staging as staging_module
@@ -328,8 +329,7 @@ KILLER = textwrap.dedent("""
 
 @posix
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-@pytest.mark.parametrize("exists", ["exists", "absent"])
-@pytest.mark.parametrize("how", ["exchange", "renames"])
+@pytest.mark.parametrize(("how", "exists"), grid(["exchange", "renames"], ["exists", "absent"]))
 def test_killed_at_any_line(tmp_path: Path, how: str, exists: str):
     if how == "exchange" and not sys.platform.startswith("linux"):
         pytest.skip("folders can only be exchanged on Linux")

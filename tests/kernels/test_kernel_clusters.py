@@ -64,7 +64,8 @@ def all_near(n: int) -> Near:
 
 def free_pieces(tally: Tally, smallest: int = 1) -> Pieces:
     """Cells that may go anywhere."""
-    return Pieces(tally.quasi, tally.count, np.empty((tally.n_cells, 0), np.int32), np.empty(0, np.int64), smallest)
+    rows = tally.quasi.copy()  # as searches pass them; kernels are compiled again for arrays that are read only
+    return Pieces(rows, tally.count, np.empty((tally.n_cells, 0), np.int32), np.empty(0, np.int64), smallest)
 
 
 class TestGrowing:
@@ -175,7 +176,7 @@ class TestFeeding:
         givers = [np.flatnonzero(np.array(family) == family[g]) for g in needy]
         feed_groups(
             ruler,
-            tally.quasi,
+            tally.quasi.copy(),
             tally.count,
             np.array(starts),
             lo,
@@ -211,14 +212,14 @@ class TestDividing:
     def test_unlike_rows_are_divided(self, tally):
         ruler = ruler_of(tally.quasi_domains)
         side = np.full(tally.n_cells, -1, np.int8)
-        divide_segments(ruler, tally.quasi, tally.count, np.array([0, tally.n_cells]), side, 0, 1)
+        divide_segments(ruler, tally.quasi.copy(), tally.count, np.array([0, tally.n_cells]), side, 0, 1)
         assert set(side.tolist()) <= {0, 1}
         assert (len(set(side.tolist())) == 2) == (total_width(ruler, tally.quasi) > 0)
 
     def test_two_clusters(self):
         tally = line([0, 3, 5, 90, 95, 99])
         side = np.empty(6, np.int8)
-        divide_segments(ruler_of(tally.quasi_domains), tally.quasi, tally.count, np.array([0, 6]), side, 0, 1)
+        divide_segments(ruler_of(tally.quasi_domains), tally.quasi.copy(), tally.count, np.array([0, 6]), side, 0, 1)
         assert len(set(side[:3].tolist())) == len(set(side[3:].tolist())) == 1
         assert side[0] != side[5]
 
@@ -297,7 +298,7 @@ class TestRegrowing:
         """Groups that were large enough, and in which no value was too frequent, are so afterwards."""
         rng = np.random.default_rng(seed)
         group, n = random_groups(tally, seed, 6)
-        value = np.ascontiguousarray(tally.sensitive[:, :1])
+        value = tally.sensitive[:, :1].copy()
         pieces = free_pieces(tally, smallest)._replace(secret=value, share=np.array([share]))
 
         def fine(own: np.ndarray, g: int) -> bool:

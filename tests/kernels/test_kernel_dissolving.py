@@ -34,7 +34,7 @@ def dissolve_eligible(ruler, rows, value, quota, group, lo, hi, size, total, ord
 @given(tallies(max_records=60), st.integers(1, 3), st.integers(1, 8), st.integers(0, 99))
 @settings(max_examples=examples(150))
 def test_no_value_becomes_too_frequent(tally, least, n, seed):
-    ruler, rows, value = ruler_of(tally.quasi_domains), tally.quasi, np.ascontiguousarray(tally.sensitive[:, 0])
+    ruler, rows, value = ruler_of(tally.quasi_domains), tally.quasi.copy(), tally.sensitive[:, 0].copy()
     group = np.random.default_rng(seed).integers(0, n, len(rows))
     lo, hi, size, total = measured(ruler, rows, group, n, tally.count)
     before = size @ total
@@ -73,7 +73,7 @@ def test_a_record_goes_to_the_nearest_group_that_lacks_its_value():
 @given(tallies(max_records=40), st.integers(1, 9))
 @settings(max_examples=examples(60))
 def test_centres_are_spread_and_the_nearest_is_found(tally, n_centres):
-    ruler, rows = ruler_of(tally.quasi_domains), tally.quasi
+    ruler, rows = ruler_of(tally.quasi_domains), tally.quasi.copy()
 
     def distance(a: np.ndarray, b: np.ndarray) -> float:
         known = (a != ruler.wild) & (b != ruler.wild)

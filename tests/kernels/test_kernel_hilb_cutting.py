@@ -47,7 +47,7 @@ def cheapest(ruler, lo, hi, starts, smallest) -> float:
 def test_no_cuts_are_cheaper(tally, smallest):
     if tally.n_records < smallest:
         return
-    ruler, rows = ruler_of(tally.quasi_domains), tally.quasi
+    ruler, rows = ruler_of(tally.quasi_domains), tally.quasi.copy()
     starts = np.concatenate([[0], np.cumsum(tally.count)])
     begins = cut_line(ruler, rows, rows, starts, np.arange(tally.n_records + 1), smallest)
     sizes = np.diff([*begins, tally.n_records])
@@ -64,7 +64,7 @@ def test_no_cuts_are_cheaper(tally, smallest):
 def test_the_middle_of_long_runs_need_not_be_tried(tally, smallest):
     if tally.n_records < smallest:
         return
-    ruler, rows = ruler_of(tally.quasi_domains), tally.quasi
+    ruler, rows = ruler_of(tally.quasi_domains), tally.quasi.copy()
     starts = np.concatenate([[0], np.cumsum(tally.count)])
     everywhere = cut_line(ruler, rows, rows, starts, np.arange(tally.n_records + 1), smallest)
     places = _places(starts, smallest)
@@ -80,7 +80,7 @@ def test_the_likeliest_places_always_suffice(tally, smallest):
     """Where there is no time for all places, groups are still large enough and not far from twice that."""
     if tally.n_records < smallest:
         return
-    ruler, rows = ruler_of(tally.quasi_domains), tally.quasi
+    ruler, rows = ruler_of(tally.quasi_domains), tally.quasi.copy()
     starts = np.concatenate([[0], np.cumsum(tally.count)])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(line_module, "_EXACT_PAIRS", 0)

@@ -8,7 +8,6 @@ from math import exp, log
 
 import numpy as np
 import pytest
-from scipy.stats import chisquare
 
 from tarnkappe.mechanisms import bernoulli_exp, geometric_noise, granted_epsilon, laplace_on_grid
 
@@ -25,6 +24,8 @@ def probability(x: int, epsilon: float, sensitivity: int) -> float:
     ("epsilon", "sensitivity"), [(0.1, 1), (0.5, 1), (1.0, 1), (1.0, 3), (2.5, 1), (3, 2), (7.3, 1)]
 )
 def test_noise_is_distributed_as_defined(epsilon: float, sensitivity: int):
+    from scipy.stats import chisquare  # takes a second, in every process that collects tests
+
     noise = geometric_noise(epsilon, sensitivity, np.random.default_rng(5), DRAWS)
     reach = int(5 * sensitivity / epsilon) + 1
     values = np.arange(-reach, reach + 1)

@@ -44,6 +44,10 @@ def bare(folder: Path, *words: str, after: str = "") -> subprocess.CompletedProc
     """The command line as it is without any extra."""
     code = f"{HIDING}\nsys.argv = {['tarnkappe', *words]!r}\nfrom tarnkappe.cli import main\n"
     code += f"try:\n    main()\nfinally:\n    {after or 'pass'}\n"
+    return run(folder, code)
+
+
+def run(folder: Path, code: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=False, timeout=300,
         env={**os.environ, "COLUMNS": "200"},
@@ -94,16 +98,43 @@ NEEDS = {
 }
 
 
-@pytest.mark.parametrize(("extra", "words"), [(extra, words) for extra, all_ in NEEDS.items() for words in all_])
-def test_what_is_missing_is_named_with_the_line_that_installs_it(folder: Path, extra: str, words: tuple[str, ...]):
-    if extra == "learn" and not (folder / "release").exists():
+#: Imports the commands once, and runs each of them in a child.
+EACH_IN_A_CHILD = """
+import os
+import tarnkappe.cli.app, tarnkappe.pipeline
+from tarnkappe.cli import main
+for i, words in enumerate(commands):
+    child = os.fork()
+    if child == 0:
+        os.dup2(os.open(f"told-{i}", os.O_CREAT | os.O_WRONLY), 2)
+        sys.argv = ["tarnkappe", *words]
+        main()
+    print("CODE", os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+"""
+
+
+@pytest.fixture(scope="module")
+def ended(folder: Path) -> dict[tuple[str, ...], tuple[int, str]]:
+    """How each command ends that needs an extra: its exit code, and what it says."""
+    commands = [words for of_extra in NEEDS.values() for words in of_extra]
+    if not (folder / "release").exists():
         bare(folder, "run", "job.yaml", "-o", "release")
-    done = bare(folder, *words)
-    assert done.returncode in (2, 3)
-    lines = [line.strip() for line in done.stderr.splitlines() if "pip install" in line]
-    assert len(lines) == 1, done.stderr
+    code = f"{HIDING}\ncommands = {commands!r}\n{EACH_IN_A_CHILD}"
+    done = run(folder, code)
+    codes = [int(line.split()[1]) for line in done.stdout.splitlines() if line.startswith("CODE ")]
+    told = [(folder / f"told-{i}").read_text() for i in range(len(commands))]
+    return dict(zip(commands, zip(codes, told, strict=True), strict=True))
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs POSIX processes")
+@pytest.mark.parametrize(("extra", "words"), [(extra, words) for extra, all_ in NEEDS.items() for words in all_])
+def test_what_is_missing_is_named_with_the_line_that_installs_it(folder: Path, ended, extra: str, words):
+    code, told = ended[words]
+    assert code in (2, 3)
+    lines = [line.strip() for line in told.splitlines() if "pip install" in line]
+    assert len(lines) == 1, told
     assert f"tarnkappe[{extra}]" in lines[0]
-    assert "Traceback" not in done.stderr
+    assert "Traceback" not in told
     assert not (folder / "b").exists()
 
 

@@ -130,12 +130,12 @@ def test_sensitive_values_are_shuffled_and_stay_together():
     """Whoever has which value is left to chance, and every order of a group is about as likely."""
     data = pl.DataFrame({"age": [1, 2, 3], "town": ["a", "b", "c"], "pay": [1.0, 2.0, 3.0], "ill": ["x", "y", "z"]})
     seen = Counter()
-    for seed in range(120):
+    for seed in range(60):
         rows = job(3, 2).anonymize(data, seed=seed).table.sort("age").rows()
         assert {r[2:4] for r in rows} == {(1.0, "x"), (2.0, "y"), (3.0, "z")}
         seen[tuple(r[2] for r in rows)] += 1
     assert len(seen) == 6
-    assert all(8 <= n <= 36 for n in seen.values()), seen
+    assert all(3 <= n <= 20 for n in seen.values()), seen
 
 
 def test_memory_and_streaming_write_the_same_bytes(tmp_path: Path):

@@ -340,6 +340,7 @@ def test_billionths_of_a_second_are_read_with_a_format():
     ],
     ids=["prefix", "intervals", "dates"],
 )
+@pytest.mark.full
 def test_large_domains_build(builder, values):
     """Work that grows with the square of the values would not come to an end here."""
     assert builder.build(values, "big").n_leaves == len(values)
