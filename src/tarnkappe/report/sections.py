@@ -25,7 +25,7 @@ from tarnkappe.report.facts import (
 from tarnkappe.report.markup import Html, el, join, shorten, table, value
 from tarnkappe.report.numbers import count, counted, figure, percent
 from tarnkappe.report.parts import assumed, big_figures, criterion_card, evidence, facts_list, proof, section
-from tarnkappe.report.plain import in_plain_words
+from tarnkappe.report.plain import combined, in_plain_words
 
 ROLE_NAMES = {
     "identifier": "direct identifier",
@@ -43,7 +43,8 @@ _LONGEST_LABEL = 48
 
 def sentence(words: str) -> str:
     """A message as a sentence: it begins large and ends with a full stop."""
-    return words[:1].upper() + words[1:] + ("" if words.endswith((".", "!", "?")) else ".")
+    whole = words[:1].upper() + words[1:] + ("" if words.endswith((".", "!", "?")) else ".")
+    return whole.replace(" %", "\u00a0%")  # no line ends between a number and its sign
 
 
 def mark(ok: bool) -> Html:
@@ -289,7 +290,7 @@ def protection(release: Release) -> Html:
             "can use them. "
             if any(c.role == "keep" for c in release.columns)
             else None,
-            "The check looks at this release alone; another release about the same people can be combined with it.",
+            combined(release),
         ),
     )
 
