@@ -76,6 +76,11 @@ def test_masked_identifiers_keep_their_form_and_their_ends():
     assert made[2] is None
 
 
+def test_what_is_kept_is_told_in_numbers():
+    assert tk.IdentifierMasking(["a"], keep_first=1).done == "digits and letters drawn anew, but 1 sign before"
+    assert tk.IdentifierMasking(["a"], keep_last=2).done.endswith("but 2 signs after")
+
+
 def test_letters_of_other_scripts_are_masked_too():
     names = pl.Series(["Özgür Şahin-3", "李小龍", "Jos\u00e9 ٣٤", "Jose\u0301", "a–b"])
     made = redrawn(SECRET, names)
