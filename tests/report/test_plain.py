@@ -163,3 +163,16 @@ def test_noise_is_told_in_plain_numbers():
     assert "e^" not in page
     assert "more than 2.72 times as likely" in page
     assert "What it cost" in page
+
+
+def test_columns_of_the_page_are_not_empty_where_groups_have_numbers():
+    """Numbered groups have no labels to count, and no examples of what values became."""
+    quasi, rest = {"age": tk.numeric()}, {"sensitive": ["illness"], "drop": "rest", "seed": 1}
+    torn = tk.Job(quasi=quasi, criteria=[tk.FrequencyLDiversity("illness", 2)], algorithm="anatomize", **rest)
+    page = render_report(torn.anonymize(people()), "internal")
+    assert "before → after" not in page
+    assert "Commonest values" not in page
+    assert "Examples are the commonest" not in page
+    page = render_report(tk.Job(quasi=quasi, criteria=[tk.KAnonymity(5)], **rest).anonymize(people()), "internal")
+    assert "before → after" in page
+    assert "Commonest values" in page
