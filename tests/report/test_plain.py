@@ -173,6 +173,7 @@ def test_columns_of_the_page_are_not_empty_where_groups_have_numbers():
     assert "before → after" not in page
     assert "Commonest values" not in page
     assert "Examples are the commonest" not in page
+    assert "<em>empty</em>" not in page, "numbers of groups and secrets stand in every row"
     page = render_report(tk.Job(quasi=quasi, criteria=[tk.KAnonymity(5)], **rest).anonymize(people()), "internal")
     assert "before → after" in page
     assert "Commonest values" in page
