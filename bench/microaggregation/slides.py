@@ -27,6 +27,8 @@ FIGURES = HERE / "figures"
 sys.path.insert(0, str(HERE.parent))
 
 DATA = ("census", "eia", "tarragona", "simu", "simc")
+#: Tables of the slides that have to be put beside the others:  --data cloud1 cloud2
+CLOUDS = ("cloud1", "cloud2")
 SIZES = (3, 4, 5, 10, 15, 20, 25, 50)
 
 #: The methods and their parameters. kAnonyMeans has about as much time as its evolution takes.
@@ -46,11 +48,12 @@ def points_of(name: str) -> Any:
     """A table as standardised points."""
     from measure import DATA as FOLDER
 
-    from tarnkappe.datasets import load_casc
+    from tarnkappe.datasets import load_casc, load_cloud
     from tarnkappe.datasets.simulated import sim_c, sim_u
 
     makers = {"simu": sim_u, "simc": sim_c}
-    table = makers[name]() if name in makers else load_casc(name, FOLDER / "microaggregation")
+    load = load_cloud if name in CLOUDS else load_casc
+    table = makers[name]() if name in makers else load(name, FOLDER / "microaggregation")
     values = table.to_numpy().astype(np.float64)
     return np.ascontiguousarray((values - values.mean(axis=0)) / values.std(axis=0))
 
@@ -168,7 +171,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     experiments = {f.__name__: f for f in (losses, histogram, runs, report)}
     parser.add_argument("experiment", choices=experiments)
-    parser.add_argument("--data", nargs="+", choices=DATA, help="tables, all by default")
+    parser.add_argument("--data", nargs="+", choices=(*DATA, *CLOUDS), help="tables, all but the clouds by default")
     parser.add_argument("--k", nargs="+", type=int, help="sizes of groups, all of the slides and more by default")
     parser.add_argument("--methods", nargs="+", help="names of algorithms")
     parser.add_argument("--runs", type=int, default=1000, help="runs in the histogram")

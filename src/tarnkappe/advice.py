@@ -41,7 +41,7 @@ ADVICE: dict[str, str] = {
     "E413": "Give every person one row in the person table, and every row of the other tables a person from it.",
     "E414": "Take the register from your backup; lines are only ever added to it.",
     "E415": "Plan anew with  tarnkappe fingerprint plan, or take the plan from your backup.",
-    "E420": "Make a key once with  openssl rand -hex 32 > FILE  and keep it secret, and apart from the data.",
+    "E420": "Let yourself read the key that is there. The first time, make one:  openssl rand -hex 32 > FILE",
     "E421": "The message says what is in the way; another mask, other columns or other parameters may do.",
     "E430": "pip install 'tarnkappe[optimal]'  brings HiGHS;  method: greedy  works without it.",
     "E431": "Give one record per line, the same number of columns in each, and numbers only.",

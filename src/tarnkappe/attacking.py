@@ -139,7 +139,7 @@ def attack(
         lambda: np.random.Generator(np.random.Philox(seed)),
         _people(known, reading),
         key,
-        tuple(_with_quasi(open_table(other, reading)[0], quasis) for other in (*others, *_earlier(asked))),
+        tuple(_other(other, reading, quasis, further=not named) for other in (*others, *_earlier(asked))),
         _people(population, reading),
         _people(holdout, reading),
         in_order,
@@ -230,6 +230,14 @@ def _earlier(asked: Sequence[str | Attack]) -> list[str]:
 def _with_quasi(table: Table, quasi: Sequence[Column]) -> Table:
     """The table with the quasi-identifiers that were named, as far as it has them."""
     return replace(table, quasi=tuple(c.name for c in quasi if c.name in table.frame.columns))
+
+
+def _other(release: Any, reading: Reading, quasi: Sequence[Column], *, further: bool) -> Table:
+    """Another release of the same people, with its own quasi-identifiers unless it was said which ones are known."""
+    table, manifest, job = open_table(release, reading)
+    own = _columns({}, "quasi", job, list(map(str, (manifest or {}).get("quasi_identifiers", ())))) if further else []
+    names = {c.name for c in quasi}
+    return replace(_with_quasi(table, quasi), further=tuple(c for c in own if c.name not in names))
 
 
 def _columns(named: Mapping[str, Coarsening | None], role: Any, job: Job | None, stated: Sequence[str]) -> list[Column]:

@@ -59,6 +59,10 @@ class Checking:
     caption: str = "What was asked, and what was reached"
 
 
+#: What is true of every release, unless a ledger says otherwise.
+COMBINED = "Another release about the same people can be combined with this one."
+
+
 @dataclass(frozen=True)
 class Story:
     """What a report says about a bundle in words: the promise, who it is about, and what it rests on."""
@@ -79,6 +83,10 @@ class Story:
     figures: tuple[tuple[str, int, str], ...] = ()
     #: The same for the publisher only.
     secret_figures: tuple[tuple[str, str, str], ...] = ()
+    #: What else it cost than columns that were removed, in sentences; what follows from the published tables.
+    costs: tuple[str, ...] = ()
+    #: What can be combined with the release, in one sentence.
+    combined: str = COMBINED
 
 
 @dataclass(frozen=True, eq=False, repr=False)

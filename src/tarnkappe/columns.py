@@ -72,7 +72,7 @@ class ColumnSummary:
 
 
 #: What is done to columns, whatever groups say.
-_DONE = {
+DONE = {
     "identifier": "removed: names a person directly",
     "drop": "removed: not needed",
     "subject": "removed: the key of a person",
@@ -86,7 +86,7 @@ _DONE = {
 def summarise_columns(plan: AnyPlan | PartedPlan, schema: Schema) -> tuple[ColumnSummary, ...]:
     """What was done to each column; examples show only values that enough records share to be harmless."""
     if isinstance(plan, DealtPlan):
-        done = {c.name: plan.form.done(c) if c.name in schema.published else _DONE[c.role] for c in schema.columns}
+        done = {c.name: plan.form.done(c) if c.name in schema.published else DONE[c.role] for c in schema.columns}
         return tuple(ColumnSummary(c.name, c.role, done[c.name], c.because) for c in schema.columns)
     form = plan.form
     if isinstance(plan, PartedPlan):
@@ -96,7 +96,7 @@ def summarise_columns(plan: AnyPlan | PartedPlan, schema: Schema) -> tuple[Colum
     out = []
     for column in schema.columns:
         if column.role != "quasi":
-            out.append(ColumnSummary(column.name, column.role, _DONE[column.role], column.because))
+            out.append(ColumnSummary(column.name, column.role, DONE[column.role], column.because))
             continue
         j = [c.name for c in schema.quasi].index(column.name)
         boxes, labels = plan.published_in(j)

@@ -216,11 +216,7 @@ class Goal:
             for v, c in zip(self.verdicts(together), self.criteria, strict=True):
                 if not v.ok:
                     failing.append(c)
-                    on = f" on '{v.column}'" if v.column else ""
-                    best = count(int(v.reached)) if v.reached % 1 == 0 else f"{v.reached:.4g}"
-                    n = tally.n_records
-                    everyone = f"All {count(n)} records in one group reach" if n > 1 else "The only record reaches"
-                    details.append(f"{everyone} {best}{on}; asked: {v.asked}.")
+                    details.append(_reached(v, c, together))
             ways += relaxations(self.criteria, together)
         if suppressed is not None and suppressed < tally.n_records:  # a release of nobody is no release
             share = suppressed / max(tally.n_records, 1)
@@ -261,6 +257,19 @@ class Goal:
             return []
         effect = "at worst it puts all records into one group, which satisfies the goal"
         return [Relaxation(algorithm("mondrian"), effect)]
+
+
+def _reached(verdict: Verdict, criterion: Criterion, together: GroupStats) -> str:
+    """What all records in one group reach of a criterion that they do not satisfy, in a sentence."""
+    short = criterion.supply(together)
+    if short is not None and short.there < getattr(criterion, short.parameter):
+        asked = f"{short.parameter} = {count(getattr(criterion, short.parameter))}"
+        return f"The whole table has {count(short.there)} {short.of}, fewer than {asked}; asked: {verdict.asked}."
+    n, reached = int(together.size.sum()), verdict.reached
+    everyone = f"All {count(n)} records in one group reach" if n > 1 else "The only record reaches"
+    best = count(int(reached)) if reached % 1 == 0 else f"{reached:.4g}"
+    on = f" on '{verdict.column}'" if verdict.column else ""
+    return f"{everyone} {best}{on}; asked: {verdict.asked}."
 
 
 def _worse(criterion: Criterion, one: Verdict, other: Verdict) -> Verdict:

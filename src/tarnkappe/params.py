@@ -195,9 +195,15 @@ def _coerce(p: Parameter, value: Any, where: str | None) -> Any:
     elif _of_mapping(wanted) is not None:
         ok = isinstance(value, Mapping) and all(isinstance(key, str) for key in value)
         if ok:
-            item = dataclasses.replace(p, type=_of_mapping(wanted))
+            inside = _of_mapping(wanted)
+            such = next(iter(p.example.values()), None) if isinstance(p.example, Mapping) else p.example
+            item = dataclasses.replace(p, type=inside, example=such)
             return {
-                key: _coerce(dataclasses.replace(item, name=f"{p.name}.{key}"), v, place(value, key) or where)
+                key: _coerce(
+                    dataclasses.replace(item, name=f"{p.name}.{key}"),
+                    str(v) if inside is str and type(v) is int else v,  # a text that is a number to YAML
+                    place(value, key) or where,
+                )
                 for key, v in value.items()
             }
     if ok and p.choices and value not in p.choices:

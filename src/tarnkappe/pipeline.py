@@ -191,16 +191,18 @@ class Decided:
         copy: int = 0,
         overwrite: bool = False,
         told: Callable[[Release], Release] | None = None,
+        inputs: Iterable[str | Path] = (),
     ) -> Release:
         """Write a release and check it: into a folder, or in memory if none is given.
 
-        `told` decides what the papers of a release say about it, once it was checked.
+        `told` decides what the papers of a release say about it, once it was checked. The folder is refused if it holds
+        the data or one of the further `inputs`.
         """
         run = self._run.prepared(copy)
         if folder is None:
             with remembering(self.job, None) as memory:
                 return memory.told(self.job, run, told)(publish_in_memory(run, self.job, self.data))
-        read = _read(self.job, self.data)
+        read = [*_read(self.job, self.data), *inputs]
         with remembering(self.job, folder) as memory, staging(self.job, folder, overwrite, read) as stage:
             told = memory.told(self.job, run, told)
             return publish_to(stage, run, self.job, self.data, folder, run.rewrite, told)

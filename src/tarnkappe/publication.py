@@ -191,8 +191,8 @@ def _private(run: Run) -> dict[str, Any]:
     run.digest.result()
     return {
         "seed": run.seed,
-        "input": _about(run.checked.source),
-        **({} if run.checked.population is None else {"population": _about(run.checked.population)}),
+        "input": about(run.checked.source),
+        **({} if run.checked.population is None else {"population": about(run.checked.population)}),
         "seconds": run.clock.seconds,
         "search": {**({} if run.why is None else {"chosen": run.why}), **run.plan.notes},
     }
@@ -216,7 +216,8 @@ def _notices(
     return told
 
 
-def _about(source: Source) -> dict[str, str]:
+def about(source: Source) -> dict[str, str]:
+    """What the publisher keeps about data that were read."""
     return {"name": source.name, "sha256": source.sha256, "description": source.description}
 
 

@@ -69,7 +69,12 @@ def _holds(criteria: Sequence[Criterion], stats: GroupStats) -> bool:
 
 
 def _weakest(criterion: Criterion, stats: GroupStats) -> Criterion | None:
-    """The criterion, just weak enough for some groups; None if no parameter decides how strong it is."""
+    """The criterion, just weak enough for all records; None if no parameter decides how strong it is."""
+    short = criterion.supply(stats)
+    if short is not None and 0 < short.there < getattr(criterion, short.parameter):
+        criterion = replace(criterion, **{short.parameter: short.there})
+        if _holds([criterion], stats):
+            return criterion
     made = with_threshold(criterion, criterion.worst_level(stats))
     return made if made is not None and _holds([made], stats) else None
 

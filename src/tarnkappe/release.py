@@ -102,6 +102,11 @@ class Release:
     is_copy: bool = False
 
     @property
+    def n_before(self) -> int:
+        """The records that are told about as they were before; of a batch that is appended, only those of the batch."""
+        return sum(size * times for size, times in self.sizes_before) or self.n_input
+
+    @property
     def table(self) -> Any:
         """The table with a row for every person, if the release is in memory."""
         return self.tables.get(MAIN)

@@ -97,7 +97,7 @@ def release_rows(release: Release) -> Rows:
     return [
         ("Data", str(private.get("description", private.get("name", "")))),
         ("Roles", roles(c.role for c in release.columns)),
-        ("Before", _before(release.unique_before, release.n_input, sum(c.role == "quasi" for c in release.columns))),
+        ("Before", _before(release.unique_before, release.n_before, sum(c.role == "quasi" for c in release.columns))),
         ("Goal", release.job.goal.asked),
         (
             "Result",

@@ -66,11 +66,13 @@ def size(n_bytes: int) -> str:
 def figure(number: float) -> str:
     """A level that was reached: whole numbers without decimals, others short.
 
-    >>> figure(10.0), figure(0.28713)
-    ('10', '0.287')
+    >>> figure(10.0), figure(0.28713), figure(math.inf)
+    ('10', '0.287', '∞')
     """
     if math.isnan(number):
         return "nothing"
+    if math.isinf(number):
+        return "∞" if number > 0 else "−∞"
     return count(int(number)) if float(number).is_integer() else f"{number:.3g}"
 
 

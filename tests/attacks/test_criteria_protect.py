@@ -3,7 +3,9 @@ than its baseline where the criterion that matches it holds."""
 
 from __future__ import annotations
 
+import re
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,7 @@ from tarnkappe.attacks import Finding
 from tarnkappe.attacks.analytical import bounds
 from tarnkappe.attacks.minimality import credibility
 from tarnkappe.criteria import Criterion
+from tarnkappe.errors import DataError
 
 
 def one(what: Any, table: pl.DataFrame, **more: Any) -> Finding:
@@ -174,6 +177,36 @@ def test_complementary_releases_and_releases_with_the_same_groups():
     assert one("complementary-release", first, others=[second], known=people).rate == 3 / 4
     same = one("complementary-release", first, others=[first.reverse()], known=people)
     assert (same.rate, same.baseline, same.beats_baseline) == (0, 0, False)
+
+
+def test_releases_with_other_columns_are_intersected_by_what_each_of_them_has(tmp_path: Path):
+    """Ages in one, towns in the other: everybody who knows both columns has two ways to narrow a secret down."""
+    rng = np.random.default_rng(4)
+    towns, ills = (rng.choice(list(letters), 120) for letters in ("abcdefghijkl", "opqrstuvwxyz"))
+    people = pl.DataFrame({"age": rng.integers(20, 60, 120), "town": towns, "ill": ills})
+    made = {}
+    for name, how in (("age", tk.numeric()), ("town", tk.suppress())):
+        asked: dict[str, Any] = {"criteria": [tk.KAnonymity(4)], "algorithm": "mondrian", "seed": 1, "drop": "rest"}
+        tk.run_job(tk.Job(quasi={name: how}, sensitive=["ill"], **asked), people, tmp_path / name)
+        (file,) = (tmp_path / name / "public").glob("*.parquet")
+        made[name] = pl.read_parquet(file).cast(pl.String)
+    spans = {label: [int(x) for x in re.findall(r"\d+", label)] for label in made["age"]["age"].unique()}
+    right = {"both": 0, "age": 0, "town": 0}
+    for age, town, ill in people.rows():
+        fits = [label for label, ends in spans.items() if ends[0] <= age <= ends[-1]]
+        by_age = set(made["age"].filter(pl.col("age").is_in(fits))["ill"])
+        by_town = set(made["town"].filter(pl.col("town").is_in([town, "*"]))["ill"])
+        for way, left in (("both", by_age & by_town), ("age", by_age), ("town", by_town)):
+            right[way] += left == {ill}
+    assert right["both"] > max(right["age"], right["town"])
+    given: dict[str, Any] = {"others": [tmp_path / "town"], "known": people}
+    found = tk.attack("complementary-release", tmp_path / "age", **given)[0]
+    assert (found.successes, found.trials) == (right["both"], 120)
+    assert found.baseline == max(right["age"], right["town"]) / 120
+    named = tk.attack("complementary-release", tmp_path / "age", quasi=["age"], **given)[0]
+    assert named.successes == right["age"], "who knows ages only gains nothing by the towns"
+    with pytest.raises(DataError, match="E410 no other release has 'ill'"):
+        tk.attack("complementary-release", tmp_path / "age", others=[made["town"].drop("ill")], known=people)
 
 
 def test_temporal_attack_and_newcomers_who_differ():

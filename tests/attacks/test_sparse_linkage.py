@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 import tarnkappe as tk
+from tarnkappe.errors import JobError
 
 
 def ratings(n: int, films: int, each: int, seed: int = 1) -> pl.DataFrame:
@@ -68,3 +69,10 @@ def test_the_same_seed_gives_the_same():
     how = tk.SparseLinkage(items=2, people=50)
     assert attack(table, table, how, seed=3) == attack(table, table, how, seed=3)
     assert attack(table, table, how, seed=3).trials == 50
+
+
+def test_items_stand_in_one_column():
+    """With several, the others would silently be left out."""
+    wide = pl.DataFrame({"user": ["1", "2"], "film 1": [5, None], "film 2": [None, 3]})
+    with pytest.raises(JobError, match="E110 it looks for items, which stand in one column, and 2 are named"):
+        attack(wide, wide, quasi=["film 1", "film 2"])

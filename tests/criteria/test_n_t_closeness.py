@@ -14,7 +14,9 @@ import brute
 import tarnkappe as tk
 from grids import examples
 from tarnkappe.criteria.n_t_closeness import NTCloseness, tried_sets
+from tarnkappe.errors import InfeasibleError
 from tarnkappe.groups import GroupStats
+from tarnkappe.relaxing import written
 from tarnkappe.tally import Domain
 from tarnkappe.taxonomy.tree import Taxonomy
 
@@ -75,6 +77,45 @@ def test_union_of_two_close_groups_need_not_be_close():
     assert criterion.verdict(stats_of(left + right + rest)).ok
     merged = [((0, 0, 0) if quasi in ((0, 0, 0), (1, 2, 0)) else quasi, v) for quasi, v in left + right + rest]
     assert not criterion.verdict(stats_of(merged)).ok
+
+
+FEW = pl.DataFrame({"age": list(range(20, 60)), "ill": ["a", "b"] * 20, "days": [i % 10 for i in range(40)]})
+
+
+@pytest.mark.parametrize(
+    ("criterion", "said", "fix"),
+    [
+        (NTCloseness("ill", 100, 0.2), "has 40 records, fewer than n = 100", NTCloseness("ill", 40, 0.2)),
+        (tk.AlphaKAnonymity("ill", 0.6, 50), "has 40 records, fewer than k = 50", tk.AlphaKAnonymity("ill", 0.6, 40)),
+        (tk.AlphaKAnonymity("ill", 0.3, 50), "has 40 records, fewer than k = 50", tk.AlphaKAnonymity("ill", 0.5, 40)),
+        (
+            tk.KEAnonymity("days", 50, 3),
+            "has 10 different numbers in 'days', fewer than k = 50",
+            tk.KEAnonymity("days", 10, 3),
+        ),
+        (
+            tk.RecursiveCLDiversity("ill", 2, 5),
+            "has 2 different values in 'ill', fewer than l = 5",
+            tk.RecursiveCLDiversity("ill", 2, 2),
+        ),
+        (
+            tk.LKCPrivacy(1, 60, 0.4, "ill"),
+            "has 40 records, fewer than k = 60",
+            tk.LKCPrivacy(1, 40, 0.5, "ill"),
+        ),
+    ],
+    ids=lambda x: getattr(x, "name", None),
+)
+def test_what_the_table_lacks_is_said(criterion: tk.Criterion, said: str, fix: tk.Criterion):
+    """Where the table is too small for a parameter, no level says anything; and what is proposed works."""
+    sensitive = {"ill": None, "days": tk.numeric()}
+    job = tk.Job(quasi={"age": tk.numeric()}, sensitive=sensitive, criteria=[criterion], algorithm="ola")
+    with pytest.raises(InfeasibleError) as error:
+        job.anonymize(FEW)
+    assert f"The whole table {said}" in str(error.value)
+    assert "reach" not in str(error.value)
+    assert written(fix).in_python in str(error.value)
+    tk.Job(quasi={"age": tk.numeric()}, sensitive=sensitive, criteria=[fix], algorithm="ola").anonymize(FEW)
 
 
 def test_many_quasi_identifiers_do_not_take_for_ever():

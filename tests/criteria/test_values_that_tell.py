@@ -201,6 +201,20 @@ def test_what_says_nothing_is_refused(make, words: str):
 
 
 @pytest.mark.parametrize(
+    ("given", "fix"),
+    [
+        ({"beside": (), "reveals": ("AZT -> HIV",)}, "beside: [NAME]"),
+        ({"beside": ("drug",), "reveals": ()}, "reveals: [insulin -> diabetes]"),
+    ],
+)
+def test_what_is_missing_is_what_the_fix_gives(given: dict[str, tuple[str, ...]], fix: str):
+    """Columns stand beside; rules reveal."""
+    with pytest.raises(JobError) as error:
+        QuasiSensitive(**given, l=2)
+    assert error.value.hint == fix
+
+
+@pytest.mark.parametrize(
     "criterion", [FFAnonymity(("illness",), ("hiv",), 0.5), QuasiSensitive(("drug",), ("AZT + azt -> HIV",), 2)]
 )
 def test_a_misspelt_value_is_refused(criterion: Criterion):

@@ -44,6 +44,9 @@ def test_keys_are_never_shown(tmp_path: Path):
     assert "not hex" not in str(caught.value)
     with pytest.raises(JobError):
         Key.load(tmp_path / "absent")
+    with pytest.raises(JobError, match="E107 the key file is there and cannot be read: is a directory") as error:
+        Key.load(tmp_path)
+    assert "--new-key" not in str(error.value), "copies could not be traced by another key"
     with pytest.raises(JobError):
         Key(b"short")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tarnkappe as tk
-from tarnkappe.errors import DataError, InfeasibleError, JobError
+from tarnkappe.errors import DataError, InfeasibleError, JobError, RefusedError
 from tarnkappe.history.applying import apply_recoding
 from tarnkappe.job.places import OutputSettings
 
@@ -177,7 +179,26 @@ def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str])
         with pytest.raises(SystemExit) as ended:
             app(words)
         assert ended.value.code == 0, capsys.readouterr()
+        said = capsys.readouterr().out
+        if words[0] == "apply":
+            assert "new.csv · 100 rows" in said, "what was given is told, not what was made of it"
+            assert "data frame" not in said
+            unique = pl.read_csv(tmp_path / "new.csv").group_by("age", "city").len().filter(pl.col("len") == 1).height
+            assert f"{unique} records are unique" in said
     assert (tmp_path / "new/public/release.csv").exists() or list((tmp_path / "new/public").glob("*.csv"))
+    told = json.loads((tmp_path / "new/do-not-share/manifest.json").read_text())["input"]
+    assert told["name"] == "new.csv"
+    assert told["sha256"] == hashlib.sha256((tmp_path / "new.csv").read_bytes()).hexdigest()
+
+
+def test_data_are_not_overwritten(tmp_path: Path):
+    tk.run_job(job("ola"), people(80, 1), tmp_path / "old")
+    tk.run_job(job("ola"), people(80, 1), tmp_path / "new")
+    file = tmp_path / "new/new.csv"
+    people(80, 2).write_csv(file)
+    with pytest.raises(RefusedError, match="E602"):
+        apply_recoding(tmp_path / "old", job("ola"), file, tmp_path / "new", unseen="suppress", overwrite=True)
+    assert file.is_file()
 
 
 def test_other_data_are_written_in_the_format_that_they_have(tmp_path: Path):

@@ -197,6 +197,7 @@ def test_batches_as_job_files(tmp_path, capsys):
         code, said = run(capsys, batch)
         assert code == 0, said
         assert "Appended" in said
+        assert f"s{i}.csv · 30 rows" in said, "what was read is told, not what both were made into"
     tables = [table(tmp_path / f"s{i}") for i in range(3)]
     for one, other in pairwise(tables):
         left = (
@@ -246,7 +247,7 @@ EDITIONS = """
 editions:
   on-site: {}
   researcher: {criteria: [{k-anonymity: {k: 10}}]}
-  public: {criteria: [{k-anonymity: {k: 40}}, {l-diversity: {column: ill, l: 3}}]}
+  open: {criteria: [{k-anonymity: {k: 40}}, {l-diversity: {column: ill, l: 3}}]}
 """
 
 
@@ -258,14 +259,14 @@ def test_editions_as_a_job_file(tmp_path, capsys):
     code, said = run(capsys, job)
     assert code == 0, said
     sizes = []
-    for name, k in (("on-site", 4), ("researcher", 10), ("public", 40)):
+    for name, k in (("on-site", 4), ("researcher", 10), ("open", 40)):
         (file,) = [f for f in (tmp_path / "e" / name / "public").glob("*.csv") if f.stem != "codebook"]
         read = pl.read_csv(file, infer_schema=False)
         sizes.append(read.group_by("age", "sex").len()["len"].min())
         assert sizes[-1] >= k
     assert read.group_by("age", "sex").agg(pl.col("ill").n_unique())["ill"].min() >= 3
     code, said = run(capsys, job, "--json", "--overwrite", "--quiet")
-    assert list(json.loads(said)["editions"]) == ["public", "researcher", "on-site"]
+    assert list(json.loads(said)["editions"]) == ["open", "researcher", "on-site"]
 
 
 @pytest.mark.parametrize(
@@ -279,6 +280,8 @@ def test_editions_as_a_job_file(tmp_path, capsys):
             "none of its own",
         ),
         ("editions: {a: {}, ../b: {criteria: [{k-anonymity: {k: 9}}]}}\n", "like a folder"),
+        ("editions: {a: {}, public: {criteria: [{k-anonymity: {k: 9}}]}}\n", "no edition is called 'public'"),
+        ("editions: {Do-Not-Share: {}, b: {criteria: [{k-anonymity: {k: 9}}]}}\n", "no edition is called 'Do-Not"),
         ("editions: {a: {}, b: {k: 9}}\n", "nothing else"),
         ("editions: {a: {}, b: {criteria: [{l-diversity: {column: nil, l: 2}}]}}\n", "nil"),
     ],

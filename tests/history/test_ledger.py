@@ -234,8 +234,10 @@ def test_the_ledger_does_not_lie_in_the_release(tmp_path: Path):
 
 
 def test_subjects_are_named_and_known(ledger: Path, tmp_path: Path):
-    with pytest.raises(JobError, match="do not have"):
-        run_job(tk.Job(**{**_plain(), "history": HistorySettings(str(ledger), "who")}), people(40), tmp_path / "r")
+    with pytest.raises(JobError, match=r"do not have \(did you mean 'id'\?\)") as unknown:
+        run_job(tk.Job(**{**_plain(), "history": HistorySettings(str(ledger), "ids")}), people(40), tmp_path / "r")
+    assert unknown.value.hint == "subject: COLUMN   (under 'history', or 'series')"
+    assert unknown.value.python_hint == 'subject="COLUMN"'
     nameless = people(40).with_columns(pl.when(pl.col("id") != "p3").then("id").alias("id"))
     with pytest.raises(DataError) as error:
         run_job(job(ledger), nameless, tmp_path / "r")

@@ -55,11 +55,11 @@ def test_whoever_has_all_editions_has_the_finest(tmp_path_factory, seed: int, al
     quasi = {"age": tk.numeric() if algorithm == "mondrian" else tk.intervals(5, 20), "sex": tk.suppress()}
     made = job(quasi, 2, algorithm=algorithm, **shown)
     data = people(90, seed)
-    nested_editions(made, data, place, {"researcher": [tk.KAnonymity(6)], "public": [tk.KAnonymity(20)]})
-    tables = {name: table(place / name) for name in ("finest", "researcher", "public")}
-    for name, k in (("finest", 2), ("researcher", 6), ("public", 20)):
+    nested_editions(made, data, place, {"researcher": [tk.KAnonymity(6)], "open": [tk.KAnonymity(20)]})
+    tables = {name: table(place / name) for name in ("finest", "researcher", "open")}
+    for name, k in (("finest", 2), ("researcher", 6), ("open", 20)):
         assert tables[name].group_by("age", "sex").len()["len"].min() >= k
-    for fine, coarse in (("finest", "researcher"), ("researcher", "public")):
+    for fine, coarse in (("finest", "researcher"), ("researcher", "open")):
         both = tables[fine].join(tables[coarse], on="id", suffix=" coarse")
         assert both.height == tables[coarse].height
         inside = both.group_by("age", "sex").agg(pl.struct("age coarse", "sex coarse").n_unique().alias("n"))
@@ -99,8 +99,17 @@ def test_after_others_the_join_keeps_the_goal(tmp_path_factory, seed: int):
 def test_coarser_editions_are_no_coarser_than_they_must_be():
     table = pl.DataFrame({"age": np.random.default_rng(1).integers(0, 2000, 3000)})
     job = tk.Job(quasi={"age": tk.numeric()}, criteria=[tk.KAnonymity(3)], algorithm="mondrian", seed=1)
-    made = tk.nested_editions(job, table, None, {"public": [tk.KAnonymity(50)]})
-    assert made["public"].n_groups >= 3000 / (3 * 50)
+    made = tk.nested_editions(job, table, None, {"open": [tk.KAnonymity(50)]})
+    assert made["open"].n_groups >= 3000 / (3 * 50)
+
+
+@pytest.mark.parametrize("names", [("public", "open"), ("finest", "internal"), ("a/b", "open")])
+def test_no_edition_is_called_like_a_folder_of_a_release(tmp_path: Path, names: tuple[str, str]):
+    """Who shares `editions/public` must not share what is to be kept."""
+    finest, coarser = names
+    with pytest.raises(JobError, match="E110"):
+        nested_editions(job(AGE_SEX, 2), people(30, 1), tmp_path, {coarser: [tk.KAnonymity(5)]}, finest=finest)
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tarnkappe.errors import DataError
+from tarnkappe.errors import DataError, JobError
 from tarnkappe.io import open_source
 from tarnkappe.io.reading import Reading
 from tarnkappe.job.files import load_job
@@ -33,6 +33,13 @@ def test_positions_in_the_job(survey: Path):
             ("034", "male", "Köln"), ("035", "female", "Ulm"), ("999", "male", None), ("7", "female", "Bonn")
         ]  # fmt: skip
         assert source.line_of(2) == 2
+
+
+def test_a_position_of_one_sign_is_a_number_to_yaml(survey: Path):
+    assert Reading(positions={"age": "1-3", "sex": 4}).positions == {"age": "1-3", "sex": "4"}
+    with pytest.raises(JobError, match=r"E110 'positions.sex' must be a text") as error:
+        Reading(positions={"sex": 4.5})
+    assert str(error.value.hint).startswith("positions.sex: 1-3 "), "what is written there, not the whole mapping"
 
 
 def test_metadata_of_mu_argus(survey: Path):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import math
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +12,7 @@ import polars as pl
 import pytest
 
 import tarnkappe as tk
+from tarnkappe.cli.app import app as main
 from tarnkappe.errors import JobError, VerificationError
 from tarnkappe.io import open_source
 from tarnkappe.masking.linking import linked
@@ -130,3 +134,71 @@ def test_max_linkage_needs_a_way_to_link():
         tk.MaxLinkage(0.1, attacks=[])
     with pytest.raises(JobError, match="E110"):
         tk.MaxLinkage(0.1, attacks=["magic"])
+
+
+def plain_likelihood(x: pl.DataFrame, z: pl.DataFrame, near: float) -> float:
+    """Fellegi and Sunter as they write it: pairs agree in columns, weights by expectation maximisation."""
+    spread = {c: x[c].std(ddof=0) for c in "ab"}
+    pairs = [
+        [(*(abs(p[c] - q[c]) / spread[c] <= near for c in "ab"), p["s"] == q["s"]) for q in z.to_dicts()]
+        for p in x.to_dicts()
+    ]
+    seen = Counter(pattern for row in pairs for pattern in row)
+    total, share = sum(seen.values()), 1 / z.height
+    m = [0.9] * 3
+    u = [sum(n for pattern, n in seen.items() if pattern[j]) / total for j in range(3)]
+
+    def chance(pattern: tuple[bool, ...], of: list[float]) -> float:
+        return math.prod(o if agrees else 1 - o for agrees, o in zip(pattern, of, strict=True))
+
+    for _ in range(100):
+        right = {
+            pattern: n * share * chance(pattern, m) / (share * chance(pattern, m) + (1 - share) * chance(pattern, u))
+            for pattern, n in seen.items()
+        }
+        wrong = {pattern: n - right[pattern] for pattern, n in seen.items()}
+        for j in range(3):
+            m[j] = (sum(w for p, w in right.items() if p[j]) + 1) / (sum(right.values()) + 2)
+            u[j] = sum(w for p, w in wrong.items() if p[j]) / sum(wrong.values())
+            m[j] = max(m[j], u[j] + 0.01 * (1 - u[j]))
+    weight = [(math.log(p / q), math.log((1 - p) / (1 - q))) for p, q in zip(m, u, strict=True)]
+    found = 0.0
+    for i, row in enumerate(pairs):
+        score = [sum(w[not agrees] for agrees, w in zip(p, weight, strict=True)) for p in row]
+        if score[i] >= max(score) - 1e-9:
+            found += 1 / sum(s >= score[i] - 1e-9 for s in score)
+    return found / x.height
+
+
+@pytest.mark.parametrize("share", [0.02, 0.3])
+def test_a_written_release_is_linked_as_often_as_plain_code_links_it(tmp_path: Path, share: float):
+    """From the files alone: a number that the attacker does not know says whose a record is."""
+    people = numbers(150, 7).with_columns(pl.col("a").round(4)).with_row_index("row")
+    people.write_csv(tmp_path / "people.csv")
+    (tmp_path / "job.yaml").write_text(
+        f"""
+data: {{path: people.csv}}
+columns:
+  row: {{role: keep, because: "{WHY}"}}
+  a: {{role: keep, type: numeric, because: "{WHY}"}}
+  b: {{role: keep, type: numeric}}
+  s: keep
+masks:
+  - additive-noise: {{columns: [a, b], variance_share: {share}}}
+  - pram: {{column: s, stay_share: 0.8}}
+criteria:
+  - max-linkage: {{share: 1, columns: [a, b, s], windows_percent: [4]}}
+output: {{folder: out}}
+seed: 3
+"""
+    )
+    with pytest.raises(SystemExit) as end:
+        main(["run", str(tmp_path / "job.yaml")])
+    assert end.value.code == 0
+    found = json.loads((tmp_path / "out/do-not-share/manifest.json").read_text())["linkage"]
+    z = pl.read_csv(tmp_path / "out/public/people.csv").sort("row").select("a", "b", "s")
+    x = pl.read_csv(tmp_path / "people.csv").sort("row").select("a", "b", "s")
+    assert found["distance"] == pytest.approx(plain_distance(x, z))
+    assert found["rank-interval"] == pytest.approx(plain_ranks(x, z, 4))
+    assert found["probabilistic"] == pytest.approx(plain_likelihood(x, z, 0.1))
+    assert 0 < found["probabilistic"] < 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 from pathlib import Path
 
@@ -75,6 +76,11 @@ def test_masked_identifiers_keep_their_form_and_their_ends():
     assert made[2] is None
 
 
+def test_what_is_kept_is_told_in_numbers():
+    assert tk.IdentifierMasking(["a"], keep_first=1).done == "digits and letters drawn anew, but 1 sign before"
+    assert tk.IdentifierMasking(["a"], keep_last=2).done.endswith("but 2 signs after")
+
+
 def test_letters_of_other_scripts_are_masked_too():
     names = pl.Series(["Özgür Şahin-3", "李小龍", "Jos\u00e9 ٣٤", "Jose\u0301", "a–b"])
     made = redrawn(SECRET, names)
@@ -142,6 +148,38 @@ def test_a_key_that_is_missing_or_weak_stops_everything(content: str | None, tmp
     assert not (tmp_path / "out").exists()
     if content is not None:
         assert f"> {file} " not in str(error.value.hint), "a file that may be a key in other signs is not written over"
+
+
+@pytest.mark.parametrize("there", ["folder", "forbidden", "device"])
+def test_a_key_that_cannot_be_read_is_not_replaced(there: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """It may be the one that earlier pseudonyms were made with."""
+    file = tmp_path / "secret.key"
+    if there == "folder":
+        file.mkdir()
+    elif there == "device":
+        file = Path("/dev/zero")
+    else:
+        file.write_text("ab" * 32)
+
+        def refuse(path: Path) -> bytes:
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+        monkeypatch.setattr("tarnkappe.masks.keys.read_small", refuse)
+    with pytest.raises(DataError) as error:
+        table(patients(20).select("person"), tk.Pseudonyms("person", key=str(file)))
+    assert error.value.code == "E420"
+    assert "is there and cannot be read: " in error.value.message
+    assert "openssl" not in str(error.value)
+    if there == "forbidden":
+        assert "permission denied" in error.value.message
+        assert error.value.hint == f"chmod u+r {file}"
+
+
+def test_a_key_in_a_folder_that_is_not_there_gets_a_fix_that_makes_it(tmp_path: Path):
+    file = tmp_path / "no such folder/secret.key"
+    with pytest.raises(DataError) as error:
+        table(patients(20).select("person"), tk.Pseudonyms("person", key=str(file)))
+    assert str(error.value.hint).startswith(f"mkdir -p '{file.parent}' && openssl rand -hex 32 > ")
 
 
 def test_short_values_are_refused_where_all_could_be_tried(key: str):

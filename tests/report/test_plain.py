@@ -11,7 +11,9 @@ import polars as pl
 import pytest
 
 import tarnkappe as tk
+from tarnkappe.datasets import census
 from tarnkappe.report import render_report
+from tarnkappe.report.bundle import render_bundle
 from tarnkappe.report.facts import in_numbers
 
 TOWNS = {"north": ["Kiel", "Husum"], "south": ["Ulm", "Passau", "Lindau"]}
@@ -106,3 +108,72 @@ def test_a_page_about_buckets_says_what_they_lose():
     words = re.sub("<[^>]+>", " ", render_report(asked.anonymize(frame, seed=1)))
     assert "Protected from learning the sensitive value from group membership alone: at least 2 values" in words
     assert asked.algorithm.publishes.loses in words
+
+
+def test_what_can_be_combined_depends_on_the_ledger(tmp_path: Path):
+    """Who keeps a ledger had all its releases compared; readers are told nothing of it."""
+    table = census(200, seed=1).with_row_index("person").with_columns(pl.col("person").cast(pl.String))
+    job = tk.Job(
+        quasi={"age": tk.numeric()},
+        sensitive=["occupation"],
+        identifiers=["person"],
+        drop="rest",
+        criteria=[tk.KAnonymity(5)],
+        history=tk.HistorySettings(str(tmp_path / "private.jsonl"), "person"),
+        seed=1,
+    )
+    tk.run_job(job, table, tmp_path / "out")
+    said = {e: (tmp_path / "out" / e / "report.html").read_text() for e in ("public", "do-not-share")}
+    assert said["do-not-share"].count("that the ledger does not know can be combined") == 2
+    assert "ledger" not in said["public"]
+    assert said["public"].count("Another release about the same people can be combined with this one.") == 2
+
+
+def test_a_series_says_what_it_holds_to_and_what_it_cost(tmp_path: Path):
+    table = pl.DataFrame(
+        {"id": [f"p{i}" for i in range(40)], "age": list(range(20, 60)), "ill": list("abcd") * 10, "more": ["x"] * 40}
+    )
+    how = {
+        "m": 3,
+        "max_counterfeits": 0.3,
+        "subject": "id",
+        "ledger": tmp_path / "private.jsonl",
+        "identifiers": ["id"],
+        "drop": "rest",
+    }
+    for data, folder in ((table, "one"), (table[7:], "two")):
+        made = tk.republish_people(
+            data, folder=tmp_path / folder, quasi={"age": tk.numeric()}, sensitive=["ill"], seed=1, **how
+        )
+    page = (tmp_path / "two/public/report.html").read_text()
+    assert "The check looks at this release alone" not in page
+    assert page.count("without its ledger can be combined with this one") == 2
+    assert f"{made.public_manifest['counterfeits']} of " in page
+    assert {c.name: c.role for c in made.columns} == {
+        "id": "identifier",
+        "age": "quasi",
+        "ill": "sensitive",
+        "more": "drop",
+    }
+
+
+def test_noise_is_told_in_plain_numbers():
+    made = tk.noisy_counts(pl.DataFrame({"sex": ["f", "m"] * 9}), {"sex": ["f", "m"]}, epsilon=1.0, seed=1)
+    page = render_bundle(made)
+    assert "e^" not in page
+    assert "more than 2.72 times as likely" in page
+    assert "What it cost" in page
+
+
+def test_columns_of_the_page_are_not_empty_where_groups_have_numbers():
+    """Numbered groups have no labels to count, and no examples of what values became."""
+    quasi, rest = {"age": tk.numeric()}, {"sensitive": ["illness"], "drop": "rest", "seed": 1}
+    torn = tk.Job(quasi=quasi, criteria=[tk.FrequencyLDiversity("illness", 2)], algorithm="anatomize", **rest)
+    page = render_report(torn.anonymize(people()), "internal")
+    assert "before → after" not in page
+    assert "Commonest values" not in page
+    assert "Examples are the commonest" not in page
+    assert "<em>empty</em>" not in page, "numbers of groups and secrets stand in every row"
+    page = render_report(tk.Job(quasi=quasi, criteria=[tk.KAnonymity(5)], **rest).anonymize(people()), "internal")
+    assert "before → after" in page
+    assert "Commonest values" in page

@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 import tarnkappe as tk
 from tarnkappe.cli.app import app
 from tarnkappe.datasets import census
+from tarnkappe.datasets.generate import generate_table
 from tarnkappe.errors import TarnkappeError, VerificationError
 from tarnkappe.job.files import load_job
 from tarnkappe.job.synthetic import load_synthetic_job, synthetic_json_schema
@@ -363,6 +364,35 @@ def test_test_data_of_any_length(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         assert code in refused.output
     assert "E602" in RUN.invoke(app, ["generate", "a.csv", "-n", "5", "-o", "a.csv", "--overwrite"]).output
     assert sorted(p.name for p in tmp_path.iterdir()) == ["a.csv", "b.parquet", "c.csv"]
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["census", "--records", "0"], "E108", "greater than or equal to 1"),
+        (["cenus", "--records", "5"], "E401", "did you mean 'census'?"),
+        (["sim_u", "--records", "5"], "E401", "tarnkappe generate sim-u"),
+        (["weather", "--records", "5"], "E401", "one of census, sim-u, sim-c"),
+        (["weather.csv", "--records", "5"], "E401", "does not exist"),
+    ],
+)
+def test_test_data_that_cannot_be_made(words, code, said, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    refused = RUN.invoke(app, ["generate", *words, "-o", "a.csv"])
+    assert refused.exit_code != 0
+    assert code in refused.output
+    assert said in " ".join(refused.output.split())
+    assert not list(tmp_path.iterdir())
+    with pytest.raises(TarnkappeError, match="E110 n must be a whole number of at least 1"):
+        generate_table("census", 0, "a.csv")
+
+
+def test_columns_that_are_not_decided_about_are_not_asked_for_roles():
+    """Nothing of them is published, so roles would be refused."""
+    with pytest.raises(TarnkappeError, match="E101") as error:
+        tk.synthesize(PEOPLE, method="trees", k=6, columns={"sex": ["Female", "Male"]})
+    assert "quasi" not in str(error.value)
+    assert "{low: 0, high: 90, width: 10}, [f, m] or {}, or: drop" in str(error.value)
 
 
 def test_an_interval_is_not_called_a_value():

@@ -12,6 +12,7 @@ from tarnkappe.arrays import Flags
 from tarnkappe.attacks.base import AttackCard, Finding, SequelAttack
 from tarnkappe.attacks.people import People, covering_looks
 from tarnkappe.attacks.scene import Scene, Table
+from tarnkappe.errors import DataError
 from tarnkappe.wording import percent, plural
 
 #: Pairs of a person and a look times values that are looked at in one go.
@@ -52,11 +53,13 @@ class ComplementaryRelease(SequelAttack):
         """The share of people of whom one value is left."""
         assert scene.known is not None
         column = self.of(scene)
-        ground = scene.ground
-        people = ground.people(scene.known)
-        tables = [scene.release, *scene.others]
-        texts = [t.frame[column] if t.secrets is None else t.secrets[column] for t in tables]
-        values = pl.concat([t.cast(pl.String) for t in texts]).unique(maintain_order=True).to_list()
+        people = scene.joint_ground.people(scene.known)
+        tables = [t for t in (scene.release, *scene.others) if column in _secrets(t).columns]
+        if len(tables) < 2:
+            what = f"no other release has '{column}', so nothing is left over when they are compared"
+            raise DataError("E410", what, hint="--other  a release of the same people with the same secret")
+        texts = [_secrets(t)[column].cast(pl.String) for t in tables]
+        values = pl.concat(texts).unique(maintain_order=True).to_list()
         alone = [_possible(scene, table, column, people, values) for table in tables]
         left = np.logical_and.reduce(alone)
         reached = np.logical_and.reduce([p.any(axis=1) for p in alone])
@@ -90,9 +93,19 @@ class ComplementaryRelease(SequelAttack):
         return int(pl.Series(said, dtype=pl.String).eq_missing(truth).sum())
 
 
-def _possible(scene: Scene, table: Table, column: str, people: People, values: list[str | None]) -> Flags:
-    """Which values stand in some group that fits each of the people."""
-    looks = scene.ground.looks(table.frame, table.name)
+def _secrets(table: Table) -> pl.DataFrame:
+    """Where the sensitive values of a release stand."""
+    return table.frame if table.secrets is None else table.secrets
+
+
+def _possible(scene: Scene, table: Table, column: str, everybody: People, values: list[str | None]) -> Flags:
+    """Which values stand in some group that fits each of the people, by the columns that the release has."""
+    assert scene.known is not None
+    ground = scene.joint_ground
+    names = [name for name in ground.names if name in table.frame.columns]
+    if not names:
+        return np.ones((len(everybody.codes), len(values)), np.bool_)
+    looks, people = ground.looks(table.frame, table.name, names), ground.people(scene.known, names)
     place = {value: i for i, value in enumerate(values)}
     if table.number is None:
         group, cells = looks.of, pl.DataFrame({"g": looks.of, "v": table.frame[column].cast(pl.String)})
@@ -100,8 +113,7 @@ def _possible(scene: Scene, table: Table, column: str, people: People, values: l
         numbers = table.frame[table.number].rank("dense") - 1
         known = pl.DataFrame({"n": table.frame[table.number], "g": numbers.cast(pl.Int64)}).unique()
         group = numbers.to_numpy().astype(np.int64)
-        secrets = table.frame if table.secrets is None else table.secrets
-        rows = secrets.select(pl.col(table.number).alias("n"), pl.col(column).cast(pl.String).alias("v"))
+        rows = _secrets(table).select(pl.col(table.number).alias("n"), pl.col(column).cast(pl.String).alias("v"))
         cells = rows.join(known, on="n").select("g", "v")
     cells = cells.unique()
     in_group = np.zeros((int(group.max()) + 1, len(values)), np.bool_)
@@ -121,4 +133,5 @@ def _possible(scene: Scene, table: Table, column: str, people: People, values: l
             chosen = in_look[look[start[first] : start[last]]]
             out[some] = np.logical_or.reduceat(chosen, start[some] - start[first], axis=0)
         first = last
-    return out
+    row = np.unique(everybody.of, return_index=True)[1]  # one row of each of those whom all columns tell apart
+    return out[people.of[row]]

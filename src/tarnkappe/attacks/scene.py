@@ -102,6 +102,8 @@ class Table:
     beside: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     #: Quasi-identifiers that stand together on a row, where those of a person stand on different rows.
     slices: tuple[tuple[str, ...], ...] = ()
+    #: Quasi-identifiers that only this one of several releases has.
+    further: tuple[Column, ...] = ()
 
     @property
     def torn(self) -> bool:
@@ -219,6 +221,14 @@ class Scene:
         tables = [self.release, *self.others]
         shared = [c for c in self.quasi if any(c.name in t.frame.columns for t in tables)]
         return Ground.of(shared, people, [(t.name, t.frame, t.decimal) for t in tables])
+
+    @cached_property
+    def joint_ground(self) -> Ground:
+        """The same of all releases together: with quasi-identifiers that only some of them have."""
+        assert self.known is not None
+        further = {c.name: c for t in self.others for c in t.further if c.name in self.known.columns}
+        tables = [(t.name, t.frame, t.decimal) for t in (self.release, *self.others)]
+        return Ground.of([*self.quasi, *further.values()], [self.known], tables)
 
 
 def is_numeric(series: pl.Series) -> bool:

@@ -11,6 +11,7 @@ import polars as pl
 from tarnkappe.attacks.base import Attack, AttackCard, Finding, Need
 from tarnkappe.attacks.people import Ground
 from tarnkappe.attacks.scene import Scene
+from tarnkappe.errors import JobError
 from tarnkappe.params import param
 from tarnkappe.wording import percent, plural
 
@@ -61,6 +62,9 @@ class SparseLinkage(Attack):
         """The share of people whose record stands out."""
         assert scene.known is not None
         assert scene.key is not None
+        if len(scene.quasi) > 1:
+            what = f"it looks for items, which stand in one column, and {len(scene.quasi)} are named"
+            raise JobError("E110", what, hint=f"--quasi {scene.names[0]}   (a row for every person and item)")
         column = scene.quasi[0]
         released, theirs = (self._rows(frame, scene.key, column.name) for frame in (scene.release.frame, scene.known))
         ground = Ground.of([column], [theirs.select(column.name)], [(scene.release.name, released, ".")])

@@ -21,7 +21,7 @@ def generate(
         ),
     ],
     records: Annotated[
-        int, typer.Option("--records", "-n", metavar="N", min=0, help="How many records.", show_default=False)
+        int, typer.Option("--records", "-n", metavar="N", min=1, help="How many records.", show_default=False)
     ],
     output: Annotated[
         Path,

@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from tarnkappe.arrays import Counts, Flags, Floats
-from tarnkappe.criteria.base import Card, SensitiveCriterion, as_fraction, times
+from tarnkappe.criteria.base import Card, SensitiveCriterion, Supply, as_fraction, times
 from tarnkappe.criteria.values import require_named
 from tarnkappe.groups import GroupStats
 from tarnkappe.kernels.histograms import reduce_groups
@@ -82,6 +82,10 @@ class AlphaKAnonymity(SensitiveCriterion):
         """The promise in short."""
         whose = "every value" if self.value is None else f"'{self.value}'"
         return f"share of {whose} ≤ {self.alpha:g} in groups of at least {self.k}"
+
+    def supply(self, everyone: GroupStats) -> Supply:
+        """The records of the largest group that there is."""
+        return Supply("k", int(everyone.size.sum()), "records")
 
     def require_values(self, domains: Mapping[str, Domain]) -> None:
         """Refuse a named value that the column does not have."""

@@ -52,6 +52,15 @@ class Verdict:
 
 
 @dataclass(frozen=True)
+class Supply:
+    """How many of what a parameter asks for a table has."""
+
+    parameter: str
+    there: int
+    of: str
+
+
+@dataclass(frozen=True)
 class Criterion(Declared, ABC):
     """A promise about every group of a release.
 
@@ -232,6 +241,13 @@ class Criterion(Declared, ABC):
         sign = {"at least": "≥", "at most": "≤", "below": "<"}[self.compared]
         whole = float(self.threshold).is_integer()
         return f"{self.name} {sign} {count(int(self.threshold)) if whole else format(self.threshold, 'g')}"
+
+    def supply(self, everyone: GroupStats) -> Supply | None:
+        """What a parameter asks for that no level can tell of: how many of it all records in one group have.
+
+        Where there are fewer than asked for, nothing can satisfy the criterion, whatever its threshold.
+        """
+        return None
 
     def verdict(self, stats: GroupStats) -> Verdict:
         """Compare every group with the threshold."""

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from tarnkappe.arrays import Codes, Counts, Flags, Floats
-from tarnkappe.criteria.base import Card, Measure, SensitiveCriterion, as_fraction, times
+from tarnkappe.criteria.base import Card, Measure, SensitiveCriterion, Supply, as_fraction, times
 from tarnkappe.criteria.values import numbers
 from tarnkappe.groups import GroupStats
 from tarnkappe.kernels.histograms import reduce_groups
@@ -71,6 +71,10 @@ class KEAnonymity(SensitiveCriterion):
     def asked(self) -> str:
         """The promise in short."""
         return f"range ≥ {self.e:g} with at least {self.k} different numbers"
+
+    def supply(self, everyone: GroupStats) -> Supply:
+        """The different numbers of the column."""
+        return Supply("k", int(self._ends(everyone)[2].max(initial=0)), f"different numbers in '{self.column}'")
 
     def _ends(self, stats: GroupStats) -> tuple[Codes, Codes, Counts]:
         """The smallest and the largest code of each group and how many different ones it has, missing values apart.

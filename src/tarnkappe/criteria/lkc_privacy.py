@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from tarnkappe.arrays import Codes, Counts, Flags, Floats
-from tarnkappe.criteria.base import Card, Criterion, Sense, as_fraction, times
+from tarnkappe.criteria.base import Card, Criterion, Sense, Supply, as_fraction, times
 from tarnkappe.groups import GroupStats
 from tarnkappe.kernels.histograms import reduce_groups
 from tarnkappe.params import param
@@ -77,6 +77,10 @@ class LKCPrivacy(Criterion):
         """The promise in short."""
         sure = f", confidence ≤ {self.c:g}" if self.column else ""
         return f"whoever knows {plural(self.l, 'quasi-identifier')}: records ≥ {self.k}{sure}"
+
+    def supply(self, everyone: GroupStats) -> Supply:
+        """The records that fit everybody."""
+        return Supply("k", int(everyone.size.sum()), "records")
 
     def level(self, stats: GroupStats) -> Floats:
         """The largest confidence over all sets of quasi-identifiers; above 1 where too few records fit.

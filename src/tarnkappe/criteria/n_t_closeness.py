@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from tarnkappe.arrays import Codes, Flags, Floats
-from tarnkappe.criteria.base import Card, Criterion, Measure, as_fraction
+from tarnkappe.criteria.base import Card, Criterion, Measure, Supply, as_fraction
 from tarnkappe.criteria.subset_distances import distances_to_pools
 from tarnkappe.criteria.t_closeness import GROUND_NEEDS
 from tarnkappe.groups import GroupStats
@@ -94,9 +94,13 @@ class NTCloseness(Criterion):
         """The promise in short."""
         return f"{self.distance} EMD to {self.n} or more records ≤ {self.t:g}"
 
+    def supply(self, everyone: GroupStats) -> Supply:
+        """The records of the largest superset that there is."""
+        return Supply("n", int(everyone.size.sum()), "records")
+
     def level(self, stats: GroupStats) -> Floats:
-        """The smallest distance to a superset that is large enough; above 1 where there is none."""
-        nearest = np.full(stats.n_groups, 2 - min(int(stats.size.sum()) / self.n, 1.0))
+        """The smallest distance to a superset that is large enough; infinite where there is none."""
+        nearest = np.full(stats.n_groups, np.inf)
         for slim, pools, part in self._supersets(stats):
             large = np.flatnonzero(pools.size[part] >= self.n).astype(np.int32)
             work, whole = distances_to_pools(slim, pools, part, large, self.column, self.distance)

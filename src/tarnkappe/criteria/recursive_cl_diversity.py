@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from tarnkappe.arrays import Counts, Flags, Floats
-from tarnkappe.criteria.base import Card, SensitiveCriterion, times
+from tarnkappe.criteria.base import Card, SensitiveCriterion, Supply, times
 from tarnkappe.groups import GroupStats
 from tarnkappe.kernels.histograms import recursive_tails, reduce_groups
 from tarnkappe.params import param
@@ -66,6 +66,11 @@ class RecursiveCLDiversity(SensitiveCriterion):
     def asked(self) -> str:
         """The promise in short."""
         return f"recursive ({self.c:g}, {self.l})-diversity"
+
+    def supply(self, everyone: GroupStats) -> Supply | None:
+        """The different values of the column, unless groups fall apart by what else is known."""
+        different = int(np.diff(everyone.histograms[self.column].indptr).max(initial=0))
+        return None if self.others_known else Supply("l", different, f"different values in '{self.column}'")
 
     def _head_and_tail(self, stats: GroupStats) -> tuple[Counts, Counts]:
         h = stats.histograms[self.column]

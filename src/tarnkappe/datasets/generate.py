@@ -12,7 +12,7 @@ from tarnkappe.datasets.blocks import require_at_least
 from tarnkappe.datasets.census import WRITE_ROWS, census, census_batches
 from tarnkappe.datasets.marginals import resample_batches
 from tarnkappe.datasets.simulated import sim_c, sim_u
-from tarnkappe.errors import JobError, RefusedError
+from tarnkappe.errors import DataError, JobError, RefusedError, closest, did_you_mean
 from tarnkappe.fixes import OVERWRITE
 from tarnkappe.io import CsvDialect, TableWriter, open_source
 from tarnkappe.io.sink import Format, translate_os_error
@@ -35,13 +35,14 @@ def generate_table(
     `source` is ``census``, ``sim-u``, ``sim-c``, or a file: then every column is drawn by itself from the values it has
     there (see `resample`), in memory that does not depend on `n`. The file appears when it is complete.
     """
-    require_at_least("n", n, 0)
+    require_at_least("n", n, 1)
     place = Path(target)
     format_ = _format(place)
     if place.exists() and not overwrite:
         raise RefusedError("E601", f"'{place.name}' exists already", where=str(place), hint=OVERWRITE)
     if str(source) not in KINDS and place.exists() and place.resolve() == Path(source).resolve():
         raise RefusedError("E602", "the output would overwrite its own input", where=str(place), hint="-o OTHER.csv")
+    _refuse_unknown(str(source))
     empty, batches, dialect = _batches(source, n, columns, seed)
     unfinished = place.with_name(f".{place.name}.{uuid.uuid4().hex[:8]}.part")
     try:
@@ -69,6 +70,16 @@ def _batches(
         frame = opened.read(opened.columns)
         dialect = getattr(opened, "dialect", None) or CsvDialect()
     return frame.clear(), resample_batches(frame, n, seed), dialect
+
+
+def _refuse_unknown(source: str) -> None:
+    """Refuse a bare word that is no file, and so was meant as the name of test data that need none."""
+    if source in KINDS or Path(source).name != source or Path(source).suffix or Path(source).exists():
+        return
+    meant = source.replace("_", "-")
+    what = f"'{source}' is neither a file nor one of {', '.join(KINDS)}{did_you_mean(meant, KINDS)}"
+    such = closest(meant, KINDS) or KINDS[0]
+    raise DataError("E401", what, hint=f"tarnkappe generate {such} --records 1000 --output {such}.csv")
 
 
 def _format(place: Path) -> Format:

@@ -85,13 +85,13 @@ class Key:
         if path is not None:
             try:
                 text = Path(path).read_text(encoding="ascii")
-            except (OSError, UnicodeDecodeError):
-                raise JobError(
-                    "E107",
-                    "the key file cannot be read",
-                    where=where,
-                    hint=f"tarnkappe fingerprint plan JOB --new-key {where}",
-                ) from None
+            except FileNotFoundError:
+                make = f"tarnkappe fingerprint plan JOB --new-key {where}"
+                raise JobError("E107", "there is no key file", where=where, hint=make) from None
+            except (OSError, UnicodeDecodeError) as error:  # copies are traced with the key they were made with
+                why = (getattr(error, "strerror", None) or "it does not hold plain text").lower()
+                what = f"the key file is there and cannot be read: {why}"
+                raise JobError("E107", what, where=where, hint="Give the file of the key, or a backup of it.") from None
         else:
             text = os.environ.get(VARIABLE, "")
             if not text:

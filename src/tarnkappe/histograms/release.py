@@ -189,8 +189,8 @@ class _Draft(BundleDraft[HistogramRelease]):
         who = "person" if asked.person else "record"
         return Story(
             promise=f"all cells that the job fixes, with noise for ε = {asked.epsilon:g} for any one {who}.",
-            attacker="somebody who knows everything about everybody else: the odds of these tables change by a factor "
-            f"of at most e^{asked.epsilon:g}.",
+            attacker="somebody who knows everything about everybody else: with or without any one person, no tables "
+            f"are more than {np.exp(asked.epsilon):.3g} times as likely.",
             checked=Checking(
                 "The published tables were read back: they have the cells that the job fixes, and the counts that were "
                 "drawn. That there is noise in them no table can show; it lies in how they were made."
@@ -210,6 +210,7 @@ class _Draft(BundleDraft[HistogramRelease]):
                     "What several releases spend adds up; replacing a person by another is two changes.",
                 ),
             ),
+            costs=(f"Every count has noise, which is at most {asked.half_width} in 19 of 20 cells.",),
             figures=(
                 ("Tables", len(asked.wanted), "of noisy counts"),
                 ("Noise", asked.half_width, "at most, in 19 of 20 cells"),

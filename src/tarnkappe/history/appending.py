@@ -46,6 +46,8 @@ def append_batch(
 
     References
     ----------
+    .. [PXWW07] Pei, Xu, Wang, Wang, Wang. "Maintaining k-anonymity against incremental updates." SSDBM 2007. (monotone
+       incremental release: to whoever has all releases, groups of earlier people never become smaller than the goal)
     .. [FWFP08] Fung, Wang, Fu, Pei. "Anonymity for continuous data publishing." EDBT 2008.
     """
     before, format_ = _published(earlier, job)
@@ -61,9 +63,16 @@ def append_batch(
     both = pl.concat([before.with_columns(texts), made.with_columns(*texts, *same)])
     with remembering(job, folder) as memory:
         there = _already_there(memory, job, batch.draft.run, earlier)
-        told = memory.told(job, batch.draft.run, there=there)
+        told = memory.told(job, batch.draft.run, lambda release: _with_what_was_read(release, batch), there=there)
         written = replace_job(job, output=replace(job.output, format=job.output.format or format_))
         return publish_labelled(written, both, folder, seed=seed, overwrite=overwrite, told=told)
+
+
+def _with_what_was_read(release: Release, batch: Release) -> Release:
+    """The release of everybody, with what is told of data before they were released: only a batch was read."""
+    private = {**release.private_manifest, "input": batch.private_manifest["input"]}
+    before: dict[str, Any] = {name: getattr(batch, name) for name in ("sizes_before", "unique_before", "exposing")}
+    return replace(release, private_manifest=private, **before)
 
 
 def _already_there(memory: Memory, job: Job, run: Run, earlier: str | Path) -> pl.DataFrame | None:

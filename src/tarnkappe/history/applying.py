@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -16,6 +16,7 @@ from tarnkappe.arrays import Flags
 from tarnkappe.engines.encode import read_kind
 from tarnkappe.errors import DataError, JobError, Notice
 from tarnkappe.io import Source, open_source
+from tarnkappe.io.databases.address import file_of
 from tarnkappe.io.folders import GROUPS, RECODING, ReleaseFolder
 from tarnkappe.io.formats import release_format
 from tarnkappe.job import Job
@@ -25,6 +26,7 @@ from tarnkappe.job.model import replace_job
 from tarnkappe.kernels.recoding_boxes import first_fitting
 from tarnkappe.phases import Progress
 from tarnkappe.pipeline import decide
+from tarnkappe.publication import about
 from tarnkappe.recoding import COLUMN, FIRST, LABEL, LAST
 from tarnkappe.release import Release
 from tarnkappe.schema import Column
@@ -93,7 +95,8 @@ def apply_recoding(
     with open_source(data, job.data.dialect, job.data.missing) as source:
         schema = job.schema(source.columns, source.name)
         table = source.read([c.name for c in schema.columns if c.role != "drop"])
-        labels, fits = _labelled(known, schema.quasi, table, source, job)
+        labels, fits, sizes = _labelled(known, schema.quasi, table, source, job)
+        given = about(source)
     n = int((~fits).sum())
     if n and unseen == "refuse":
         raise DataError(
@@ -113,9 +116,14 @@ def apply_recoding(
     def told(release: Release) -> Release:
         words = f"{plural(n, 'record was', 'records were')} left out: a value is unknown to the earlier recoding"
         notices = (*release.notices, Notice("W654", words, internal=True)) if n else release.notices
-        return replace(release, notices=notices)
+        # What was before are the data that were given, not their labels.
+        before: dict[str, Any] = {"sizes_before": sizes, "unique_before": dict(sizes).get(1, 0), "exposing": ()}
+        private = {**release.private_manifest, "input": given}
+        return replace(release, notices=notices, private_manifest=private, **before)
 
+    file = file_of(data)
     how: dict[str, Any] = {"seed": seed, "overwrite": overwrite, "progress": progress, "told": told}
+    how["inputs"] = () if file is None else (file,)
     return publish_labelled(job, labelled, target, history=job.history, **how)
 
 
@@ -129,12 +137,14 @@ def publish_labelled(
     overwrite: bool = False,
     progress: Progress | None = None,
     told: Callable[[Release], Release] | None = None,
+    inputs: Iterable[str | Path] = (),
 ) -> Release:
     """Publish a table whose quasi-identifiers are labels already: as they are, or not at all."""
     columns = tuple(_as_it_is(c) if c.role == "quasi" else c for c in job.columns if c.name in table.columns)
     rest = {"missing_rule": job.missing_rule or "own-value", "history": history}
     made = replace_job(job, columns=columns, algorithm=OLA(), output=replace(job.output, recoding=False), **rest)
-    return decide(made, table, seed=seed, progress=progress).publish(folder, overwrite=overwrite, told=told)
+    decided = decide(made, table, seed=seed, progress=progress)
+    return decided.publish(folder, overwrite=overwrite, told=told, inputs=inputs)
 
 
 def _as_it_is(column: Column) -> Column:
@@ -144,8 +154,11 @@ def _as_it_is(column: Column) -> Column:
 
 def _labelled(
     known: Recoding, quasi: tuple[Column, ...], table: pl.DataFrame, source: Source, job: Job
-) -> tuple[Mapping[str, pl.Series], Flags]:
-    """The labels of all records by column, and which records have labels in all of them."""
+) -> tuple[Mapping[str, pl.Series], Flags, tuple[tuple[int, int], ...]]:
+    """The labels of all records by column, which records have labels in all of them, and how many of these were alike.
+
+    The last are sizes of groups with the same values, and how many groups had each.
+    """
     codes, looks = [], []
     for column in quasi:
         rows = known.table.filter(pl.col(COLUMN) == column.name)
@@ -163,7 +176,7 @@ def _labelled(
             place = np.where(values.is_null().to_numpy(), 0, place)
         codes.append(place)
         looks.append(_Look.of(column, rows, distinct))
-    rows_, back = np.unique(np.stack(codes, axis=1), axis=0, return_inverse=True)
+    rows_, back, times = np.unique(np.stack(codes, axis=1), axis=0, return_inverse=True, return_counts=True)
     chosen = _global(looks, rows_) if all(k.single for k in looks) else _local(known, looks, rows_, job)
     back = back.reshape(-1)
     out = {
@@ -171,7 +184,8 @@ def _labelled(
         for j, (column, look) in enumerate(zip(quasi, looks, strict=True))
     }
     complete: Flags = np.all(chosen >= 0, axis=1)
-    return out, complete[back]
+    sizes = zip(*(x.tolist() for x in np.unique(times[complete], return_counts=True)), strict=True)
+    return out, complete[back], tuple(sizes)
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ from tarnkappe.arrays import Codes, Counts
 from tarnkappe.bundle import Bundle, Found, Story
 from tarnkappe.bundling import BundleDraft, Place, public_facts
 from tarnkappe.codebook import Entry
-from tarnkappe.columns import ColumnSummary
+from tarnkappe.columns import DONE, ColumnSummary
 from tarnkappe.companions import file_name, sheet_file
 from tarnkappe.groups import Grouping
 from tarnkappe.history.invariance import Republished
@@ -203,10 +203,8 @@ class SeriesDraft(BundleDraft[SeriesRelease]):
             "people": self.now.height,
             "people_before": 0 if self.before is None else self.before.join(self.now, on=PERSON, how="semi").height,
         }
-        done = tuple(
-            ColumnSummary(d.name, "quasi", "intervals or categories per group", self.schema[d.name].because, None)
-            for d in self.tally.quasi_domains
-        )
+        words = {**DONE, "quasi": "intervals or categories per group", "sensitive": "every value once in each group"}
+        done = tuple(ColumnSummary(c.name, c.role, words[c.role], c.because, None) for c in self.schema.columns)
         return SeriesRelease(
             found.verdicts,
             {**told, "counterfeits": false},
@@ -228,6 +226,12 @@ class SeriesDraft(BundleDraft[SeriesRelease]):
                 ("All releases are in one ledger.", "What was published elsewhere about the same people is not known."),
                 ("One row is one person.", "Persons with several records are refused."),
             ),
+            costs=(
+                f"{count(false)} of {plural(rows, 'row')} {'is a counterfeit' if false == 1 else 'are counterfeits'}.",
+                "The quasi-identifiers of everybody are coarsened to what their group has in common.",
+            ),
+            combined="Other releases of the series tell no more about anybody; what is published about the same people "
+            "without its ledger can be combined with this one.",
             joined=f"Both tables have '{self.names[0]}'.",
             figures=(("Rows", rows, "published"), ("Counterfeits", false, "among them")),
             secret_figures=(("People", count(self.now.height), "in this release"),),

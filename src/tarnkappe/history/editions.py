@@ -10,6 +10,7 @@ from tarnkappe.criteria import Criterion
 from tarnkappe.goal import Goal
 from tarnkappe.history.pooling import pooled
 from tarnkappe.job import Job
+from tarnkappe.job.editions import require_edition_name
 from tarnkappe.phases import Progress
 from tarnkappe.pipeline import decide
 from tarnkappe.release import Release
@@ -37,10 +38,12 @@ def nested_editions(
     >>> import tarnkappe as tk
     >>> table = pl.DataFrame({"age": list(range(20, 60))})
     >>> job = tk.Job(quasi={"age": tk.numeric()}, criteria=[tk.KAnonymity(2)], seed=1)
-    >>> made = nested_editions(job, table, tempfile.mkdtemp(), {"public": [tk.KAnonymity(10)]}, finest="on-site")
-    >>> sorted(made), made["public"].verdicts[0].reached >= 10
-    (['on-site', 'public'], True)
+    >>> made = nested_editions(job, table, tempfile.mkdtemp(), {"open": [tk.KAnonymity(10)]}, finest="on-site")
+    >>> sorted(made), made["open"].verdicts[0].reached >= 10
+    (['on-site', 'open'], True)
     """
+    for name in (finest, *coarser):
+        require_edition_name(name)
     step = decide(job, data, seed=seed, progress=progress)
     editions = [(finest, step)]
     for name, criteria in coarser.items():

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from tarnkappe.engines.cells import tally_of_cells
-from tarnkappe.errors import DataError, JobError
+from tarnkappe.errors import DataError, JobError, did_you_mean
 from tarnkappe.fixes import setting
 from tarnkappe.groups import SUPPRESSED, Draft
 from tarnkappe.history.ledger import Ledger
@@ -102,7 +102,8 @@ def require_subject(source: Source, subject: str) -> None:
     if subject not in source.columns:
         raise JobError(
             "E103",
-            f"the history follows people by '{subject}', which the data do not have",
+            f"the history follows people by '{subject}', which the data do not have"
+            f"{did_you_mean(subject, source.columns)}",
             where=source.name,
             hint=setting("subject: COLUMN   (under 'history', or 'series')", "subject", "COLUMN"),
         )

@@ -21,6 +21,9 @@ PUBLIC, PRIVATE = "public", "do-not-share"
 #: What the folder to keep was called before.
 _FORMERLY = "internal"
 
+#: Names that nothing around a release folder may have, lest one is taken for the other.
+RESERVED = frozenset({PUBLIC, PRIVATE, _FORMERLY})
+
 #: What every label of the published table means.
 CODEBOOK = "codebook.csv"
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from tarnkappe.criteria import Criterion
 from tarnkappe.errors import JobError
+from tarnkappe.io.folders import RESERVED
 from tarnkappe.job.files import job_from_data
 from tarnkappe.job.model import Job, require_column
 from tarnkappe.job.sections import at, criteria_listed, written
@@ -19,7 +20,7 @@ from tarnkappe.schema import Schema
 #: The key that makes a job file one about editions.
 KEY = "editions"
 
-_EXAMPLE = "editions: {on-site: {}, public: {criteria: [{k-anonymity: {k: 50}}]}}"
+_EXAMPLE = "editions: {on-site: {}, open: {criteria: [{k-anonymity: {k: 50}}]}}"
 
 
 @dataclass(frozen=True)
@@ -54,11 +55,19 @@ def load_editions_job(path: str | Path, settings: Iterable[str] = ()) -> Edition
         return EditionsJob(job, finest, dict(coarser))
 
 
+def require_edition_name(name: str, where: str | None = None) -> None:
+    """Refuse a name that is not one of a folder, or is that of the folder in a release that may be shared, or not."""
+    if not name.strip(".") or Path(name).name != name or "\\" in name or "\0" in name:
+        raise JobError("E110", f"an edition is called like a folder, not {name!r}", where=where, hint=_EXAMPLE)
+    if name.casefold() in RESERVED:
+        what = f"no edition is called '{name}': a folder in every edition is, and one would be shared for the other"
+        raise JobError("E110", what, where=where, hint=_EXAMPLE)
+
+
 def _criteria(name: str, body: Any, given: Mapping[str, Any], job: Job) -> tuple[Criterion, ...]:
     """The criteria of one edition, whose name is that of a folder."""
     where = place(given, name)
-    if not name.strip(".") or Path(name).name != name or "\\" in name or "\0" in name:
-        raise JobError("E110", f"an edition is called like a folder, not {name!r}", where=where, hint=_EXAMPLE)
+    require_edition_name(name, where)
     if body is not None and (not isinstance(body, Mapping) or set(body) - {"criteria"}):
         raise JobError("E110", f"edition '{name}' has 'criteria' and nothing else", where=where, hint=_EXAMPLE)
     found = []

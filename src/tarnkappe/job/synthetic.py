@@ -222,7 +222,7 @@ class SyntheticJob:
         return (
             Notice(
                 "W656",
-                f"{self.synthetic.method}: nothing is promised to rare people, that they are in the data may show",
+                f"{self.synthetic.method}: nothing is promised to rare people: that they are in the data may show",
                 hint=f"{KEY}: {{method: marginals, epsilon: 1.0}}   promises it",
             ),
         )

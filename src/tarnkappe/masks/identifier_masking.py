@@ -12,6 +12,7 @@ from tarnkappe.masks.base import ByValue, Chance, Columns, ColumnsMask, Fitted, 
 from tarnkappe.masks.keys import key_from
 from tarnkappe.masks.spelling import FEWEST, FORM, redrawn, room
 from tarnkappe.params import param
+from tarnkappe.wording import plural
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,8 @@ class IdentifierMasking(ColumnsMask):
     @property
     def done(self) -> str:
         """In words."""
-        ends = [f"{n} signs {where}" for n, where in ((self.keep_first, "before"), (self.keep_last, "after")) if n]
+        kept = ((self.keep_first, "before"), (self.keep_last, "after"))
+        ends = [f"{plural(n, 'sign')} {where}" for n, where in kept if n]
         return "digits and letters drawn anew" + (f", but {' and '.join(ends)}" if ends else "")
 
     @property

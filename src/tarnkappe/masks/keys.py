@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hmac
 from pathlib import Path
+from shlex import quote
 
 from tarnkappe.errors import DataError
+from tarnkappe.small_files import read_small
 
 #: Shorter keys could be found by trying.
 _LEAST_BYTES = 32
@@ -19,11 +21,17 @@ def key_from(path: str, *purpose: str) -> bytes:
     # What is in a file may be somebody's key in another notation: no fix may write over it.
     once = "(once; keep it secret, and apart from the data)"
     other = f"openssl rand -hex {_LEAST_BYTES} > {path}.new   {once}, and name that file in the job"
-    fix = f"openssl rand -hex {_LEAST_BYTES} > {path}   {once}"
     try:
-        raw = bytes.fromhex(file.read_text(encoding="ascii").strip())
-    except OSError:
-        raise DataError("E420", "the key file cannot be read", where=path, hint=fix) from None
+        raw = bytes.fromhex(read_small(file).decode("ascii").strip())
+    except FileNotFoundError:
+        folder = "" if file.parent.is_dir() else f"mkdir -p {quote(str(file.parent))} && "
+        fix = f"{folder}openssl rand -hex {_LEAST_BYTES} > {path}   {once}"
+        raise DataError("E420", "there is no key file", where=path, hint=fix) from None
+    except OSError as error:  # there is something, which may be the key: another one would give other pseudonyms
+        why = (error.strerror or "it cannot be opened").lower()
+        forbidden = isinstance(error, PermissionError)
+        fix = f"chmod u+r {quote(str(file))}" if forbidden else "Name the file of the key in the job."
+        raise DataError("E420", f"the key file is there and cannot be read: {why}", where=path, hint=fix) from None
     except ValueError:
         raise DataError("E420", "the key file does not hold hexadecimal digits", where=path, hint=other) from None
     if len(raw) < _LEAST_BYTES:

@@ -12,6 +12,7 @@ import polars as pl
 
 from tarnkappe.masks.base import Chance, ColumnMask, Columns, Fitted, Held, Kept, MaskCard
 from tarnkappe.params import param
+from tarnkappe.wording import percent
 
 #: A sum of chances is farther off than this once in a thousand million masks (Bernstein): in standard deviations and
 #: in records.
@@ -55,7 +56,7 @@ class Pram(ColumnMask):
     def done(self) -> str:
         """In words."""
         within = f", by {', '.join(self.by)}" if self.by else ""
-        return f"post-randomised: {self.stay_share:g} keep their value, others draw one{within}"
+        return f"post-randomised: {percent(self.stay_share)} keep their value, others draw one{within}"
 
     @property
     def keeps(self) -> tuple[str, ...]:

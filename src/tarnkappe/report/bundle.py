@@ -99,7 +99,7 @@ def _protection(bundle: Bundle) -> Html:
         "protection",
         "What this protects from, and what not",
         *(parts.criterion_card([title], card) for title, card in bundle.story.cards.values()),
-        el("p", "The check looks at this release alone; another one about the same people can be combined with it."),
+        el("p", bundle.story.combined),
     )
 
 

@@ -49,4 +49,5 @@ def _rows(entries: tuple[Entry, ...]) -> Iterator[tuple[object, ...]]:
 
 
 def _unlabelled(entry: Entry) -> Html:
-    return el("em", "all values" if entry.meaning.startswith("Every") else "empty")
+    """What has no label: an empty cell, which says that a value is missing, or all that stands in a column."""
+    return el("em", "empty" if entry.meaning.startswith("Missing") else "all values")

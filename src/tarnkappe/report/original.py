@@ -13,13 +13,13 @@ from tarnkappe.report.sections import sentence
 
 def original_data(release: Release) -> Html:
     """What only the publisher may know."""
-    share = release.unique_before / release.n_input if release.n_input else 0.0
+    share = release.unique_before / release.n_before if release.n_before else 0.0
     return section(
         "internal",
         "About the original data (internal)",
         el(
             "p",
-            f"Before anonymisation {count(release.unique_before)} of {count(release.n_input)} records "
+            f"Before anonymisation {count(release.unique_before)} of {count(release.n_before)} records "
             f"({percent(share)}) were unique on the quasi-identifiers: whoever knew these values could have found "
             "the person.",
         ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from tarnkappe.bundle import Bundle
+from tarnkappe.bundle import COMBINED, Bundle
 from tarnkappe.columns import ColumnSummary
 from tarnkappe.criteria import Card, Criterion, all_criteria
 from tarnkappe.release import Release
@@ -15,10 +15,6 @@ from tarnkappe.report.parts import facts_list
 
 #: All columns are named here, unless there are very many.
 _MOST_NAMES = 20
-
-
-#: What is true of every release.
-_COMBINED = "Another release about the same people can be combined with this one."
 
 
 def in_plain_words(release: Release) -> Html:
@@ -35,8 +31,12 @@ def bundle_in_plain_words(bundle: Bundle) -> Html:
     return _answers(
         protected or ["Nobody is hidden. Values are changed, so that fewer of them are true of a person."],
         [_first_upper(bundle.story.attacker)],
-        [*unprotected, _COMBINED],
-        [*(_first_upper(card.changes) for card in cards if not isinstance(card, Card)), *_removed(bundle.columns)],
+        [*unprotected, bundle.story.combined],
+        [
+            *bundle.story.costs,
+            *(_first_upper(card.changes) for card in cards if not isinstance(card, Card)),
+            *_removed(bundle.columns),
+        ],
     )
 
 
@@ -87,7 +87,17 @@ def _unprotected(release: Release) -> Iterator[str]:
     kept = [c.name for c in release.columns if c.role == "keep"]
     if kept:
         yield f"Somebody who also knows {enumerated(kept)}, published unchanged, may find people by them."
-    yield _COMBINED
+    yield combined(release)
+
+
+def combined(release: Release) -> str:
+    """What can be combined with a release, in a sentence; that there is a ledger, its readers need not know."""
+    if release.job.history is None or not release.private_manifest:
+        return COMBINED
+    return (
+        "A release about the same people that the ledger does not know can be combined with this one; with those that "
+        "it knows this one was compared."
+    )
 
 
 def _cost(release: Release) -> Iterator[str]:

@@ -25,7 +25,7 @@ from tarnkappe.report.facts import (
 from tarnkappe.report.markup import Html, el, join, shorten, table, value
 from tarnkappe.report.numbers import count, counted, figure, percent
 from tarnkappe.report.parts import assumed, big_figures, criterion_card, evidence, facts_list, proof, section
-from tarnkappe.report.plain import in_plain_words
+from tarnkappe.report.plain import combined, in_plain_words
 
 ROLE_NAMES = {
     "identifier": "direct identifier",
@@ -43,7 +43,8 @@ _LONGEST_LABEL = 48
 
 def sentence(words: str) -> str:
     """A message as a sentence: it begins large and ends with a full stop."""
-    return words[:1].upper() + words[1:] + ("" if words.endswith((".", "!", "?")) else ".")
+    whole = words[:1].upper() + words[1:] + ("" if words.endswith((".", "!", "?")) else ".")
+    return whole.replace(" %", "\u00a0%")  # no line ends between a number and its sign
 
 
 def mark(ok: bool) -> Html:
@@ -139,22 +140,25 @@ def what_was_done(release: Release, *, internal: bool) -> Html:
     """One row per published column; removed columns by name only. Only the `internal` edition has values before."""
     published = [c for c in release.columns if c.role not in REMOVED]
     removed = [c.name for c in release.columns if c.role in REMOVED]
-    head: tuple[object, ...] = ("Column", "Role", "What was done", "Labels")
-    if internal:
-        head = (*head[:3], join(["Labels", el("br"), "before → after"]), "Commonest values")
+    labels: object = join(["Labels", el("br"), "before → after"]) if internal else "Labels"
+    labelled, exampled = any(c.labels_after is not None for c in published), any(c.examples for c in published)
+    head = ("Column", "Role", "What was done", *[labels] * labelled, *["Commonest values"] * exampled)
+    rows = (
+        (*_column_row(c), *([_labels(c)] if labelled else []), *([_examples(c)] if exampled else [])) for c in published
+    )
     roles = [role for role in ROLE_NAMES if any(c.role == role for c in release.columns)]
     return section(
         "done",
         "What was done",
         el("p", _flow(release.columns, release.job.algorithm.publishes)),
-        table("Columns of the release", head, (_column_row(c)[: len(head)] for c in published), class_="columns"),
+        table("Columns of the release", head, rows, class_="columns"),
         el(
             "p",
             "Examples are the commonest values and what most of their records became. "
             "Values that few records share are not shown.",
             class_="small",
         )
-        if internal
+        if exampled
         else None,
         el("h3", "Removed columns") if removed else None,
         el("p", join((value(name) for name in removed), ", "), ".") if removed else None,
@@ -178,12 +182,14 @@ def _flow(columns: tuple[ColumnSummary, ...], form: type[Form]) -> str:
 
 
 def _column_row(column: ColumnSummary) -> tuple[object, ...]:
-    labels: object = "–" if column.labels_after is None else count(column.labels_after)
-    if column.labels_before is not None and column.labels_after is not None:
-        labels = join([count(column.labels_before), _arrow(), count(column.labels_after)])
     why = el("span", "Because: ", value(column.because), class_="small") if column.because else None
-    done = join([column.done, why])
-    return value(column.name), ROLE_NAMES.get(column.role, column.role), done, labels, _examples(column)
+    return value(column.name), ROLE_NAMES.get(column.role, column.role), join([column.done, why])
+
+
+def _labels(column: ColumnSummary) -> object:
+    if column.labels_before is not None and column.labels_after is not None:
+        return join([count(column.labels_before), _arrow(), count(column.labels_after)])
+    return "–" if column.labels_after is None else count(column.labels_after)
 
 
 def _examples(column: ColumnSummary) -> Html:
@@ -289,7 +295,7 @@ def protection(release: Release) -> Html:
             "can use them. "
             if any(c.role == "keep" for c in release.columns)
             else None,
-            "The check looks at this release alone; another release about the same people can be combined with it.",
+            combined(release),
         ),
     )
 

@@ -64,6 +64,7 @@ thead th{font-size:.8125rem;color:var(--muted);border-bottom:1px solid var(--mut
 tbody th{font-weight:600}
 .columns tbody th{min-width:8.5rem}
 .criteria tbody th{min-width:6.5rem}
+.codebook td:nth-child(2){min-width:8rem}
 .num{text-align:right;white-space:nowrap}
 .tabular{font-variant-numeric:tabular-nums}
 td .v,th .v{display:inline-block;max-width:20rem;vertical-align:top;overflow-wrap:break-word;white-space:normal}

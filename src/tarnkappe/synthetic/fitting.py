@@ -25,6 +25,9 @@ from tarnkappe.synthetic.marginals import fit_marginals
 from tarnkappe.synthetic.model import Copied, Model, encoded
 from tarnkappe.synthetic.trees import fit_trees
 
+#: What a job about made-up people says about a column.
+_EVERY_COLUMN = "Every column needs what it may hold, such as {low: 0, high: 90, width: 10}, [f, m] or {}, or: drop."
+
 
 def open_people(job: SyntheticJob, data: Any) -> Source:
     """Open the data; under a mechanism nothing about the file is found out from its records."""
@@ -48,6 +51,7 @@ def columns_to_make(job: SyntheticJob, source: Source) -> dict[str, SyntheticCol
     undecided = [name for name in source.columns if name not in job.columns]
     if undecided and job.rest is None:
         error = undecided_error(undecided, where=source.name)
+        error.details = (_EVERY_COLUMN,)  # roles are for records that are published
         error.hint = f"columns: {{{undecided[0]}: drop}}   or  rest: drop"
         error.python_hint = f'columns={{"{undecided[0]}": "drop"}}   or  rest="drop"'
         raise error
