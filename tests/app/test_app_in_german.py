@@ -72,11 +72,11 @@ def sentences_of_advice() -> list[str]:
         }
     )
     out = []
-    for k, l, limit in ((4, 2, 0.0), (4, 2, 0.02), (4, 4, 0.0), (115, 2, 0.05)):
+    for k, values, limit in ((4, 2, 0.0), (4, 2, 0.02), (4, 4, 0.0), (115, 2, 0.05)):
         job = tk.Job(
             quasi={"alter": tk.intervals(10), "ort": tk.suppress()},
             sensitive=["befund"],
-            criteria=[tk.KAnonymity(k), tk.LDiversity("befund", l)],
+            criteria=[tk.KAnonymity(k), tk.LDiversity("befund", values)],
             max_suppressed=limit,
             algorithm="flash",
         )

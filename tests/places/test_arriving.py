@@ -54,7 +54,7 @@ def test_rows_with_more_values_than_a_number_has_room_for_are_left_to_the_databa
     assert counted.codes[:, 3].tolist() == list(range(1, 301))
 
 
-def test_postgresql_sends_rows_of_which_most_differ_and_counts_others(database_of, monkeypatch):
+def test_postgresql_sends_rows_of_which_many_differ_and_counts_others(database_of, monkeypatch):
     monkeypatch.setattr(postgresql, "_SAMPLE", 1 << 10)
     database = database_of("postgresql")
     alike = pl.DataFrame({"age": np.arange(20_000) % 50, "sex": ["f", "m"] * 10_000})

@@ -15,7 +15,7 @@ from tarnkappe.arrays import Codes, Counts
 from tarnkappe.engines.base import Engine, Rewritten, RunsWriter, Writer
 from tarnkappe.engines.cells import tally_of_cells
 from tarnkappe.engines.ledger import LedgerKeeper
-from tarnkappe.engines.needs import memory_for
+from tarnkappe.engines.needs import give_back, memory_for
 from tarnkappe.engines.shuffle import Shuffle
 from tarnkappe.errors import DataError, LimitError
 from tarnkappe.groups import SUPPRESSED, Grouping
@@ -130,6 +130,7 @@ class StreamingEngine(Engine):
     def forget(self) -> None:
         """Let go of the distinct rows."""
         self._counter = None
+        give_back()
 
     def _runs(
         self, pieces: _Pieces, n_groups: int, columns: Sequence[str], rng: np.random.Generator

@@ -60,7 +60,7 @@ class Look(ABC):
         return int(pl.concat(found).item())
 
     def better_sent(self, expressions: Sequence[str], n_rows: int) -> bool:
-        """Whether most of the rows differ, so that they are counted sooner if all of them are sent."""
+        """Whether so many rows differ that they are counted sooner if all of them are sent."""
         return False
 
     def close(self) -> None:

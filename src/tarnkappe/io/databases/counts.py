@@ -20,7 +20,7 @@ _WRITTEN_OUT = 1 << 18
 
 
 def counting(expressions: Sequence[str], types: Sequence[pl.DataType], look: Look, n_rows: int = 0) -> Counted:
-    """Let the database count: only what differs comes over the wire, unless that is most of it."""
+    """Let the database count: only what differs comes over the wire, unless that is too much for it to find."""
     arriving = {f"c{i}": dtype for i, dtype in enumerate(types)}
     if look.better_sent(expressions, n_rows):
         found = counted_here(types, look.batches(sql.selected(expressions, look.relation), arriving))

@@ -36,9 +36,9 @@ _MORE_MEMORY = (
 #: To compile statements as plain as ours takes longer than it saves; servers before 11 do not do it.
 _UNCOMPILED = "SELECT set_config(name, 'off', true) FROM pg_settings WHERE name = 'jit'"
 
-#: Rows of a sample, and as many different ones among all rows as are better counted here than there: there they are
-#: looked for in a table that no cache holds, one process at a time, and about as much comes over the wire anyway.
-_SAMPLE, _MOST_DIFFER = 1 << 17, 32
+#: Rows of a sample. If there is a different row for every so many, they are better counted here than there, where one
+#: process looks for them in a table that no cache holds, and what comes over the wire is much in any case.
+_SAMPLE, _ALIKE = 1 << 17, 32
 
 _READ_ONLY = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
@@ -103,7 +103,7 @@ class _Snapshot(Look):
             return False
         once, twice = (int(told.filter(pl.col("n") == n)["m"].sum()) for n in (1, 2))
         different = int(told["m"].sum()) + once * once // (2 * max(twice, 1))  # at least, as Chao estimates it
-        return different * _MOST_DIFFER >= n_rows
+        return different * _ALIKE >= n_rows
 
     def close(self) -> None:
         self._ended()
@@ -167,7 +167,7 @@ class _Transaction(Change):
         records = f"(SELECT *, generate_series(1, n) FROM {self._named(hidden)}) AS records"
         self._tell(f"CREATE TABLE {self._named(table)} AS SELECT {named} FROM {records}")
         self._tell(f"DROP TABLE {self._named(hidden)}")
-        # What is alike lies together: several processes that count it hardly meet the same rows, which none can foresee.
+        # What is alike lies together: processes that count side by side hardly meet the same rows, which none foresees.
         self._tell("SET LOCAL parallel_setup_cost = 0")
         self._tell("SET LOCAL parallel_tuple_cost = 0")
 
