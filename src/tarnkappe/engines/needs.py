@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
-import sys
-
 #: What a process takes before it has read anything, and what one batch may take, in bytes.
 BASE = 600 << 20
 
@@ -28,10 +25,3 @@ def cells_within(memory: int, n_columns: int) -> int:
     True
     """
     return max(memory - BASE, 0) // (_PER_CELL + _PER_CODE * n_columns)
-
-
-def give_back() -> None:
-    """Give memory that nobody holds on to back to the system; the C library of Linux keeps much of it otherwise."""
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
-    if trim is not None:
-        trim(0)

@@ -15,9 +15,10 @@ from tarnkappe.arrays import Codes, Counts
 from tarnkappe.engines.base import Engine, Rewritten, RunsWriter, Writer
 from tarnkappe.engines.cells import tally_of_cells
 from tarnkappe.engines.ledger import LedgerKeeper
-from tarnkappe.engines.needs import give_back, memory_for
+from tarnkappe.engines.needs import memory_for
 from tarnkappe.engines.shuffle import Shuffle
 from tarnkappe.errors import DataError, LimitError
+from tarnkappe.freed import give_back
 from tarnkappe.groups import SUPPRESSED, Grouping
 from tarnkappe.io import Cells, RowCounter, Source, count_rows
 from tarnkappe.kernels.engines.dealing import deal, shuffle_within

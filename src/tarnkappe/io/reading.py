@@ -42,8 +42,9 @@ class Reading(CsvDialect):
     def released(self) -> CsvDialect:
         """How a release is written and read: as the input is, but as a whole."""
         plain = file_only(self).released()
-        known = {"known_labels": self.known_labels, "known_sheet": self.known_sheet}
-        return dataclasses.replace(Reading(), **plain.get_params(), **known)
+        return dataclasses.replace(
+            Reading(), **plain.get_params(), known_labels=self.known_labels, known_sheet=self.known_sheet
+        )
 
 
 def file_only(dialect: CsvDialect) -> CsvDialect:

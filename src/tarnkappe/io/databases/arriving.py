@@ -13,6 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tarnkappe.arrays import Codes
+from tarnkappe.freed import give_back
 from tarnkappe.io.cells import Counted
 from tarnkappe.io.kept import one_of_a_kind
 from tarnkappe.io.lookup import Lookup, different_texts
@@ -33,9 +34,10 @@ def counted_there(types: Sequence[pl.DataType], batches: Iterator[pl.DataFrame])
     for batch in batches:
         *columns, n = batch
         parts.append(_coded(numbers, columns))
-        counts.append(n.to_numpy())
+        counts.append(n.to_numpy().copy())  # else all that was sent with it stays
     codes = [np.concatenate([part[j] for part in parts]) for j in range(len(types))]
     del parts
+    give_back()  # what rows were sent in
     return _in_order(numbers, codes, np.concatenate(counts))
 
 
@@ -158,6 +160,7 @@ class _Keys:
         self._count()
         codes, count = self._codes(), self._known["n"].to_numpy()
         self._known = self._known.clear()
+        give_back()
         return _in_order(self._numbers, list(codes.T), count)
 
 

@@ -11,7 +11,7 @@ import pytest
 LETS_GO = """
 import numpy as np
 from pathlib import Path
-from tarnkappe.engines.needs import give_back
+from tarnkappe.freed import give_back
 
 def held():
     return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
