@@ -109,9 +109,13 @@ STATIC = Path(tarnkappe.__file__).parent / "app" / "static"
 def test_every_word_of_the_page_is_known_in_every_language():
     words = {f.stem: json.loads(f.read_text("utf-8")) for f in (STATIC / "words").glob("*.json")}
     assert set(words) == {"en", "de"}
-    # What codes and reasons say in English is said by the commands themselves.
+    # What codes, reasons and sentences say in English is said by the commands themselves.
+    told = ("code.", "reason.", "phrase.", "attack.name.", "measure.", "definition.")
     codes = {key.removeprefix("code.") for key in words["de"] if key.startswith("code.")}
-    assert set(words["en"]) == {key for key in words["de"] if not key.startswith(("code.", "reason."))}
+    assert set(words["en"]) == {key for key in words["de"] if not key.startswith(told)}
+    for key, text in words["de"].items():
+        if key.startswith("phrase."):
+            assert set(re.findall(r"\{\w+\}", key)) == set(re.findall(r"\{\w+\}", text)), key
     assert codes - {"cancelled", "killed", "internal"} == set(CODES)
     for key, text in words["en"].items():
         assert set(re.findall(r"\{\w+\}", text)) == set(re.findall(r"\{\w+\}", words["de"][key])), key

@@ -23,6 +23,7 @@ LAYERS = (
     "small_files",
     "plain_json",
     "threads",
+    "freed",
     "arrays",
     "mechanisms",
     "kernels",

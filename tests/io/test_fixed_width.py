@@ -89,6 +89,7 @@ def test_positions_that_do_not_fit(survey: Path, reading: Reading, says: str):
     with pytest.raises(DataError, match=says) as caught:
         open_source(survey / "s.dat", reading)
     assert caught.value.code == "E472"
+    assert ":  " in str(caught.value.hint) or str(caught.value.hint).startswith(("data: {", "codes: {"))
     assert caught.value.hint
 
 
@@ -98,6 +99,7 @@ def test_a_broken_code_list(survey: Path, text: str):
     with pytest.raises(DataError, match="code list") as caught:
         open_source(survey / "s.dat", Reading(positions=POSITIONS, codes={"sex": str(survey / "bad.cdl")}))
     assert caught.value.code == "E472"
+    assert ":  " in str(caught.value.hint) or str(caught.value.hint).startswith(("data: {", "codes: {"))
     with pytest.raises(DataError) as caught:
         open_source(survey / "s.dat", Reading(positions=POSITIONS, codes={"sex": str(survey / "none.cdl")}))
     assert caught.value.code == "E401"

@@ -11,7 +11,10 @@ import pytest
 
 import tarnkappe as tk
 from tarnkappe.errors import DataError
-from tarnkappe.io import CsvDialect, open_source
+from tarnkappe.io import CsvDialect, TableWriter, open_source
+from tarnkappe.io.reading import Reading
+from tarnkappe.job.model import replace_job
+from tarnkappe.job.places import DataSettings
 from tarnkappe.pipeline import run_job
 
 ROWS = [(str(20 + i % 9), "mf"[i % 2], ["flu", "cold", "gout"][i % 3]) for i in range(36)]
@@ -118,6 +121,26 @@ def test_a_sheet_is_a_table(tmp_path: Path):
     release = run_job(JOB, tmp_path / "c.xlsx", tmp_path / "out")
     assert release.public_manifest["file"] == "c.xlsx"
     assert release.n_published == 36
+
+
+@pytest.mark.parametrize("filter_", [None, "age >= 0"])
+def test_the_sheet_of_a_release_is_called_like_that_of_the_data(filter_: str | None, tmp_path: Path):
+    import fastexcel
+
+    pl.read_csv(TEXT.encode()).write_excel(tmp_path / "c.xlsx", worksheet="Patienten 2024")
+    job = replace_job(JOB, data=DataSettings(dialect=Reading(filter=filter_)))
+    run_job(job, tmp_path / "c.xlsx", tmp_path / "out")
+    assert fastexcel.read_excel(tmp_path / "out/public/c.xlsx").sheet_names == ["Patienten 2024"]
+
+
+@pytest.mark.parametrize("name", [None, "a/b", "x" * 32, "History", "'a", "", "a:b"])
+def test_a_sheet_whose_name_excel_does_not_take_is_called_data(name: str | None, tmp_path: Path):
+    """Sheets of other programs may have such names."""
+    import fastexcel
+
+    with TableWriter(tmp_path / "c.xlsx", "xlsx", Reading(known_sheet=name)) as writer:
+        writer.write(pl.DataFrame({"a": [1]}))
+    assert fastexcel.read_excel(tmp_path / "c.xlsx").sheet_names == ["data"]
 
 
 def test_a_workbook_of_several_sheets_or_none_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

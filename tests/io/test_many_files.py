@@ -22,6 +22,13 @@ TABLE = pl.DataFrame({"age": [str(20 + i % 6) for i in range(48)], "ill": ["abc"
 JOB = tk.Job(quasi={"age": tk.numeric()}, sensitive=["ill"], criteria=[tk.KAnonymity(4)], seed=1, drop="rest")
 
 
+def test_a_release_is_called_what_a_pattern_says_of_its_files(tmp_path: Path):
+    for j in range(3):
+        TABLE[j * 16 : (j + 1) * 16].write_csv(tmp_path / f"g-2024-{j}.csv")
+    release = run_job(JOB, tmp_path / "g-2024-*.csv", tmp_path / "out")
+    assert release.public_manifest["file"] == "g-2024.csv"
+
+
 def test_a_pattern_of_names(tmp_path: Path):
     for j in range(3):
         TABLE[j * 16 : (j + 1) * 16].write_csv(tmp_path / f"y{2020 + j}.csv")

@@ -220,6 +220,7 @@ def test_what_is_not_installed_says_how_to_install_it(
     with pytest.raises(DataError, match="not installed") as reading:
         open_source(path)
     assert f"pip install 'tarnkappe[{extra}]'" in str(reading.value.hint)
+    assert "what reads and writes those" in str(reading.value)  # whichever of them is missing
     with pytest.raises(DataError, match="not installed"), TableWriter(tmp_path / "o", format_) as writer:  # type: ignore[arg-type]
         writer.write(TABLE.select("whole"))
 

@@ -76,6 +76,39 @@ def test_a_password_in_a_job_is_refused_without_being_repeated(cli, tmp_path):
     assert "s3cret" not in told
 
 
+def test_init_writes_the_variable_of_a_password_and_never_the_password(cli, database_of, tmp_path, monkeypatch):
+    database = database_of("postgresql")
+    database.put("people", people())
+    monkeypatch.setenv("CENSUS_PASSWORD", "s3cr3t-word")
+    address = database.address("people").replace("steward@", "steward:${CENSUS_PASSWORD}@")
+    told = cli("init", address, "-o", "job.yaml")
+    told += cli("check", "job.yaml") + cli("init", address.replace("#", "#x"), "-o", "other.yaml", code=3)
+    assert "s3cr3t" not in told
+    assert "${CENSUS_PASSWORD}@" in (tmp_path / "job.yaml").read_text()
+    assert "s3cr3t" not in (tmp_path / "job.yaml").read_text()
+    told = cli("init", address.replace("${CENSUS_PASSWORD}", "s3cr3t-word"), "-o", "refused.yaml", code=3)
+    assert "E461" in told
+    assert "s3cr3t" not in told
+    assert not (tmp_path / "refused.yaml").exists()
+
+
+@pytest.mark.parametrize("where", ["people", "s.people", "?SELECT age, sex FROM people"])
+def test_init_of_a_duckdb_makes_a_job_that_runs(cli, database_of, tmp_path, where):
+    database = database_of("duckdb")
+    database.put("people", people())
+    database.ask("CREATE SCHEMA s")
+    database.ask("CREATE TABLE s.people AS SELECT * FROM people")
+    cli("init", f"{database.uri}#{where}", "-o", "job.yaml")
+    cli("run", "job.yaml", "-o", "papers")
+    assert (tmp_path / "papers/public/manifest.json").is_file()
+    told = cli("init", database.uri, code=3)
+    assert f"{database.uri}#people" in told  # how a table is named here
+    for user in ("me:s3cret@", "?password=s3cret"):
+        told = cli("init", f"{database.uri.replace(':///', f'://{user}/')}#people", code=3)
+        assert "E461" in told
+        assert "s3cret" not in told
+
+
 @pytest.mark.parametrize(
     "address",
     [

@@ -18,6 +18,7 @@ from tarnkappe.engines.ledger import LedgerKeeper
 from tarnkappe.engines.needs import memory_for
 from tarnkappe.engines.shuffle import Shuffle
 from tarnkappe.errors import DataError, LimitError
+from tarnkappe.freed import give_back
 from tarnkappe.groups import SUPPRESSED, Grouping
 from tarnkappe.io import Cells, RowCounter, Source, count_rows
 from tarnkappe.kernels.engines.dealing import deal, shuffle_within
@@ -130,6 +131,7 @@ class StreamingEngine(Engine):
     def forget(self) -> None:
         """Let go of the distinct rows."""
         self._counter = None
+        give_back()
 
     def _runs(
         self, pieces: _Pieces, n_groups: int, columns: Sequence[str], rng: np.random.Generator

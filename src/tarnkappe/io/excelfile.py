@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zipfile
 import zlib
 from datetime import datetime
@@ -14,6 +15,7 @@ import polars as pl
 from tarnkappe.errors import DataError, did_you_mean
 from tarnkappe.io.files import LoadedSource, cannot_hold, refuse_inexact
 from tarnkappe.io.formats import require_extra, require_writer
+from tarnkappe.io.reading import Reading
 
 #: What a sheet and a cell of a workbook can hold.
 _ROWS, _TEXT, _COLUMNS = 1_048_575, 32_767, 16_384
@@ -21,6 +23,9 @@ _ROWS, _TEXT, _COLUMNS = 1_048_575, 32_767, 16_384
 
 #: A part of a workbook may unpack to so many bytes, or to so many times its size; and it grows no more than that.
 _UNPACKED, _GROWS, _DEFLATED = 256 << 20, 200, 1032
+
+#: What a sheet may be called; "History" is a name that Excel has taken.
+_SHEET = re.compile(r"(?!')[^\[\]:*?/\\]{1,31}(?<!')")
 
 #: What unpacking a damaged or locked workbook raises.
 _DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
@@ -34,7 +39,10 @@ class ExcelSource(LoadedSource):
     def __init__(self, path: Path, missing: tuple[str, ...], sheet: str | None = None) -> None:
         """Read the sheet, the only one if none is named."""
         require_extra("excel", path.name, str(path))
-        super().__init__(path, _sheet(path, sheet), missing)
+        frame, name = _sheet(path, sheet)
+        #: Says what the sheet is called, so that a release is written on one of that name.
+        self.dialect = Reading(known_sheet=name)
+        super().__init__(path, frame, missing)
 
 
 def _refuse_bomb(path: Path) -> None:
@@ -57,7 +65,8 @@ def _refuse_bomb(path: Path) -> None:
                         pass
 
 
-def _sheet(path: Path, sheet: str | None) -> pl.DataFrame:
+def _sheet(path: Path, sheet: str | None) -> tuple[pl.DataFrame, str]:
+    """A sheet and its name."""
     import fastexcel
 
     try:
@@ -65,8 +74,8 @@ def _sheet(path: Path, sheet: str | None) -> pl.DataFrame:
             _refuse_bomb(path)
         names = fastexcel.read_excel(path).sheet_names
         chosen = sheet if sheet is not None else names[0] if len(names) == 1 else None
-        if chosen in names:
-            return pl.read_excel(path, sheet_name=chosen, engine="calamine", infer_schema_length=None)
+        if chosen is not None and chosen in names:
+            return pl.read_excel(path, sheet_name=chosen, engine="calamine", infer_schema_length=None), chosen
     except pl.exceptions.NoDataError:
         raise DataError(
             "E402", f"'{path.name}' is empty", where=str(path), hint="Give a sheet with a header and rows."
@@ -98,10 +107,11 @@ def _sheet(path: Path, sheet: str | None) -> pl.DataFrame:
 class ExcelFile:
     """Writes a workbook with one sheet: texts as texts, never as formulas or links, and nothing about who wrote it."""
 
-    def __init__(self, file: IO[bytes]) -> None:
-        """A workbook can only be written as a whole."""
+    def __init__(self, file: IO[bytes], sheet: str | None = None) -> None:
+        """A workbook can only be written as a whole; its sheet is called like that of the data, if Excel lets it."""
         require_writer("xlsx")
         self._file = file
+        self._sheet = sheet if sheet is not None and _SHEET.fullmatch(sheet) and sheet.lower() != "history" else "data"
         self._waiting: list[pl.DataFrame] = []
         self._rows = 0
 
@@ -128,7 +138,7 @@ class ExcelFile:
         plain = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
         with xlsxwriter.Workbook(self._file, {**plain, "in_memory": True}) as book:
             book.set_properties({"created": datetime(2000, 1, 1)})  # the same rows, the same bytes
-            sheet = book.add_worksheet("data")
+            sheet = book.add_worksheet(self._sheet)
             for place, name in enumerate(frame.columns):
                 sheet.write_string(0, place, name)
             frame.write_excel(book, sheet, position=(1, 0), include_header=False, autofit=False, dtype_formats=_SHOWN)

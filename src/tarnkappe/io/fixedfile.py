@@ -80,7 +80,7 @@ class FixedSource(Source):
                 f"line {first + 1} of '{self._path.name}' ends before column {needed}, where a field begins"
                 f"{f', and so do {n_short - 1} more' if n_short > 1 else ''}",
                 where=f"{self._path.name}:{first + 1}",
-                hint="Correct the positions, counted from 1, or remove the line:  " + _EXAMPLE,
+                hint=f"{_EXAMPLE}   with the right positions, counted from 1; or remove the line.",
             )
         return int(n)
 
@@ -141,7 +141,7 @@ def places_of(reading: Reading, path: Path) -> dict[str, Place]:
                 "E472",
                 f"there is a code list for '{name}', but no such column",
                 where=str(path),
-                hint=f"Columns: {', '.join(places)}.",
+                hint=f"codes: {{{next(iter(places))}: {file}}}   or another of its columns:  {', '.join(places)}",
             )
         places[name] = Place(places[name].start, places[name].width, places[name].gaps, code_list(Path(file)))
     return places
@@ -159,7 +159,7 @@ def code_list(path: Path) -> dict[str, str]:
                 "E472",
                 f"line {number} of the code list '{path.name}' is not a code, a comma and a label",
                 where=f"{path}:{number}",
-                hint="1,male",
+                hint="Write it like this:  1,male",
             )
         out[code.strip().strip('"')] = label.strip().strip('"')
     return out
@@ -183,7 +183,7 @@ def _layout(path: Path) -> dict[str, Place]:
                     "E472",
                     f"'{path.name}' describes a file with separators, not one of fixed width",
                     where=f"{path}:{number}",
-                    hint="Such a file is read as CSV:  data: {path: survey.csv}",
+                    hint="Such a file is read as CSV: give it the suffix .csv, and take  layout  out of the job.",
                 )
             if told == "<CODELIST>" and last and len(words) > 1:
                 place, file = out[last], line.split(None, 1)[1].strip().strip('"')
@@ -195,7 +195,7 @@ def _layout(path: Path) -> dict[str, Place]:
                 "E472",
                 f"line {number} of '{path.name}' is not a name, a first position and a length",
                 where=f"{path}:{number}",
-                hint="AGE 1 3 999",
+                hint="Write it like this:  AGE 1 3 999   (999 stands for a missing value)",
             )
         last = words[0]
         out[last] = Place(int(words[1]) - 1, int(words[2]), tuple(words[3:]))

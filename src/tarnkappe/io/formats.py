@@ -86,12 +86,12 @@ def release_format(path: Path) -> Format:
 
 
 def require_extra(kind: str, what: str, where: str) -> None:
-    """Refuse a file whose reader is not installed, with the line that installs it."""
+    """Refuse a file if what reads it, and writes its release, is not installed, with the line that installs it."""
     found = FORMATS[kind]
     if not found.is_installed:
         raise DataError(
             "E408",
-            f"'{what}' is {found.noun}, and the reader for those is not installed",
+            f"'{what}' is {found.noun}, and what reads and writes those is not installed",
             where=where,
             hint=f"pip install 'tarnkappe[{found.extra}]'   or save it as CSV.",
         )

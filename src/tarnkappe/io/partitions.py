@@ -15,6 +15,8 @@ from tarnkappe.io.parts import PartsSource
 from tarnkappe.io.views import SourceView
 
 _PATTERN = re.compile(r"[*?\[]")
+#: What a pattern leaves open, with the signs around it that set it apart.
+_ANY = re.compile(r"[-_ ]*(?:[*?]|\[[^\]]*\]?)+[-_ ]*")
 #: How Hive writes a missing value as the name of a folder.
 _NOTHING = "__HIVE_DEFAULT_PARTITION__"
 
@@ -23,15 +25,21 @@ def table_name(data: str | Path) -> Path:
     """A name for the table of a path, a pattern or an address, with the suffix of its files.
 
     >>> [table_name(path).name for path in ("census.csv", "in/2024-*.csv", "s3://lake/people.parquet?region=eu")]
-    ['census.csv', '2024-.csv', 'people.parquet']
+    ['census.csv', '2024.csv', 'people.parquet']
+    >>> [table_name(path).name for path in ("part-*-of-[0-9].csv", "20??.csv.gz", "*.csv")]
+    ['part-of.csv', '20.csv.gz', 'release.csv']
     """
     plain = str(data).partition("?")[0] if "://" in str(data) else str(data)
     path = Path(plain.rstrip("/"))
     if path.is_dir():
         files = _files(path)
         return path.with_name(path.name + files[0].suffix) if files and kind_of(path) is None else path
-    named = _PATTERN.sub("", path.name)
-    return path.with_name(named if Path(named).stem else f"release{path.suffix}")
+    stem, suffixes = path.name, ""
+    if _PATTERN.search(path.name):
+        stem, dot, rest = path.name.partition(".")
+        suffixes = dot + rest
+        stem = _ANY.sub("-", stem).strip("-_ ") or "release"
+    return path.with_name(stem + suffixes)
 
 
 def open_partitions(path: Path, open_one: Callable[[Path], Source], missing: tuple[str, ...]) -> Source | None:

@@ -36,11 +36,15 @@ class Reading(CsvDialect):
     )
     #: Labels that came with the data, for whoever writes a release of them.
     known_labels: Labels = field(default_factory=Labels, compare=False, repr=False)
+    #: What the sheet is called that the data stand on.
+    known_sheet: str | None = field(default=None, compare=False, repr=False)
 
     def released(self) -> CsvDialect:
         """How a release is written and read: as the input is, but as a whole."""
         plain = file_only(self).released()
-        return dataclasses.replace(Reading(), **plain.get_params(), known_labels=self.known_labels)
+        return dataclasses.replace(
+            Reading(), **plain.get_params(), known_labels=self.known_labels, known_sheet=self.known_sheet
+        )
 
 
 def file_only(dialect: CsvDialect) -> CsvDialect:

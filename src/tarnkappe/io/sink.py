@@ -155,7 +155,7 @@ class TableWriter:
         if self._format == "xlsx":
             from tarnkappe.io.excelfile import ExcelFile
 
-            return ExcelFile(self._file)
+            return ExcelFile(self._file, getattr(self.dialect, "known_sheet", None))
         if self._format == "arrow":
             from tarnkappe.io.arrowfile import ArrowFile
 

@@ -1,6 +1,6 @@
 // The run, what came of it, and the release.
 import { h } from "./dom.js";
-import { t, number, percent } from "./words.js";
+import { t, number, percent, named } from "./words.js";
 import { lattice, scatter } from "./charts.js";
 import { problem, saying, warningsOf } from "./main.js";
 import { fixes } from "./page-protection.js";
@@ -106,7 +106,7 @@ function useful(app, box) {
     h("h2", {}, t("useful.columns")),
     h("table", {}, h("tbody", {}, Object.entries(lost).sort((a, b) => b[1] - a[1]).map(([name, share]) => h("tr", {}, h("th", { scope: "row" }, name), h("td", {}, h("div", { class: "bar" }, h("div", { "width%": (1 - share) * 100 }))), h("td", { class: "number" }, t("useful.kept", { share: percent(1 - share) })))))),
     h("h2", {}, t("useful.figures")),
-    h("table", {}, h("tbody", {}, told.figures.map((f) => h("tr", {}, h("th", { scope: "row" }, f.title), h("td", { class: "number" }, typeof f.value === "number" ? number(Math.round(f.value * 10000) / 10000) : "–"), h("td", { class: "small soft" }, f.definition))))),
+    h("table", {}, h("tbody", {}, told.figures.map((f) => h("tr", {}, h("th", { scope: "row" }, named("measure", f.name, f.title)), h("td", { class: "number" }, typeof f.value === "number" ? number(Math.round(f.value * 10000) / 10000) : "–"), h("td", { class: "small soft" }, named("definition", f.name, f.definition)))))),
   ]);
 }
 

@@ -1,7 +1,7 @@
 // Pages of single commands: compare, advise, verify, attack and trace.
 import { h } from "./dom.js";
 import { drop } from "./api.js";
-import { t, number, percent } from "./words.js";
+import { t, number, percent, said, named, phrase } from "./words.js";
 import { scatter } from "./charts.js";
 import { problem } from "./main.js";
 import { fileList } from "./page-data.js";
@@ -53,8 +53,8 @@ const short = (x) => (x === null ? "–" : Number(x.toPrecision(3)));
 export function advisePage(app) {
   const box = h("div", {});
   const fill = (found) => [
-    found.now ? h("p", {}, t("advise.now", { kept: percent(found.now.kept), groups: number(found.now.groups), lost: number(found.now.suppressed) })) : h("div", { class: "notice bad" }, found.error),
-    found.changes.map((c) => h("div", { class: "card" }, h("p", {}, c.sentence, c.weakens ? h("strong", {}, ` ${t("advise.weakens")}`) : ""),
+    found.now ? h("p", {}, t("advise.now", { kept: percent(found.now.kept), groups: number(found.now.groups), lost: number(found.now.suppressed) })) : h("div", { class: "notice bad" }, said({ code: found.error.slice(0, 4), message: found.error })),
+    found.changes.map((c) => h("div", { class: "card" }, h("p", {}, phrase(c.sentence), c.weakens ? h("strong", {}, ` ${t("advise.weakens")}`) : ""),
       h("div", { class: "row" }, h("button", { disabled: !c.release, onclick: () => app.act("fix", { write: c.write }) }, t("fixes.apply")), h("code", { class: "small" }, c.write)))),
   ];
   if (app.view["advise-found"]) box.replaceChildren(...fill(app.view["advise-found"]).flat());
@@ -116,7 +116,7 @@ export function attackPage(app) {
     h("h1", {}, t("page.attack")), h("p", { class: "lead" }, t("attack.lead")),
     picked(app, "toAttack", ["release", "table"], box),
     h("div", { class: "row" }, h("button", { class: "main", "data-key": "attack", disabled: !chosen, onclick: () => command(app, box, "attack", { path: chosen.path }, (found) =>
-      found.attacks.map((a) => h("div", { class: "card" }, h("h3", {}, a.attack, a.column ? ` · ${a.column}` : ""), h("p", {}, a.sentence), h("p", { class: "small soft" }, t(a.beats_baseline ? "attack.beats" : "attack.not")))))  }, t("attack.start"))),
+      found.attacks.map((a) => h("div", { class: "card" }, h("h3", {}, named("attack.name", a.attack), a.column ? ` · ${a.column}` : ""), h("p", {}, phrase(a.sentence)), h("p", { class: "small soft" }, t(a.beats_baseline ? "attack.beats" : "attack.not")))))  }, t("attack.start"))),
     box,
   ];
 }

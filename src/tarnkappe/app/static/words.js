@@ -2,12 +2,17 @@
 
 let known = {};
 let fallback = {};
+// Patterns of sentences with figures in them, and what they say in the language of the page; the plainest ones come last.
+let phrases = [];
 export let language = "en";
 
 export async function speak(wanted) {
   fallback = await (await fetch("/static/words/en.json")).json();
   known = wanted === "en" ? fallback : await (await fetch(`/static/words/${wanted}.json`)).json();
   language = wanted;
+  const patterns = Object.keys(known).filter((key) => key.startsWith("phrase.")).map((key) => [key.slice(7), known[key]]);
+  const fixed = (pattern) => pattern.replace(/\{\w+\}/g, "").length;
+  phrases = patterns.sort((a, b) => fixed(b[0]) - fixed(a[0])).map(([pattern, text]) => [pattern_of(pattern), text]);
   document.documentElement.lang = wanted;
 }
 
@@ -44,7 +49,30 @@ export function said(told) {
   return text ?? told.message ?? "";
 }
 
+// What something of a kind is called, if the language has a word for it; else the words of the command.
+export function named(kind, name, text = name) {
+  return known[`${kind}.${name}`] ?? text;
+}
+
 // Why a role is suggested; a reason put together from several stays in the English words that stand in the job file, too.
 export function reason(text) {
-  return known[`reason.${text}`] ?? text;
+  return named("reason", text);
+}
+
+// What stands in the places of a pattern: numbers and shares by their names, anything else where it has another one.
+const filled = (name) => (/^n\d?$/.test(name) ? "[0-9][0-9 .e+-]*" : /^(share|before|within|worst|sure|false)$/.test(name) ? "[<>]? ?[0-9.]+ %" : ".+?");
+
+function pattern_of(text) {
+  const plain = (part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  const parts = text.split(/\{(\w+)\}/).map((part, i) => (i % 2 ? `(?<${part}>${filled(part)})` : plain(part)));
+  return new RegExp(`^${parts.join("")}$`, "s");
+}
+
+// A sentence that a command has put together from figures; one whose pattern is not known stays as it is.
+export function phrase(text) {
+  for (const [pattern, words] of phrases) {
+    const found = pattern.exec(text);
+    if (found) return words.replace(/\{(\w+)\}/g, (_, name) => phrase(found.groups[name]));
+  }
+  return language !== "en" && /^[<>]? ?\d[\d ]*(\.\d+)?( %)?$/.test(text) ? text.replace(".", ",") : text;
 }

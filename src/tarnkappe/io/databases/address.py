@@ -78,7 +78,7 @@ class Address:
                 "E462",
                 "a database holds many tables: name one of them, or write a query, and not both",
                 where=self.shown,
-                hint="table: people   or  query: SELECT * FROM people",
+                hint=f"table: people   or  query: SELECT * FROM people   in a job;  {self.uri}#people  elsewhere",
             )
 
     @classmethod
@@ -191,25 +191,32 @@ def refuse_password(text: str) -> None:
     raise DataError(
         "E461",
         "the address holds a password, which would stand in job files and logs",
-        hint=f"Take it out of the address and set it outside:  {_outside(text)}",
+        hint=_outside(text),
     )
 
 
 def _outside(text: str) -> str:
-    """Where a password for such an address belongs."""
+    """What to do with the password of such an address."""
     scheme = text.partition(":/")[0].lower().rpartition("=")[2]
     for schemes, how in _OUTSIDE:
         if scheme in schemes:
             return how
-    return "export PGPASSWORD=…   or write  :${DB_PASSWORD}@"
+    return "export PGPASSWORD=…   and take it out of the address:  postgresql://USER@HOST/DATABASE"
 
 
-#: Object stores have variables of their own.
+_TAKE_OUT = "and take everything before the @ out of the address."
+
+#: Object stores have variables of their own, and files of databases have no passwords.
 _OUTSIDE = (
-    (("s3", "s3a"), "export AWS_ACCESS_KEY_ID=… AWS_SECRET_ACCESS_KEY=…"),
-    (("az", "azure", "abfs", "abfss", "adl"), "export AZURE_STORAGE_ACCOUNT_NAME=… AZURE_STORAGE_ACCOUNT_KEY=…"),
-    (("gs", "gcs"), "export GOOGLE_APPLICATION_CREDENTIALS=key.json"),
-    (("http", "https", "hf", "hdfs", "file"), "a place that needs none, or download the file first"),
+    (("s3", "s3a"), f"export AWS_ACCESS_KEY_ID=… AWS_SECRET_ACCESS_KEY=…   {_TAKE_OUT}"),
+    (
+        ("az", "azure", "abfs", "abfss", "adl"),
+        f"export AZURE_STORAGE_ACCOUNT_NAME=… AZURE_STORAGE_ACCOUNT_KEY=…   {_TAKE_OUT}",
+    ),
+    (("gs", "gcs"), f"export GOOGLE_APPLICATION_CREDENTIALS=key.json   {_TAKE_OUT}"),
+    (("http", "https", "hf", "hdfs", "file"), "Download the file first, and name it by its path."),
+    (("duckdb",), "duckdb:///FILE   needs none: leave user and password out."),
+    (("sqlite",), "sqlite:///FILE   needs none: leave user and password out."),
 )
 
 

@@ -6,6 +6,7 @@ import importlib.util
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from shlex import quote
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -58,6 +59,10 @@ class Look(ABC):
         found = list(self.batches(f"SELECT count(*) AS n FROM {self.relation}", {"n": pl.Int64()}))
         return int(pl.concat(found).item())
 
+    def better_sent(self, expressions: Sequence[str], n_rows: int) -> bool:
+        """Whether so many rows differ that they are counted sooner if all of them are sent."""
+        return False
+
     def close(self) -> None:
         """End it."""
         return
@@ -75,15 +80,21 @@ class Look(ABC):
             "E464",
             f"'{self.address.name}' cannot be read: {reason}",
             where=self.address.shown,
-            hint=f"Look which tables there are:  {_LISTING[self.address.kind]}   (a schema is named by  schema: NAME )",
+            hint=f"Look which tables there are, and in which schema:  {_listing(self.address)}",
         )
 
 
-_LISTING = {
-    "postgresql": r"psql -c '\dt *.*'",
-    "duckdb": "duckdb FILE 'SHOW ALL TABLES'",
-    "sqlite": "sqlite3 FILE .tables",
-}
+def _listing(address: Address) -> str:
+    """A command that lists the tables of a database; a password is no part of any address."""
+    if address.kind == "postgresql":
+        return rf"""psql "{address.uri}" -c '\dt *.*'"""
+    file = str(address.file)
+    if address.kind == "sqlite":
+        return f"sqlite3 {quote(file)} .tables"
+    asked = f"import duckdb; print(duckdb.connect({file!r}).sql('SHOW ALL TABLES'))"
+    plain = file.isprintable() and not set(file) & set("\"'$`\\!")
+    return f'python -c "{asked}"' if plain else f"python -c {quote(asked)}"
+
 
 #: Some rows, and how often each occurs.
 Run = tuple[pl.DataFrame, NDArray[np.int64]]

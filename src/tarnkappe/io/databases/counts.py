@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
-from math import prod
 
 import numpy as np
 import polars as pl
@@ -14,75 +12,21 @@ import polars as pl
 from tarnkappe.io.base import Source
 from tarnkappe.io.cells import Cells, Counted, Step, count_rows
 from tarnkappe.io.databases import sql
+from tarnkappe.io.databases.arriving import counted_here, counted_there
 from tarnkappe.io.databases.base import Look, lazily
-from tarnkappe.io.texts import is_text
 
 #: Rows that are written out at a time, where somebody asks for rows of a table that was counted.
 _WRITTEN_OUT = 1 << 18
 
 
-@dataclass(frozen=True, eq=False)
-class Arrived:
-    """Distinct rows as a database sent them: the columns ``c0``, ``c1`` and so on, and how often each occurs, ``n``.
-
-    Texts are categories as soon as they are there: whole, those of many rows would take more than all that follows.
-    """
-
-    rows: pl.DataFrame
-    texts: dict[str, pl.Categories]
-
-    @classmethod
-    def of(cls, types: Sequence[pl.DataType], batches: Iterator[pl.DataFrame]) -> Arrived:
-        """Take all of them."""
-        texts = {f"c{i}": pl.Categories.random() for i, dtype in enumerate(types) if is_text(dtype)}
-        kinds = {name: pl.Categorical(categories) for name, categories in texts.items()}
-        alive = [pl.Series(dtype=dtype) for dtype in kinds.values()]  # else Polars forgets them between batches
-        rows = pl.concat([batch.with_columns(pl.col(c).cast(t) for c, t in kinds.items()) for batch in batches])
-        del alive
-        return cls(rows, texts)
-
-    def numbered(self, source: Source) -> Counted:
-        """The rows as codes, in an order that does not depend on that in which they arrived."""
-        *columns, count = self.rows
-        values, codes = [], []
-        for column in columns:
-            if column.name in self.texts:
-                distinct = self.texts[column.name].to_series()
-                place = distinct.rank("ordinal").cast(pl.Int32)
-                code = place.gather(column.to_physical()).fill_null(0)
-            else:
-                known = source.cleaned(column)
-                distinct = known.drop_nulls().unique().sort()
-                place = pl.Series(np.arange(1, len(distinct) + 1, dtype=np.int32))
-                code = known.replace_strict(distinct, place, default=0, return_dtype=pl.Int32)
-            codes.append(code.alias(column.name))
-            values.append(distinct.sort())
-        rows = pl.DataFrame([*codes, count])
-        if any(column.dtype.is_float() for column in columns):  # 0 and -0, missing and no number, are the same to us
-            rows = rows.group_by([code.name for code in codes]).agg(pl.col("n").sum())
-        *codes, count = rows
-        order = _order(codes, [len(v) + 1 for v in values])
-        sorted_codes = np.empty((len(order), len(codes)), np.int32)
-        for j, code in enumerate(codes):
-            sorted_codes[:, j] = code.gather(order).to_numpy()
-        return Counted(tuple(values), sorted_codes, np.array(count.gather(order).to_numpy()))
-
-
-def _order(codes: Sequence[pl.Series], sizes: Sequence[int]) -> pl.Series:
-    """The order of rows of codes: as one number each, if they fit, which takes a tenth of the time."""
-    if prod(sizes) >= 1 << 63:
-        rows = pl.DataFrame(codes)
-        return rows.select(pl.arg_sort_by(rows.columns).alias("order")).to_series()
-    key = pl.zeros(len(codes[0]), pl.Int64, eager=True)
-    for code, size in zip(codes, sizes, strict=True):
-        key = key * size + code
-    return key.arg_sort()
-
-
-def counting(expressions: Sequence[str], types: Sequence[pl.DataType], look: Look) -> Arrived:
-    """Let the database count: only what differs comes over the wire."""
-    arriving = {**{f"c{i}": dtype for i, dtype in enumerate(types)}, "n": pl.Int64()}
-    return Arrived.of(types, look.batches(sql.grouped(expressions, look.relation), arriving))
+def counting(expressions: Sequence[str], types: Sequence[pl.DataType], look: Look, n_rows: int = 0) -> Counted:
+    """Let the database count: only what differs comes over the wire, unless that is too much for it to find."""
+    arriving = {f"c{i}": dtype for i, dtype in enumerate(types)}
+    if look.better_sent(expressions, n_rows):
+        found = counted_here(types, look.batches(sql.selected(expressions, look.relation), arriving))
+        if found is not None:
+            return found
+    return counted_there(types, look.batches(sql.grouped(expressions, look.relation), {**arriving, "n": pl.Int64()}))
 
 
 def digest_of_counts(names: Sequence[str], found: Counted) -> str:
@@ -102,10 +46,9 @@ class CountedBack(Source):
         """Let the database group by all columns, once."""
         fields = look.fields()
         self._types = {field.name: field.dtype for field in fields}
-        arrived = counting([field.expression for field in fields], [field.dtype for field in fields], look)
+        self._found = counting([field.expression for field in fields], [field.dtype for field in fields], look)
         self._title = look.address.title
-        super().__init__(name, list(self._types), int(arrived.rows["n"].sum()), missing)
-        self._found = arrived.numbered(self)
+        super().__init__(name, list(self._types), int(self._found.count.sum()), missing)
 
     @property
     def format(self) -> str:

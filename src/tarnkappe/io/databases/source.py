@@ -86,7 +86,7 @@ class DatabaseSource(Source):
 
     def _counted_there(self, names: Sequence[str]) -> Counted:
         fields = [self._fields[name] for name in names]
-        return counting([f.expression for f in fields], [f.dtype for f in fields], self._look).numbered(self)
+        return counting([f.expression for f in fields], [f.dtype for f in fields], self._look, self.n_rows)
 
     def unreadable(self) -> TarnkappeError:  # type: ignore[override]
         """What the database said, if it said something."""
