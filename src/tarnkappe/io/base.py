@@ -147,6 +147,10 @@ class Source(ABC):
         """These columns as numbers of the texts that are stored, if this source has a swifter way than Polars."""
         return None
 
+    def typed(self, numbers: Sequence[str], texts: Sequence[str]) -> dict[str, pl.Series] | None:
+        """Columns as numbers, and others as enumerations of texts, if this source has a swifter way than Polars."""
+        return None
+
     def cells(self, columns: Sequence[str], step: Step | None = None) -> Cells:
         """The distinct rows of these columns and how often each occurs; missing markers are missing values."""
         return count_rows(self, columns, step)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -14,9 +13,6 @@ from numpy.typing import NDArray
 
 from tarnkappe.arrays import Bytes, Counts
 from tarnkappe.threads import share_out
-
-#: Lines that are copied together: a piece of them stays near the processor until it is written.
-_PIECE = 1 << 15
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +51,7 @@ class Lines:
 
     def estimated_size(self) -> int:
         """Bytes in memory."""
-        return int(self.sizes.sum(dtype=np.int64)) + self.begins.nbytes + self.sizes.nbytes
+        return self.n_bytes + self.begins.nbytes + self.sizes.nbytes
 
     def __getitem__(self, rows: slice | NDArray[np.integer]) -> Lines:
         """A piece of them, or those of these places in this order."""
@@ -68,23 +64,23 @@ class Lines:
         begins = np.concatenate([part.begins for part in parts])
         return cls(begins, np.concatenate([part.sizes for part in parts]), tuple(owners.values()))
 
-    def texts(self) -> Iterator[Bytes]:
-        """The records one after another, in pieces of some lines, each of which is gone when the next one comes."""
+    @property
+    def n_bytes(self) -> int:
+        """Bytes of the records."""
+        return int(self.sizes.sum(dtype=np.int64))
+
+    def into(self, room: Bytes) -> Bytes:
+        """Copy the records one after another into a room; the piece of it that they take."""
         from tarnkappe.kernels.io.lines import pick_lines
 
         places = _places(self.sizes)
-        bounds = [*range(0, self.height, _PIECE), self.height]
-        out = np.empty(max((places[b] - places[a] for a, b in pairwise(bounds)), default=0), np.uint8)
-        for a, b in pairwise(bounds):
-            here = places[a : b + 1] - places[a]
-            begins, sizes = self.begins[a:b], self.sizes[a:b]
-            share_out(partial(pick_lines, begins, sizes, here, out), here)
-            yield out[: here[-1]]
+        share_out(partial(pick_lines, self.begins, self.sizes, places, room), places)
+        return room[: places[-1]]
 
     @property
     def text(self) -> Bytes:
-        """The same as one piece."""
-        return np.concatenate([np.zeros(0, np.uint8), *(piece.copy() for piece in self.texts())])
+        """The records one after another."""
+        return self.into(np.empty(self.n_bytes, np.uint8))
 
     def write(self, path: Path) -> None:
         """Put them aside in a file."""
