@@ -11,11 +11,11 @@ import polars as pl
 from tarnkappe.engines.line_shuffle import Dealt, LineShuffle
 from tarnkappe.engines.shuffle import Shuffle, gathered
 from tarnkappe.io import Source, TableWriter
-from tarnkappe.io.base import repeats_of
 from tarnkappe.io.cells import BATCH
 from tarnkappe.io.csvparts import OddError
 from tarnkappe.io.kept import MODULUS, restored, words
 from tarnkappe.io.lines import Lines
+from tarnkappe.io.repeats import repeats_of
 from tarnkappe.masking.plain import PlainRecords
 from tarnkappe.masks.columns import Seen
 from tarnkappe.masks.masked import Masked
