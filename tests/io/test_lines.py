@@ -16,7 +16,7 @@ from tarnkappe.engines import line_shuffle
 from tarnkappe.engines.line_shuffle import LineShuffle
 from tarnkappe.engines.shuffle import Shuffle
 from tarnkappe.io import TableWriter
-from tarnkappe.io.lines import Lines
+from tarnkappe.io.lines import Lines, Room
 from tarnkappe.io.texts import bytes_as_texts, texts_as_bytes, texts_as_views
 from tarnkappe.masks.hashing import keyed_words
 
@@ -33,8 +33,9 @@ def test_lines_are_those_of_the_frame_in_any_order(values, chance):
     assert picked.text.tobytes().decode() == frame[order].write_csv(include_header=False)
     parts = Lines.joined([picked[: len(order) // 2], picked[len(order) // 2 :]])
     assert parts.text.tobytes() == picked.text.tobytes()
-    room = np.empty(picked.n_bytes + 10, np.uint8)
-    assert parts.into(room).tobytes() == picked.text.tobytes()
+    room = Room()
+    for some in (lines, parts):
+        assert some.put_into(room).text.tobytes() == some.text.tobytes()
 
 
 def chance(*part: int) -> np.random.Generator:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import cycle
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tarnkappe.arrays import Bytes, Counts
-from tarnkappe.io.lines import Lines
+from tarnkappe.io.lines import Lines, Room
 from tarnkappe.kernels.engines.dealing import shuffle_within
 from tarnkappe.kernels.io.lines import deal_lines, find_lines, weigh_lines
 from tarnkappe.threads import each_in_threads
@@ -21,8 +22,8 @@ from tarnkappe.threads import each_in_threads
 #: Lines that are put in order together: so few that a processor keeps them near.
 BUCKET = 1 << 16
 
-#: Buckets that are put in order, or wait to be taken.
-_AHEAD = 4
+#: Buckets that are put in order, or wait to be taken; and those that were taken and may still be in use.
+_AHEAD, _TAKEN = 4, 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,14 +86,14 @@ class LineShuffle:
             self._spill()
 
     def batches(self) -> Iterator[Lines]:
-        """The lines in random order."""
+        """The lines in random order, some at a time; they are gone when a few more were taken."""
         yield from each_in_threads(_in_order, self._drawn(), _AHEAD)
 
-    def _drawn(self) -> Iterator[tuple[Lines, NDArray[np.float64]]]:
-        """Every bucket, and the lots that decide its order."""
-        rng = self._chance()
+    def _drawn(self) -> Iterator[tuple[Lines, NDArray[np.float64], Room]]:
+        """Every bucket, the lots that decide its order, and the room for it."""
+        rng, rooms = self._chance(), cycle([Room() for _ in range(_AHEAD + _TAKEN)])
         for bucket in self._buckets():
-            yield bucket, rng.random(bucket.height)
+            yield bucket, rng.random(bucket.height), next(rooms)
 
     def _buckets(self) -> Iterator[Lines]:
         held = self._lines()
@@ -133,9 +134,9 @@ class LineShuffle:
         return Path(self._folder.name) / f"{bucket}-{file}"
 
 
-def _in_order(bucket: tuple[Lines, NDArray[np.float64]]) -> Lines:
-    """The lines of a bucket in the order that lots decide."""
-    lines, lots = bucket
+def _in_order(bucket: tuple[Lines, NDArray[np.float64], Room]) -> Lines:
+    """The lines of a bucket in the order that lots decide, one after another."""
+    lines, lots, room = bucket
     order = np.arange(lines.height, dtype=np.int32)
     shuffle_within(order, np.array([0, lines.height]), lots)
-    return lines[order]
+    return lines[order].put_into(room)

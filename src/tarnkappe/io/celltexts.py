@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 
 import numpy as np
@@ -9,6 +10,7 @@ import polars as pl
 
 from tarnkappe.arrays import Bytes, Floats
 from tarnkappe.io.csvparts import OddError
+from tarnkappe.io.lines import Room
 from tarnkappe.io.texts import texts_as_views
 from tarnkappe.kernels.io.numerals import ROOM, write_floats
 from tarnkappe.kernels.io.records import BEYOND, copy_views, float_words, has_byte
@@ -20,13 +22,13 @@ _WHOLE = 1 << 53
 class CellTexts:
     """The texts of columns, for some records at a time: where each is, how long it is, and a word for its value.
 
-    Rooms are used again for the next records: memory that was never used takes longer to get than to fill.
+    Rooms are used again for the next records.
     """
 
     def __init__(self, columns: int, signs: Sequence[int]) -> None:
         """Room for columns of a file in which these signs mean something."""
         self._columns, self._signs = columns, signs
-        self._rooms: dict[object, Bytes] = {}
+        self._rooms: defaultdict[object, Room] = defaultdict(Room)
 
     def begin(self, records: int) -> None:
         """Nothing is known about so many records."""
@@ -37,9 +39,7 @@ class CellTexts:
 
     def room(self, purpose: object, size: int) -> Bytes:
         """So many bytes, in which what was there for this purpose before may stand."""
-        if purpose not in self._rooms or len(self._rooms[purpose]) < size:
-            self._rooms[purpose] = np.empty(size * 5 // 4, np.uint8)
-        return self._rooms[purpose][:size]
+        return self._rooms[purpose].of(size)
 
     def fill(self, j: int, values: pl.Series) -> None:
         """The texts of a column; `OddError` if one of them needs quotes, or is no usual number."""

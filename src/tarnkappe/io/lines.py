@@ -15,6 +15,20 @@ from tarnkappe.arrays import Bytes, Counts
 from tarnkappe.threads import share_out
 
 
+class Room:
+    """Bytes that are used again and again: memory that was never used takes longer to get than to fill."""
+
+    def __init__(self) -> None:
+        """There are none yet."""
+        self._bytes: Bytes = np.empty(0, np.uint8)
+
+    def of(self, size: int) -> Bytes:
+        """So many bytes, in which anything may stand."""
+        if size > len(self._bytes):
+            self._bytes = np.empty(size * 5 // 4, np.uint8)
+        return self._bytes[:size]
+
+
 @dataclass(frozen=True, eq=False)
 class Lines:
     r"""Where records are in memory, and how many bytes each has, its line feed among them.
@@ -28,6 +42,8 @@ class Lines:
     sizes: NDArray[np.uint32]
     #: What the memory belongs to.
     owners: tuple[Bytes, ...]
+    #: Whether they stand one after another in the one owner, and nothing else.
+    in_row: bool = False
 
     @classmethod
     def of(cls, text: bytes | memoryview, n: int, quote: str = '"') -> Lines:
@@ -42,7 +58,7 @@ class Lines:
     @classmethod
     def cut(cls, text: Bytes, sizes: NDArray[np.uint32]) -> Lines:
         """Records of known sizes that stand one after another."""
-        return cls(text.ctypes.data + _places(sizes)[:-1], sizes, (text,))
+        return cls(text.ctypes.data + _places(sizes)[:-1], sizes, (text,), in_row=True)
 
     @property
     def height(self) -> int:
@@ -69,18 +85,19 @@ class Lines:
         """Bytes of the records."""
         return int(self.sizes.sum(dtype=np.int64))
 
-    def into(self, room: Bytes) -> Bytes:
-        """Copy the records one after another into a room; the piece of it that they take."""
+    def put_into(self, room: Room) -> Lines:
+        """The same records, one after another in a room."""
         from tarnkappe.kernels.io.lines import pick_lines
 
         places = _places(self.sizes)
-        share_out(partial(pick_lines, self.begins, self.sizes, places, room), places)
-        return room[: places[-1]]
+        out = room.of(int(places[-1]))
+        share_out(partial(pick_lines, self.begins, self.sizes, places, out), places)
+        return Lines(out.ctypes.data + places[:-1], self.sizes, (out,), in_row=True)
 
     @property
     def text(self) -> Bytes:
         """The records one after another."""
-        return self.into(np.empty(self.n_bytes, np.uint8))
+        return self.owners[0] if self.in_row else self.put_into(Room()).owners[0]
 
     def write(self, path: Path) -> None:
         """Put them aside in a file."""

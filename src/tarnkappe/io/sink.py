@@ -8,11 +8,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any, Protocol, Self, cast
 
-import numpy as np
 import polars as pl
 import polars.selectors as cs
 
-from tarnkappe.arrays import Bytes
 from tarnkappe.errors import DataError, JobError
 from tarnkappe.io.base import texts_of
 from tarnkappe.io.csvlines import copied_lines
@@ -30,10 +28,6 @@ if TYPE_CHECKING:
     from tarnkappe.io.parquetfile import ParquetFile
 
 __all__ = ["Format", "Staging", "TableWriter", "staged", "translate_os_error"]
-
-
-#: Lines that are copied together: they stay near the processor until they are written.
-_LINES = 1 << 15
 
 
 class _WholeFile(Protocol):
@@ -74,8 +68,6 @@ class TableWriter:
         self._parquet: ParquetFile | None = None
         self._whole: _WholeFile | None = None
         self._format = format
-        #: Where lines are put in order before they are written, again and again.
-        self._room: Bytes = np.empty(0, np.uint8)
         if format == "parquet":  # what writes it takes a while to load: meanwhile, records are made ready
             in_background(_parquet_writer)
         try:
@@ -94,7 +86,10 @@ class TableWriter:
     def write(self, batch: pl.DataFrame | Table | Lines) -> None:
         """Append the rows of a batch."""
         if isinstance(batch, Lines):
-            self._write_lines(batch)
+            try:
+                self._file.write(batch.text.data)
+            except OSError as err:
+                raise translate_os_error(err, self._path) from err
             return
         names = list(batch.columns if isinstance(batch, pl.DataFrame) else batch.column_names)
         first = self._columns is None
@@ -138,16 +133,6 @@ class TableWriter:
             self.close()
         else:  # the first error is the one to tell
             self._file.close()
-
-    def _write_lines(self, lines: Lines) -> None:
-        try:
-            for first in range(0, lines.height, _LINES):
-                some = lines[first : first + _LINES]
-                if some.n_bytes > self._room.size:
-                    self._room = np.empty(some.n_bytes * 5 // 4, np.uint8)
-                self._file.write(some.into(self._room).data)
-        except OSError as err:
-            raise translate_os_error(err, self._path) from err
 
     def _write_whole(self, batch: pl.DataFrame | Table) -> None:
         frame = batch if isinstance(batch, pl.DataFrame) else cast(pl.DataFrame, pl.from_arrow(batch))

@@ -37,8 +37,8 @@ def count_partitions(
 ) -> int:
     """Count how many different words of partitions occur once, twice, and so on.
 
-    There are as many `slots`, a power of two, as `times`; what is at 0 of `counted` means nothing. Returns the first partition that has more different words
-    than fit, or a word that occurs more often than `counted` has room for.
+    There are as many `slots`, a power of two, as `times`; what is at 0 of `counted` means nothing. Returns the first
+    partition that has more different words than fit, or a word that occurs more often than `counted` has room for.
     """
     last, most = np.uint64(slots.size - 1), slots.size // 2
     for p in range(first, after):

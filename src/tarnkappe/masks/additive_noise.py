@@ -221,6 +221,7 @@ class AdditiveNoise(ColumnsMask):
             pull = abs(1 / shrunk - 1)
             expected = variance * (pull**2 + a / shrunk**2)
             spread = variance * (2 * pull / shrunk * math.sqrt(a) + math.sqrt(2) * a / shrunk**2) / math.sqrt(max(n, 1))
-            moved = squares(*addresses(both).tolist(), 0, len(both[0])) / max(n, 1)
+            x, z = addresses(both).tolist()
+            moved = squares(x, z, 0, len(both[0])) / max(n, 1)
             off = abs(moved - expected)
             yield Kept(f"size of the noise in {name}", off, n_sigma * spread + (2 * gaps + HAIR) * expected)

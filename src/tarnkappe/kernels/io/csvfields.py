@@ -91,7 +91,7 @@ def field_ends(text: Bytes, begin: int, end: int, delimiter: int, eol: int, out:
 
     At least `PADDING` bytes must follow the end.
     """
-    address = text.ctypes.data
+    address = np.int64(text.ctypes.data)
     n = 0
     for place in range(begin, end, WIDTH):
         bits: np.uint64 = where_byte(address + place, np.uint8(delimiter)) | where_byte(address + place, np.uint8(eol))

@@ -62,7 +62,7 @@ _READ, _WRITE = _powers()
 @helper
 def _nearest(digits: Any, power: int) -> Any:
     """The bits of the float that is nearest to ``digits * 10**power``, which is neither zero nor extreme."""
-    zeros = zeros_above(digits)
+    zeros: Any = zeros_above(digits)
     w = digits << zeros
     row = power - _LEAST
     high, low = high_product(w, _READ[row, 0]), w * _READ[row, 0]
@@ -112,7 +112,7 @@ def _right(signs: Any, n: Any) -> Any:
 @helper
 def _usual(at: Any, end: Any) -> Any:
     """Digits and power of ten of a text of up to seven digits, a point, and up to sixteen more; else they are none."""
-    signs = long_at(at)
+    signs: Any = long_at(at)
     n = np.int64(zeros_below(_no_digits(signs))) >> 3
     m = end - at - n - 1
     if not 0 < n < 8 or not 0 < m <= 16 or n + m > _MOST or byte_at(at + n) != _POINT:
@@ -137,7 +137,7 @@ def _usual(at: Any, end: Any) -> Any:
 @helper
 def _number(address: Any, end: Any) -> Any:
     """Bits of the number whose text stands between two addresses, whether it has no point, and whether it is odd."""
-    minus = byte_at(address) == _MINUS
+    minus: Any = byte_at(address) == _MINUS
     at = address + minus
     digits, power = _usual(at, end)
     if digits != _ZERO:
@@ -208,8 +208,8 @@ def read_floats(text: Bytes, begin: int, ends: Codes, fields: int, field: int, o
 
 
 @helper
-def _rounded_to_odd(row: int, x: Any) -> Any:
-    low = high_product(x, _WRITE[row, 1])
+def _rounded_to_odd(row: Any, x: Any) -> Any:
+    low: Any = high_product(x, _WRITE[row, 1])
     middle = x * _WRITE[row, 0]
     high = high_product(x, _WRITE[row, 0])
     middle += low

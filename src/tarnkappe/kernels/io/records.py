@@ -60,11 +60,11 @@ def has_byte(text: Bytes, begin: int, end: int, byte: int) -> bool:
     """Whether a byte stands anywhere between; `BEYOND` bytes must follow, of which some may be taken for it."""
     found, address = _ZERO, np.int64(text.ctypes.data)
     for at in range(begin, end, WIDTH):
-        bits = where_byte(address + at, np.uint8(byte))
+        bits: Any = where_byte(address + at, np.uint8(byte))
         if end - at < WIDTH:
             bits &= (_ONE << np.uint64(end - at)) - _ONE
         found |= bits
-    return found != _ZERO
+    return bool(found != _ZERO)
 
 
 @kernel
@@ -156,7 +156,7 @@ def make_lines(
             at += 1
         put_byte(at - 1, np.uint8(10))
         line_sizes[r] = np.uint32(at - line)
-    return at - to
+    return int(at - to)
 
 
 @kernel

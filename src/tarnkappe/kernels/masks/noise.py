@@ -67,7 +67,7 @@ def squares(one: int, other: int, first: int, after: int) -> float:
     for begin in range(first, after, _PIECE):
         piece = 0.0
         for r in range(begin, min(begin + _PIECE, after)):
-            off = float_at(one + 8 * r) - float_at(other + 8 * r)
+            off: Any = float_at(one + 8 * r) - float_at(other + 8 * r)
             if not np.isnan(off):
                 piece += off * off
         total += piece
