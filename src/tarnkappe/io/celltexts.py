@@ -13,7 +13,7 @@ from tarnkappe.io.csvparts import OddError
 from tarnkappe.io.lines import Room
 from tarnkappe.io.texts import texts_as_views
 from tarnkappe.kernels.io.numerals import ROOM, write_floats
-from tarnkappe.kernels.io.records import BEYOND, copy_views, float_words, has_byte
+from tarnkappe.kernels.io.records import BEYOND, copy_views, float_words, has_byte, take_cells
 
 #: Whole numbers up to here are all different as floats.
 _WHOLE = 1 << 53
@@ -29,6 +29,8 @@ class CellTexts:
         """Room for columns of a file in which these signs mean something."""
         self._columns, self._signs = columns, signs
         self._rooms: defaultdict[object, Room] = defaultdict(Room)
+        #: The categories that columns had before, and their texts.
+        self._listed: dict[int, tuple[pl.Enum, CellTexts]] = {}
 
     def begin(self, records: int) -> None:
         """Nothing is known about so many records."""
@@ -44,7 +46,7 @@ class CellTexts:
     def fill(self, j: int, values: pl.Series) -> None:
         """The texts of a column; `OddError` if one of them needs quotes, or is no usual number."""
         if isinstance(values.dtype, pl.Enum):
-            self._categories(j, values, values.dtype.categories)
+            self._categories(j, values, values.dtype)
         elif values.dtype == pl.Float64:
             numbers = _floats(values)
             room = self.room(j, ROOM * len(numbers) + BEYOND)
@@ -60,15 +62,19 @@ class CellTexts:
         else:
             self._texts(j, values.cast(pl.String))
 
-    def _categories(self, j: int, values: pl.Series, categories: pl.Series) -> None:
+    def _categories(self, j: int, values: pl.Series, listed: pl.Enum) -> None:
         """Texts of which each is looked at once."""
-        each = CellTexts(1, self._signs)
-        each.begin(len(categories) + 1)
-        each._texts(0, pl.concat([categories, pl.Series([None], dtype=pl.String)]))
-        self._rooms["categories", j] = each._rooms[0]
-        code = values.to_physical().fill_null(len(categories)).to_numpy()
-        for own, of_text in ((self.begins, each.begins), (self.sizes, each.sizes), (self.words, each.words)):
-            np.take(of_text[0], code, out=own[j], mode="clip")
+        known, each = self._listed.get(j, (None, self))
+        if known != listed:
+            each = CellTexts(1, self._signs)
+            each.begin(len(listed.categories) + 1)
+            each._texts(0, pl.concat([listed.categories, pl.Series([None], dtype=pl.String)]))
+            self._listed[j] = listed, each
+        code = values.to_physical()
+        if code.null_count():
+            code = code.cast(pl.UInt32).fill_null(len(listed.categories))
+        of_text = each.begins[0], each.sizes[0], each.words[0]
+        take_cells(code.to_numpy(), of_text, self.begins[j], self.sizes[j], self.words[j])
 
     def _texts(self, j: int, values: pl.Series) -> None:
         """Texts that need no quotes: an empty one would, and one with a sign that means something else."""
@@ -84,4 +90,5 @@ class CellTexts:
 
 
 def _floats(values: pl.Series) -> Floats:
-    return values.cast(pl.Float64).fill_null(np.nan).to_numpy()
+    numbers = values.cast(pl.Float64)
+    return (numbers.fill_null(np.nan) if numbers.null_count() else numbers).to_numpy()

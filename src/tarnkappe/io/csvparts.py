@@ -23,6 +23,7 @@ from tarnkappe.kernels.io.csvfields import (
     SPARE_ENDS,
     Texts,
     after_line_end,
+    are_at_ends,
     field_ends,
     move_texts,
     number_fields,
@@ -117,7 +118,7 @@ class PartReader:
         self._offset, self._start, stop = self._read(begin)
         self._n = field_ends(self._text, self._start, stop, file.delimiter, file.eol, self._ends)
         records, rest = divmod(self._n, fields)
-        if rest or (self._text[self._ends[fields - 1 : self._n : fields]] != file.eol).any():
+        if rest or not are_at_ends(self._text, self._ends[: self._n], fields, file.eol):
             raise OddError
         return records
 

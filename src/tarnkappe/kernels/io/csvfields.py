@@ -109,6 +109,15 @@ def field_ends(text: Bytes, begin: int, end: int, delimiter: int, eol: int, out:
 
 
 @kernel
+def are_at_ends(text: Bytes, ends: Codes, fields: int, eol: int) -> bool:
+    """Whether every record ends with a line end, if each has so many fields."""
+    wrong = 0
+    for k in range(fields - 1, ends.size, fields):
+        wrong += text[ends[k]] != eol
+    return wrong == 0
+
+
+@kernel
 def number_fields(
     text: Bytes,
     words: Words,

@@ -120,6 +120,20 @@ def copy_views(
 
 
 @kernel
+def take_cells(
+    codes: NDArray[Any],
+    of_text: tuple[Counts, NDArray[np.uint32], Words],
+    begins: Counts,
+    sizes: NDArray[np.uint32],
+    words: Words,
+) -> None:
+    """The address, the size and the word of every record's text, of which codes are given."""
+    for i in range(codes.size):
+        code = codes[i]
+        begins[i], sizes[i], words[i] = of_text[0][code], of_text[1][code], of_text[2][code]
+
+
+@kernel
 def make_lines(
     text: Bytes,
     begin: int,
