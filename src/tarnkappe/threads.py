@@ -11,9 +11,10 @@ import atexit
 import contextlib
 import os
 import threading
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
-from itertools import pairwise
+from itertools import islice, pairwise
 from queue import Empty, SimpleQueue
 from threading import Thread
 from types import TracebackType
@@ -84,12 +85,26 @@ class _Pool:
             self._threads.append(thread)
             thread.start()
 
-    def each(self, task: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
-        """Begin a task for every item; their results, in order."""
-        begun = [Pending(partial(task, item)) for item in items]
+    def each(self, task: Callable[[T], R], items: Iterable[T], most: int | None = None) -> Iterator[R]:
+        """Begin a task for every item, and no more than so many before a result is taken; their results, in order."""
+        left = (Pending(partial(task, item)) for item in items)
+        begun = deque(islice(left, most))
         for pending in begun:
             self._tasks.put(pending)
-        return _results(begun)
+        return self._results(begun, left)
+
+    def _results(self, begun: deque[Pending[R]], left: Iterator[Pending[R]]) -> Iterator[R]:
+        try:
+            while begun:
+                result = begun.popleft().result()
+                for pending in islice(left, 1):
+                    begun.append(pending)
+                    self._tasks.put(pending)
+                yield result
+                del result  # and what it holds, while the next one is not there
+        finally:
+            for pending in begun:
+                pending.forget()
 
     def _serve(self) -> None:
         while (pending := self._tasks.get()) is not None:
@@ -106,16 +121,6 @@ class _Pool:
         for thread in self._threads:
             if thread.is_alive():
                 thread.join()
-
-
-def _results(begun: list[Pending[R]]) -> Iterator[R]:
-    begun.reverse()
-    try:
-        while begun:
-            yield begun.pop().result()
-    finally:
-        for pending in begun:
-            pending.forget()
 
 
 @cache
@@ -162,9 +167,9 @@ def map_threads(task: Callable[[T], R], items: Iterable[T]) -> list[R]:
     return list(each_in_threads(task, items))
 
 
-def each_in_threads(task: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
-    """The same, each result as soon as it and those before it are there."""
-    return map(task, items) if _in_pool() else _pool().each(task, items)
+def each_in_threads(task: Callable[[T], R], items: Iterable[T], most: int | None = None) -> Iterator[R]:
+    """The same, each result as soon as it and those before it are there; no more than so many wait to be taken."""
+    return map(task, items) if _in_pool() else _pool().each(task, items, most)
 
 
 def in_background(task: Callable[[], R]) -> Pending[R]:

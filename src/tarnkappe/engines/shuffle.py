@@ -6,22 +6,19 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import Generic, Self, TypeVar, cast
+from typing import Self
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tarnkappe.io.lines import Lines
 from tarnkappe.kernels.engines.dealing import shuffle_within
 
 #: Records that are put in order together.
 BUCKET = 1 << 22
 
-R = TypeVar("R", bound=pl.DataFrame | Lines)
 
-
-class Shuffle(Generic[R]):
+class Shuffle:
     """Every record is thrown into a bucket at random, and every bucket is shuffled: all orders are equally likely.
 
     Buckets are kept on disk if the records would take more than `limit` bytes.
@@ -31,7 +28,7 @@ class Shuffle(Generic[R]):
         """Prepare for about that many records."""
         self._rng = rng
         self._limit = limit
-        self._buckets: list[list[R]] = [[] for _ in range(max(-(-n_records // BUCKET), 1))]
+        self._buckets: list[list[pl.DataFrame]] = [[] for _ in range(max(-(-n_records // BUCKET), 1))]
         self._held = 0
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._files = 0
@@ -45,7 +42,7 @@ class Shuffle(Generic[R]):
         if self._folder is not None:
             self._folder.cleanup()
 
-    def add(self, records: R) -> None:
+    def add(self, records: pl.DataFrame) -> None:
         """Throw records into the buckets."""
         if len(self._buckets) == 1:
             self._buckets[0].append(records)
@@ -54,12 +51,12 @@ class Shuffle(Generic[R]):
             sorted_ = records[np.argsort(bucket, kind="stable")]
             ends = np.cumsum(np.bincount(bucket, minlength=len(self._buckets)))
             for i, (begin, end) in enumerate(zip(np.append(0, ends[:-1]), ends, strict=True)):
-                self._buckets[i].append(cast(R, sorted_[int(begin) : int(end)]))
+                self._buckets[i].append(sorted_[int(begin) : int(end)])
         self._held += int(records.estimated_size())
         if self._limit is not None and self._held > self._limit:
             self._spill()
 
-    def batches(self) -> Iterator[R]:
+    def batches(self) -> Iterator[pl.DataFrame]:
         """The records in random order."""
         for i, held in enumerate(self._buckets):
             parts = [*self._spilled(i), *held]
@@ -67,7 +64,7 @@ class Shuffle(Generic[R]):
             if parts:
                 records = _joined(parts)
                 del parts
-                yield cast(R, records[self._order(records.height)])
+                yield records[self._order(records.height)]
 
     def _order(self, n: int) -> NDArray[np.int32]:
         """A random order, drawn faster than by numpy's own permutation."""
@@ -81,23 +78,23 @@ class Shuffle(Generic[R]):
             self._folder = tempfile.TemporaryDirectory(prefix="tarnkappe-shuffle-")
         for i, held in enumerate(self._buckets):
             if held:
-                _put(_joined(held), Path(self._folder.name) / f"{i}-{self._files}")
+                _joined(held).write_ipc(Path(self._folder.name) / f"{i}-{self._files}.arrow")
                 held.clear()
         self._files += 1
         self._held = 0
 
-    def _spilled(self, bucket: int) -> list[R]:
+    def _spilled(self, bucket: int) -> list[pl.DataFrame]:
         if self._folder is None:
             return []
         paths = sorted(
             Path(self._folder.name).glob(f"{bucket}-*"), key=lambda p: int(p.name.split("-")[1].split(".")[0])
         )
-        return [cast(R, Lines.read(path) if path.suffix == _LINES else pl.read_ipc(path)) for path in paths]
+        return [pl.read_ipc(path) for path in paths]
 
 
-def gathered(parts: Iterable[R], n: int) -> Iterator[R]:
+def gathered(parts: Iterable[pl.DataFrame], n: int) -> Iterator[pl.DataFrame]:
     """Records in parts of about `n`, from smaller ones: where they go is drawn for so many at once."""
-    waiting: list[R] = []
+    waiting: list[pl.DataFrame] = []
     for part in parts:
         waiting.append(part)
         if sum(one.height for one in waiting) >= n:
@@ -107,19 +104,6 @@ def gathered(parts: Iterable[R], n: int) -> Iterator[R]:
         yield _joined(waiting)
 
 
-#: What a file is called that holds lines, and not a frame.
-_LINES = ".lines"
-
-
-def _joined(parts: list[R]) -> R:
+def _joined(parts: list[pl.DataFrame]) -> pl.DataFrame:
     """All parts as one piece: to pick from many chunks takes ten times as long."""
-    if isinstance(parts[0], Lines):
-        return cast(R, Lines.joined(cast(list[Lines], parts)))
-    return cast(R, pl.concat(cast(list[pl.DataFrame], parts)).rechunk())  # `concat` leaves a single part as it is
-
-
-def _put(records: pl.DataFrame | Lines, path: Path) -> None:
-    if isinstance(records, Lines):
-        records.write(path.with_suffix(_LINES))
-    else:
-        records.write_ipc(path.with_suffix(".arrow"))
+    return pl.concat(parts).rechunk()  # `concat` leaves a single part as it is

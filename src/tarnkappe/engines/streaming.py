@@ -227,7 +227,7 @@ class StreamingEngine(Engine):
                 shuffle.add(records.filter(group != SUPPRESSED))
             yield from shuffle.batches()
 
-    def _shuffle(self, n_records: int, rng: np.random.Generator) -> Shuffle[pl.DataFrame]:
+    def _shuffle(self, n_records: int, rng: np.random.Generator) -> Shuffle:
         return Shuffle(n_records, rng, None if self._limit is None else self._limit // 4)
 
     def _require_memory(self, n_cells: int, n_columns: int, n_records: int = 0) -> None:

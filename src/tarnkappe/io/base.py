@@ -17,6 +17,7 @@ from tarnkappe.io.cells import BATCH, Cells, Counted, Step, count_rows
 from tarnkappe.io.formulas import HARMLESS, RUNS, meant
 from tarnkappe.io.kept import one_of_a_kind, restored_rows, together, words
 from tarnkappe.io.numbers import as_numbers
+from tarnkappe.io.repeats import repeats_of
 from tarnkappe.io.texts import is_text
 from tarnkappe.wording import plural
 
@@ -145,6 +146,10 @@ class Source(ABC):
 
     def numbered(self, columns: Sequence[str]) -> Numbered | None:
         """These columns as numbers of the texts that are stored, if this source has a swifter way than Polars."""
+        return None
+
+    def typed(self, numbers: Sequence[str], texts: Sequence[str]) -> dict[str, pl.Series] | None:
+        """Columns as numbers, and others as enumerations of texts, if this source has a swifter way than Polars."""
         return None
 
     def cells(self, columns: Sequence[str], step: Step | None = None) -> Cells:
@@ -300,14 +305,6 @@ class Source(ABC):
                     hint=f"Its columns are: {', '.join(self.columns)}.",
                 )
         return list(dict.fromkeys(columns))
-
-
-def repeats_of(words: pl.Series) -> dict[int, int]:
-    """How many words occur once, how many twice, and so on."""
-    from tarnkappe.kernels.sorting import count_runs
-
-    # Where most rows are different, to sort takes half the time of a table of groups, and less memory.
-    return count_runs(words.sort().to_numpy())
 
 
 #: What an index that R or pandas wrote without a name is called, as pandas does when it reads one.

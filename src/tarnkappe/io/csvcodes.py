@@ -19,7 +19,7 @@ from tarnkappe.threads import map_threads
 _AT_ONCE = 64
 
 
-class _Part(NamedTuple):
+class CodedPart(NamedTuple):
     """The keys of the records of a part, and whose numbers they are made of."""
 
     reader: int
@@ -33,7 +33,7 @@ class Numbered:
     `texts` are those of all threads one after the other, so that one text may stand there several times.
     """
 
-    def __init__(self, readers: Sequence[_Keeper], parts: list[_Part]) -> None:
+    def __init__(self, readers: Sequence[Keeper], parts: list[CodedPart]) -> None:
         """Bring together what threads have read."""
         self.texts = pl.concat(reader.texts() for reader in readers)
         #: How many records have each text in a column, one row per column.
@@ -61,7 +61,7 @@ class Numbered:
         return out
 
 
-class _Keeper(PartReader):
+class Keeper(PartReader):
     """What one thread reads, and how many records have each text in each column."""
 
     def __init__(self, place: int, file: PlainCsv, wanted: Sequence[int], empty_is_missing: bool) -> None:
@@ -69,9 +69,13 @@ class _Keeper(PartReader):
         self._place = place
         self.counts = np.zeros((len(wanted), 1 << self.bits), np.int64)
 
-    def keep(self, begin: int) -> tuple[int, _Part]:
+    def keep(self, begin: int) -> tuple[int, CodedPart]:
         """The keys of the records of a part."""
         records = self.read(begin)
+        return records, self.keys(records)
+
+    def keys(self, records: int) -> CodedPart:
+        """The keys of the records that were read."""
         keys = np.empty((records, self.width), np.uint64)
         while self.number(0, keys) < records:  # texts keep their numbers, so a part may be numbered again
             self.make_room()
@@ -80,16 +84,16 @@ class _Keeper(PartReader):
         if more:
             self.counts = np.pad(self.counts, ((0, 0), (0, more)))
         count_numbers(keys, self.bits, self.counts)
-        return records, _Part(self._place, self.bits, keys)
+        return CodedPart(self._place, self.bits, keys)
 
 
 def number_plain(file: PlainCsv, wanted: Sequence[int], empty_is_missing: bool) -> Numbered | None:
     """Read the wanted fields of all records; nothing if the file is not as it should be."""
     with ExitStack() as stack:
         try:
-            keepers = readers_of(lambda place: _Keeper(place, file, wanted, empty_is_missing))
+            keepers = readers_of(lambda place: Keeper(place, file, wanted, empty_is_missing))
             for keeper in keepers:
                 stack.callback(keeper.close)
-            return Numbered(keepers, list(over_parts(file, keepers, _Keeper.keep)))
+            return Numbered(keepers, list(over_parts(file, keepers, Keeper.keep)))
         except (OddError, OSError):
             return None

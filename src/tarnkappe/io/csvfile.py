@@ -209,6 +209,24 @@ class CsvSource(Source):
 
         return number_plain(plain, wanted, "" in self.missing)
 
+    def typed(self, numbers: Sequence[str], texts: Sequence[str]) -> dict[str, pl.Series] | None:
+        """Some columns as numbers and some as categories, if the file is large and has no quoted fields."""
+        wanted = [self.columns.index(name) for name in self._known([*numbers, *texts])]
+        if self.unquoted is None:
+            return None
+        from tarnkappe.io.csvtyped import read_typed
+
+        found = read_typed(self.unquoted, wanted[: len(numbers)], wanted[len(numbers) :])
+        if found is None:
+            return None
+        return {name: series.alias(name) for name, series in zip([*numbers, *texts], found, strict=True)}
+
+    @cached_property
+    def unquoted(self) -> PlainCsv | None:
+        """Where the records are, if there are many and each is a line whose fields mean what stands in them."""
+        none_odd = not self._stray_line and self.dialect.quote != "none" and not self.spreadsheet_safe
+        return self._plain([0]) if none_odd and self.missing == ("",) and self.decimal == "." else None
+
     def _plain(self, wanted: Sequence[int]) -> PlainCsv | None:
         """Where the records are, if there are many, and every line is one."""
         begin, end = self._body

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import queue
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
@@ -23,6 +23,7 @@ from tarnkappe.kernels.io.csvfields import (
     SPARE_ENDS,
     Texts,
     after_line_end,
+    are_at_ends,
     field_ends,
     move_texts,
     number_fields,
@@ -61,6 +62,8 @@ class PlainCsv:
     eol: int
     fields: int
     n_rows: int
+    #: How many records begin in each part, once all parts were read.
+    records: list[int] = field(default_factory=list, compare=False)
 
 
 class OddError(Exception):
@@ -115,7 +118,7 @@ class PartReader:
         self._offset, self._start, stop = self._read(begin)
         self._n = field_ends(self._text, self._start, stop, file.delimiter, file.eol, self._ends)
         records, rest = divmod(self._n, fields)
-        if rest or (self._text[self._ends[fields - 1 : self._n : fields]] != file.eol).any():
+        if rest or not are_at_ends(self._text, self._ends[: self._n], fields, file.eol):
             raise OddError
         return records
 
@@ -209,11 +212,16 @@ def readers_of(make: Callable[[int], R]) -> list[R]:
 
 
 def over_parts(
-    file: PlainCsv, readers: Sequence[R], task: Callable[[R, int], tuple[int, Result]], step: Step | None = None
+    file: PlainCsv,
+    readers: Sequence[R],
+    task: Callable[[R, int], tuple[int, Result]],
+    step: Step | None = None,
+    most: int | None = None,
 ) -> Iterator[Result]:
     """Let readers do something with every part; their results, in the order of the parts.
 
-    A task is told where its part begins, and returns how many records begin there, too. All records must be found.
+    A task is told where its part begins, and returns how many records begin there, too. All records must be found. No
+    more than `most` results wait to be taken.
     """
     free: queue.SimpleQueue[R] = queue.SimpleQueue()
     for reader in readers:
@@ -226,14 +234,16 @@ def over_parts(
         finally:
             free.put(reader)
 
-    done = 0
-    for i, (records, result) in enumerate(each_in_threads(work, range(file.begin, file.end, PART))):
+    done, counts = 0, []
+    for i, (records, result) in enumerate(each_in_threads(work, range(file.begin, file.end, PART), most)):
         yield result
+        counts.append(records)
         done += records
         if step is not None and (i % _TOLD == 0 or done == file.n_rows):
             step(min(done, file.n_rows), file.n_rows)
     if done != file.n_rows:
         raise OddError
+    file.records[:] = counts
 
 
 def _no_texts(bits: int) -> Texts:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -15,8 +14,19 @@ from numpy.typing import NDArray
 from tarnkappe.arrays import Bytes, Counts
 from tarnkappe.threads import share_out
 
-#: Lines that are copied together: a piece of them stays near the processor until it is written.
-_PIECE = 1 << 15
+
+class Room:
+    """Bytes that are used again and again: memory that was never used takes longer to get than to fill."""
+
+    def __init__(self) -> None:
+        """There are none yet."""
+        self._bytes: Bytes = np.empty(0, np.uint8)
+
+    def of(self, size: int) -> Bytes:
+        """So many bytes, in which anything may stand."""
+        if size > len(self._bytes):
+            self._bytes = np.empty(size * 5 // 4, np.uint8)
+        return self._bytes[:size]
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +42,8 @@ class Lines:
     sizes: NDArray[np.uint32]
     #: What the memory belongs to.
     owners: tuple[Bytes, ...]
+    #: Whether they stand one after another in the one owner, and nothing else.
+    in_row: bool = False
 
     @classmethod
     def of(cls, text: bytes | memoryview, n: int, quote: str = '"') -> Lines:
@@ -46,7 +58,7 @@ class Lines:
     @classmethod
     def cut(cls, text: Bytes, sizes: NDArray[np.uint32]) -> Lines:
         """Records of known sizes that stand one after another."""
-        return cls(text.ctypes.data + _places(sizes)[:-1], sizes, (text,))
+        return cls(text.ctypes.data + _places(sizes)[:-1], sizes, (text,), in_row=True)
 
     @property
     def height(self) -> int:
@@ -55,7 +67,7 @@ class Lines:
 
     def estimated_size(self) -> int:
         """Bytes in memory."""
-        return int(self.sizes.sum(dtype=np.int64)) + self.begins.nbytes + self.sizes.nbytes
+        return self.n_bytes + self.begins.nbytes + self.sizes.nbytes
 
     def __getitem__(self, rows: slice | NDArray[np.integer]) -> Lines:
         """A piece of them, or those of these places in this order."""
@@ -68,23 +80,24 @@ class Lines:
         begins = np.concatenate([part.begins for part in parts])
         return cls(begins, np.concatenate([part.sizes for part in parts]), tuple(owners.values()))
 
-    def texts(self) -> Iterator[Bytes]:
-        """The records one after another, in pieces of some lines, each of which is gone when the next one comes."""
+    @property
+    def n_bytes(self) -> int:
+        """Bytes of the records."""
+        return int(self.sizes.sum(dtype=np.int64))
+
+    def put_into(self, room: Room) -> Lines:
+        """The same records, one after another in a room."""
         from tarnkappe.kernels.io.lines import pick_lines
 
         places = _places(self.sizes)
-        bounds = [*range(0, self.height, _PIECE), self.height]
-        out = np.empty(max((places[b] - places[a] for a, b in pairwise(bounds)), default=0), np.uint8)
-        for a, b in pairwise(bounds):
-            here = places[a : b + 1] - places[a]
-            begins, sizes = self.begins[a:b], self.sizes[a:b]
-            share_out(partial(pick_lines, begins, sizes, here, out), here)
-            yield out[: here[-1]]
+        out = room.of(int(places[-1]))
+        share_out(partial(pick_lines, self.begins, self.sizes, places, out), places)
+        return Lines(out.ctypes.data + places[:-1], self.sizes, (out,), in_row=True)
 
     @property
     def text(self) -> Bytes:
-        """The same as one piece."""
-        return np.concatenate([np.zeros(0, np.uint8), *(piece.copy() for piece in self.texts())])
+        """The records one after another."""
+        return self.owners[0] if self.in_row else self.put_into(Room()).owners[0]
 
     def write(self, path: Path) -> None:
         """Put them aside in a file."""

@@ -75,10 +75,8 @@ class TableWriter:
         except OSError as err:
             raise translate_os_error(err, self._path) from err
 
-    def as_written(self, batch: pl.DataFrame) -> pl.DataFrame | Lines:
-        """A batch in the shape in which `write` takes it with the least effort: as lines, if the file has any."""
-        if self._format != "csv":
-            return batch
+    def as_written(self, batch: pl.DataFrame) -> Lines:
+        """A batch as lines of the CSV file, which `write` takes in any order."""
         if self._columns is None:
             self.write(batch.clear())  # which is the header
         out = BytesIO()
@@ -89,8 +87,7 @@ class TableWriter:
         """Append the rows of a batch."""
         if isinstance(batch, Lines):
             try:
-                for text in batch.texts():
-                    self._file.write(text.data)
+                self._file.write(batch.text.data)
             except OSError as err:
                 raise translate_os_error(err, self._path) from err
             return

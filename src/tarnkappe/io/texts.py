@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tarnkappe.arrays import Bytes, Counts, Flags
+from tarnkappe.arrays import Bytes, Codes, Counts, Flags, Floats
 
 #: Bytes in one buffer of texts that have views.
 _MOST = (1 << 31) - 1
@@ -33,6 +33,14 @@ def plain_text(value: pl.Expr, dtype: pl.DataType) -> pl.Expr:
 def plain_texts(values: pl.Series) -> pl.Series:
     """A column as plain texts."""
     return values.to_frame("v").select(plain_text(pl.col("v"), values.dtype).alias(values.name)).to_series()
+
+
+def series_of(numbers: Floats) -> pl.Series:
+    """Floats as a column, without a copy if all are numbers; no number (NaN) is missing."""
+    import pyarrow as pa
+
+    column = pl.Series("", pa.array(numbers), dtype=pl.Float64)
+    return column.fill_nan(None) if np.isnan(numbers.sum()) else column
 
 
 def texts_as_bytes(texts: pl.Series) -> tuple[Bytes, Counts]:
@@ -71,3 +79,20 @@ def texts_as_views(texts: pl.Series) -> tuple[NDArray[np.int32], Counts, object]
     _, first, *buffers = array.buffers()
     views = np.frombuffer(first, np.int32).reshape(-1, 4)[array.offset : array.offset + len(array)]
     return views, np.array([buffer.address for buffer in buffers], np.int64), array
+
+
+def fields_as_texts(text: Bytes, begin: int, ends: Codes, fields: int, field: int, n: int) -> pl.Series:
+    """One field of `n` records of a plain CSV file, as long as the bytes are there; an empty one is missing.
+
+    `ends` says where the fields of all records end, the first of which begins at `begin`.
+    """
+    import pyarrow as pa
+
+    from tarnkappe.kernels.io.records import field_views
+
+    views = np.empty((n + 1, 4), np.int32)[:n]  # the last one may be written beyond
+    field_views(text, begin, ends, fields, field, views)
+    empty = views[:, 0] == 0
+    known = pa.py_buffer(np.packbits(~empty, bitorder="little")) if empty.any() else None
+    array = pa.Array.from_buffers(pa.string_view(), n, [known, pa.py_buffer(views), pa.py_buffer(text)])
+    return pl.Series("", array, dtype=pl.String)

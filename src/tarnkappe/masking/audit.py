@@ -15,7 +15,8 @@ from tarnkappe.errors import JobError, TarnkappeError
 from tarnkappe.io import open_source
 from tarnkappe.io.folders import JOB, PRIVATE
 from tarnkappe.job.masking import KEY, MaskingJob, load_masking_job
-from tarnkappe.masks.base import Columns, Kept
+from tarnkappe.masks.base import Kept
+from tarnkappe.masks.columns import Columns
 from tarnkappe.publish.sheets import MAIN
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property, partial
 from math import nan
 from pathlib import Path
 from typing import Any, Self
@@ -18,21 +19,19 @@ from tarnkappe.codebook import Entry
 from tarnkappe.columns import ColumnSummary, with_masks
 from tarnkappe.companions import file_name
 from tarnkappe.criteria.base import Card, Verdict
-from tarnkappe.engines.shuffle import R, Shuffle, gathered
 from tarnkappe.errors import DataError, VerificationError
 from tarnkappe.guards import refuse_identifiers, refuse_unmasked
 from tarnkappe.guards.people import notices_about_open_keys
 from tarnkappe.io import CsvDialect, Source, Staging, TableWriter, like, open_source
-from tarnkappe.io.base import repeats_of
-from tarnkappe.io.cells import BATCH
 from tarnkappe.io.folders import PUBLIC
-from tarnkappe.io.kept import MODULUS, restored, words
 from tarnkappe.job.given import data_and_folder, number_of
 from tarnkappe.job.masking import KEY, MaskingJob
 from tarnkappe.job.masks import masks_of
 from tarnkappe.masking.linking import linked
+from tarnkappe.masking.passage import Passage
 from tarnkappe.masks import Mask, MaskCard
-from tarnkappe.masks.base import Kept, Seen
+from tarnkappe.masks.base import Kept
+from tarnkappe.masks.columns import Seen
 from tarnkappe.masks.linkage import MaxLinkage
 from tarnkappe.masks.masked import Masked
 from tarnkappe.masks.rank_swapping import RankSwapping
@@ -46,12 +45,6 @@ from tarnkappe.wording import figure
 
 #: Purposes of chance: the order of the records, and who is looked for when they are linked.
 _ORDER, _LINKING = 5, 6
-
-#: Bytes of records that wait in memory for their place; more go by way of the disk.
-_WAITING = 2 << 30
-
-#: A name that no column has: a name that is blank is refused in tables.
-_WORD = " "
 
 _CAUTION = "Values of the columns named under 'masks' were changed: no record need be true of anybody in them."
 
@@ -160,12 +153,6 @@ class _Draft(BundleDraft[MaskedRelease]):
     seed: int
     #: That of the input.
     digest: Pending[str]
-    #: The words of all records that were written (see `tarnkappe.io.kept`), batch by batch.
-    entered: list[int] = field(default_factory=list)
-    #: Those of their columns that masks hold in memory as well, in the order of the original.
-    passed: list[pl.DataFrame] = field(default_factory=list)
-    #: Words of original values of which masks keep how often they are repeated.
-    watched: list[pl.DataFrame] = field(default_factory=list)
 
     unit = "figure"
 
@@ -174,66 +161,17 @@ class _Draft(BundleDraft[MaskedRelease]):
         """The columns that are published."""
         return tuple(c.name for c in self.columns)
 
-    def _chance(self, purpose: int) -> np.random.Generator:
-        return np.random.Generator(np.random.Philox(np.random.SeedSequence(self.seed, spawn_key=(purpose,))))
+    def _chance(self, *purpose: int) -> np.random.Generator:
+        return np.random.Generator(np.random.Philox(np.random.SeedSequence(self.seed, spawn_key=purpose)))
 
-    def batches(self) -> Iterator[pl.DataFrame]:
-        """The masked records in their order; each is entered into the sum that written ones must have."""
-        view = self.masked.view
-        types = view.types(self.names)
-        shown = [view.shown(name, t).alias(name) for name, t in types.items()]
-        word = words({name: restored(name, t, t) for name, t in types.items()})
-        held = self._held
-        for noted in (self.entered, self.passed, self.watched):
-            noted.clear()
-        for batch, seen in view.batches_with_words(self.names, shown, self._repeating):
-            self.entered.append(int(batch.select(word.sum()).item()))
-            self.passed.append(batch.select(held))
-            self.watched.append(seen)
-            yield batch
-
-    def shuffled(self, shaped: Callable[[pl.DataFrame], R]) -> Iterator[R]:
-        """The masked records in random order, in the shape in which they are to be written."""
-        with Shuffle[R](self.masked.view.n_rows, self._chance(_ORDER), _WAITING) as shuffle:
-            for records in gathered(map(shaped, self.batches()), BATCH):
-                shuffle.add(records)
-            yield from shuffle.batches()
-
-    @property
-    def _held(self) -> list[str]:
-        """The published columns that masks hold in memory."""
-        held = self.masked.view.held
-        return [name for name in self.names if name in held]
-
-    @property
-    def _repeating(self) -> list[str]:
-        """The published columns of which masks keep how often values are repeated."""
-        return [name for one in self.masked.masks for name in one.counts_repeats if name in self.names]
-
-    def _found_in(self, written: Source) -> tuple[int, Seen]:
-        """The same sum of a written table, whose values are read as what they were.
-
-        With it come the columns that masks hold in memory as well, and how often values are repeated: what masks leave
-        as it was is computed from them.
-        """
-        held, repeating = self._held, self._repeating
-        rows = written.scan_as_were(self.masked.view.types(self.names))
-        word = words({name: pl.col(name) for name in self.names})
-        total, parts, seen = 0, [], []
-        known = [pl.col(name).hash().alias(f"{_WORD}{name}") for name in repeating]
-        read = rows.select(word.alias(_WORD), *held, *known)
-        try:
-            for batch in read.collect_batches(maintain_order=True, engine="streaming"):
-                total += int(batch[_WORD].sum())
-                parts.append(batch.select(held))
-                seen.append(batch.select(pl.col(f"{_WORD}{name}").alias(name) for name in repeating))
-        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
-            raise written.unreadable() from None  # their own words may quote values
-        return total % MODULUS, Seen(pl.concat(parts).to_dict(), _repeats(seen))
+    @cached_property
+    def passage(self) -> Passage:
+        """The records on their way to the table."""
+        return Passage(self.masked, self.names, partial(self._chance, _ORDER))
 
     def tables(self) -> dict[str, pl.DataFrame]:
         """The masked records as one table."""
-        return {MAIN: pl.concat(self.shuffled(lambda batch: batch))}
+        return {MAIN: pl.concat(self.passage.shuffled())}
 
     def check(self, tables: Mapping[str, pl.DataFrame]) -> Found:
         """Compare a table in memory with the original."""
@@ -246,14 +184,13 @@ class _Draft(BundleDraft[MaskedRelease]):
             return Found((), ("the columns are not those that were planned",))
         if written.n_rows != view.n_rows:
             problems.append(f"{written.n_rows} records, but there should be {view.n_rows}")
-        counting = in_background(lambda: _repeats(self.watched))
+        counting = in_background(self.passage.passed)
         read = Seen()
         if not problems:
-            total, read = self._found_in(written)
-            if total != sum(self.entered) % MODULUS:
+            same, read = self.passage.found_in(written)
+            if not same:
                 problems.append("records are not those that were masked")
-        passed = Seen(pl.concat(self.passed).to_dict(), counting.result())
-        self.watched.clear()
+        passed = counting.result()
         found = [] if problems else self.masked.found(written, everybody=True, passed=passed, read=read)
         problems += [f"not kept: {kept.what}" for _, several in found for kept in several if not kept.ok]
         verdicts = [_verdict(one, several) for one, several in found]
@@ -355,11 +292,6 @@ class _Draft(BundleDraft[MaskedRelease]):
         )
 
 
-def _repeats(words: Sequence[pl.DataFrame]) -> dict[str, dict[int, int]]:
-    """How often the words of every column are repeated."""
-    return {name: repeats_of(column) for name, column in pl.concat(words).to_dict().items()} if words else {}
-
-
 def _untold(verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
     """What readers may know: how many links are right depends on the original, so only what is allowed is told."""
     return tuple(replace(v, reached=nan) if v.criterion == MaxLinkage.name else v for v in verdicts)
@@ -393,7 +325,7 @@ def _publish_to(stage: Staging, draft: _Draft, target: Path, clock: Phases) -> M
     path = stage.path(f"{PUBLIC}/{place.file}")
     empty_cell = "" if "" in missing else missing[0]
     with TableWriter(path, place.format, place.dialect, empty_cell) as writer:
-        for records in ahead(draft.shuffled(writer.as_written)):
+        for records in ahead(draft.passage.lines(writer) if place.format == "csv" else draft.passage.shuffled()):
             writer.write(records)
     place = replace(place, dialect=place.dialect.released())
     clock.begin("verify")

@@ -14,7 +14,7 @@ from tarnkappe.attacks.probabilistic_linkage import learned_weights
 from tarnkappe.errors import DataError, JobError
 from tarnkappe.io import Source
 from tarnkappe.kernels.masks.linking import count_agreements, count_near_ranks, rank_likeliest, rank_nearest
-from tarnkappe.masks.base import Columns
+from tarnkappe.masks.columns import Columns
 from tarnkappe.masks.linkage import MaxLinkage
 from tarnkappe.threads import share_out
 

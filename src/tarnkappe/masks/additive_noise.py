@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -15,7 +16,6 @@ from tarnkappe.masks.base import (
     HAIR,
     SIGMAS,
     Chance,
-    Columns,
     ColumnsMask,
     Fitted,
     Held,
@@ -25,11 +25,9 @@ from tarnkappe.masks.base import (
     is_whole,
     unfit,
 )
+from tarnkappe.masks.columns import Columns, addresses, moments
 from tarnkappe.params import param
-from tarnkappe.threads import in_background, share_out
-
-#: Records that are computed together.
-_PIECE = 1 << 14
+from tarnkappe.threads import in_background, share_evenly
 
 
 @dataclass(frozen=True)
@@ -86,6 +84,11 @@ class AdditiveNoise(ColumnsMask):
         return self.lower is not None or self.upper is not None
 
     @property
+    def computes_with(self) -> tuple[str, ...]:
+        """What it changes."""
+        return self.changes
+
+    @property
     def done(self) -> str:
         """In words."""
         kind = "correlated noise" if self.correlated else "noise"
@@ -111,10 +114,10 @@ class AdditiveNoise(ColumnsMask):
         shape = data.n, len(self.columns)
         drawing = in_background(lambda: chance.rng.standard_normal(shape))  # while columns are read
         try:
-            x = data.matrix(self.columns)
+            x = data.several(self.columns)
             whole = [self.keep_whole and is_whole(data.numbers(name)) for name in self.columns]
             if self._bounded:
-                self._require_inside(x, data)
+                self._require_inside(data)
             mean, cov, n = data.moments(self.columns)
         finally:
             drawing.wait()
@@ -124,49 +127,37 @@ class AdditiveNoise(ColumnsMask):
             raise unfit(self, what, data.source, "Leave the column out of  columns.")
         z = self._moved(x, drawing.result(), mean, cov)
         for j in (j for j, is_so in enumerate(whole) if is_so):
-            z[j] = self._rounded(z[j], chance.rng.random(len(x)))
+            z[j] = self._rounded(z[j], chance.rng.random(data.n))
         return Held(
             [as_series(self, data, name, z[j], whole=whole[j], by_chance=True) for j, name in enumerate(self.columns)]
         )
 
-    def _moved(self, x: Floats, noise: Floats, mean: Floats, cov: Floats) -> Floats:
-        """The numbers with noise, column by column; computed in pieces that a processor keeps near."""
+    def _moved(self, x: Sequence[Floats], noise: Floats, mean: Floats, cov: Floats) -> Floats:
+        """The numbers with noise, column by column."""
+        from tarnkappe.kernels.masks.noise import add_noise
+
         a = self.variance_share
         value, vector = np.linalg.eigh(cov)
-        root = vector * np.sqrt(a * np.maximum(value, 0)) if self.correlated else np.sqrt(a * np.diag(cov))
-        out = np.empty(x.shape[::-1])
-
-        def task(first: int, after: int) -> None:
-            for begin in range(first, after, _PIECE):
-                piece = slice(begin, min(begin + _PIECE, after))
-                # Not `@`: the threads of a library for large matrices would take longer to meet than the work takes.
-                e = np.einsum("ij,kj->ik", noise[piece], root) if self.correlated else noise[piece] * root
-                z = x[piece] + e
-                if self.corrected:
-                    z = mean + (z - mean) / math.sqrt(1 + a)
-                out[:, piece] = self._reflected(z).T
-
-        share_out(task, np.arange(len(x) + 1, dtype=np.int64))
+        root = vector * np.sqrt(a * np.maximum(value, 0)) if self.correlated else np.diag(np.sqrt(a * np.diag(cov)))
+        out = np.empty(noise.shape[::-1])
+        shrunk = math.sqrt(1 + a) if self.corrected else 1.0
+        share_evenly(partial(add_noise, addresses(x), noise, root, mean, shrunk, *self._ends, out), len(noise))
         return out
 
-    def _require_inside(self, x: Floats, data: Columns) -> None:
-        outside = (x < (-np.inf if self.lower is None else self.lower)) | (
-            x > (np.inf if self.upper is None else self.upper)
-        )
-        if outside.any():
-            name = self.columns[int(np.flatnonzero(outside.any(axis=0))[0])]
-            hint = "Bounds that all numbers keep, or a mask of its own for the column."
-            raise unfit(self, f"numbers of '{name}' are beyond the bounds already", data.source, hint)
+    @property
+    def _ends(self) -> tuple[float, float]:
+        return -np.inf if self.lower is None else self.lower, np.inf if self.upper is None else self.upper
 
-    def _reflected(self, z: Floats) -> Floats:
-        """Numbers beyond a bound as far on the other side of it; what is still beyond stops there."""
-        if self.lower is not None:
-            z = np.where(z < self.lower, 2 * self.lower - z, z)
-        if self.upper is not None:
-            z = np.where(z > self.upper, 2 * self.upper - z, z)
-        if not self._bounded:
-            return z
-        return np.clip(z, -np.inf if self.lower is None else self.lower, np.inf if self.upper is None else self.upper)
+    def _require_inside(self, data: Columns) -> None:
+        for name in self.columns:
+            if self._outside(data.floats(name)):
+                hint = "Bounds that all numbers keep, or a mask of its own for the column."
+                raise unfit(self, f"numbers of '{name}' are beyond the bounds already", data.source, hint)
+
+    def _outside(self, x: Floats) -> int:
+        """How many numbers are beyond the bounds."""
+        low, high = self._ends
+        return int(((x < low) | (x > high)).sum())
 
     def _rounded(self, z: Floats, lot: Floats) -> Floats:
         """Up or down by lot, so that the mean stays; within the bounds."""
@@ -177,14 +168,13 @@ class AdditiveNoise(ColumnsMask):
 
     def kept(self, before: Columns, after: Columns) -> Iterator[Kept]:
         """Bounds, or means and covariances to sampling error."""
-        x, z = before.matrix(self.columns), after.matrix(self.columns)
-        for j, name in enumerate(self.columns):
-            lost = abs(int(np.isnan(x[:, j]).sum()) - int(np.isnan(z[:, j]).sum()))
+        for table in (before, after):
+            table.several(self.columns)
+        for name in self.columns:
+            lost = abs(before.numbers(name).null_count() - after.numbers(name).null_count())
             yield Kept(f"missing values of {name}", lost)
             if self._bounded:
-                low = -np.inf if self.lower is None else self.lower
-                high = np.inf if self.upper is None else self.upper
-                yield Kept(f"bounds of {name}", int(((z[:, j] < low) | (z[:, j] > high)).sum()))
+                yield Kept(f"bounds of {name}", self._outside(after.floats(name)))
         if self._bounded:
             return
         mean, cov, n = before.moments(self.columns)
@@ -212,22 +202,26 @@ class AdditiveNoise(ColumnsMask):
 
     def kept_by_record(self, before: Columns, after: Columns) -> Iterator[Kept]:
         """Numbers have moved by as much as noise of this variance moves them."""
+        from tarnkappe.kernels.masks.noise import squares
+
         a, n_sigma = self.variance_share, SIGMAS
         # The covariance is that of the complete records, so gaps in other columns shift it a little.
-        rows = before.matrix(self.columns)
-        gaps = float(np.isnan(rows).any(axis=1).mean()) if np.isnan(rows.sum()) else 0.0
-        for name in self.columns:
+        _, known, complete = before.moments(self.columns)
+        gaps = 1 - complete / before.n
+        for j, name in enumerate(self.columns):
             whole = self.keep_whole and is_whole(before.numbers(name))
             if self._bounded or whole:
                 continue
-            x, z = before.floats(name), after.floats(name)
-            if np.isnan(x.sum() + z.sum()):
-                known = ~np.isnan(x) & ~np.isnan(z)
-                x, z = x[known], z[known]
-            n = len(x)
-            variance, shrunk = float(x.var()), math.sqrt(1 + a) if self.corrected else 1.0
+            both = before.floats(name), after.floats(name)
+            variance, n = float(known[j, j]), complete
+            if gaps:
+                _, cov, n = moments(both)
+                variance = float(cov[0, 0])
+            shrunk = math.sqrt(1 + a) if self.corrected else 1.0
             pull = abs(1 / shrunk - 1)
             expected = variance * (pull**2 + a / shrunk**2)
             spread = variance * (2 * pull / shrunk * math.sqrt(a) + math.sqrt(2) * a / shrunk**2) / math.sqrt(max(n, 1))
-            off = abs(float(((z - x) ** 2).mean()) - expected)
+            x, z = addresses(both).tolist()
+            moved = squares(x, z, 0, len(both[0])) / max(n, 1)
+            off = abs(moved - expected)
             yield Kept(f"size of the noise in {name}", off, n_sigma * spread + (2 * gaps + HAIR) * expected)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hmac
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -16,7 +16,8 @@ from tarnkappe.arrays import Floats
 from tarnkappe.errors import DataError, JobError
 from tarnkappe.fixes import Fix
 from tarnkappe.io import Source
-from tarnkappe.io.kept import restored_rows
+from tarnkappe.io.texts import series_of
+from tarnkappe.masks.columns import Columns
 from tarnkappe.params import Declared, param
 from tarnkappe.schema import Role
 
@@ -53,135 +54,6 @@ class Kept:
     def ok(self) -> bool:
         """Whether it is so."""
         return bool(self.off <= self.allowed)
-
-
-@dataclass(frozen=True)
-class Seen:
-    """What was seen of a table as its records went by, so that it is not read again."""
-
-    #: Whole columns, of which missing markers are null.
-    columns: Mapping[str, pl.Series] = field(default_factory=dict)
-    #: How often values of columns are repeated; see `Source.repeats`.
-    repeats: Mapping[str, dict[int, int]] = field(default_factory=dict)
-
-
-class Columns:
-    """The columns of a table as masks, and those who check them, read them; numbers are read once and remembered."""
-
-    def __init__(self, source: Source, seen: Seen | None = None) -> None:
-        """Nothing is read yet but what was `seen` already."""
-        seen = seen or Seen()
-        self.source = source
-        self.names = frozenset(source.columns)
-        self._held = dict(seen.columns)
-        self._early: dict[str, pl.Series] = {}
-        self._repeats = dict(seen.repeats)
-        self._numbers: dict[str, pl.Series] = {}
-        self._matrix: tuple[tuple[str, ...], Floats] = ((), np.zeros((0, 0)))
-        self._moments: tuple[tuple[str, ...], tuple[Floats, Floats, int]] | None = None
-
-    @property
-    def n(self) -> int:
-        """Number of records."""
-        return self.source.n_rows
-
-    def values(self, name: str, first: int | None = None) -> pl.Series:
-        """A column as it is, or its first values; missing markers are null."""
-        if name in self._held:
-            return self._held[name].head(self.n if first is None else first)
-        if name in self._early:
-            read = self._early[name].head(self.n if first is None else first)
-        else:
-            read = (self.source.read([name]) if first is None else self.source.sample([name], first))[name]
-        return read.cast(pl.String) if isinstance(read.dtype, (pl.Categorical, pl.Enum)) else read
-
-    def read_early(self, names: Iterable[str]) -> None:
-        """Read columns that are about to be asked for, all at once; `forget_early` lets go of them."""
-        wanted = list(dict.fromkeys(names))
-        self._early = self.source.read(wanted).to_dict() if wanted else {}
-
-    def forget_early(self) -> None:
-        """Let go of what was read early."""
-        self._early = {}
-
-    def repeats(self, name: str) -> dict[int, int]:
-        """How many values of a column occur once, how many twice, and so on."""
-        known = self._repeats.get(name)
-        return self.source.repeats([name]) if known is None else known
-
-    def know_repeats(self, found: Mapping[str, dict[int, int]]) -> None:
-        """Remember how often values are repeated."""
-        self._repeats |= found
-
-    def hold(self, name: str) -> pl.Series:
-        """A column as it is, which from now on is held in memory."""
-        return self._held.setdefault(name, self.values(name))
-
-    def numbers(self, name: str) -> pl.Series:
-        """A column of numbers: whole ones if all of them are."""
-        self._read([name])
-        return self._numbers[name]
-
-    def _read(self, names: Sequence[str]) -> None:
-        """Read those columns of numbers that are not known yet, all at once."""
-        unknown = [name for name in dict.fromkeys(names) if name not in self._numbers]
-        known = {**self._early, **self._held}
-        new = [name for name in unknown if name not in known]
-        read = {**known, **(self.source.read(new).to_dict() if new else {})}
-        self._numbers |= {name: self.source.numeric(read[name], name).alias(name) for name in unknown}
-
-    def floats(self, name: str) -> Floats:
-        """A column of numbers as an array; a missing one is not a number."""
-        return self.numbers(name).cast(pl.Float64).fill_null(np.nan).to_numpy()
-
-    def matrix(self, names: Sequence[str]) -> Floats:
-        """Several columns of numbers, side by side; whoever asks for the same ones again gets the same array."""
-        known = self._matrix  # which another thread may replace meanwhile
-        if known[0] != tuple(names):
-            self._read(names)
-            known = tuple(names), np.column_stack([self.floats(name) for name in names])
-            known[1].setflags(write=False)
-            self._matrix = known
-        return known[1]
-
-    def moments(self, names: Sequence[str]) -> tuple[Floats, Floats, int]:
-        """The means and covariances of the rows that lack nothing, and how many there are."""
-        if self._moments is None or self._moments[0] != tuple(names):
-            self._moments = tuple(names), moments(self.matrix(names))
-        return self._moments[1]
-
-    def codes(self, names: Sequence[str]) -> NDArray[np.int64]:
-        """One number for every combination of values, from 0 on; all are 0 if there are no columns."""
-        if not names:
-            return np.zeros(self.n, np.int64)
-        early = [self._early[name] for name in names if name in self._early]
-        frame = pl.DataFrame(early) if len(early) == len(names) else self.source.read(names)
-        ranks = frame.select(pl.struct(pl.col(*names)).rank("dense").cast(pl.Int64) - 1)
-        return ranks.to_series().to_numpy()
-
-    def types(self, names: Sequence[str]) -> dict[str, pl.DataType]:
-        """The types of columns."""
-        return self.source.types(names)
-
-    def counted(self, names: Sequence[str], types: Mapping[str, pl.DataType]) -> pl.DataFrame:
-        """How often every combination of values occurs; values in the types that they have elsewhere."""
-        wanted = {name: types[name] for name in names}
-        if self._held.keys() >= wanted.keys():
-            held = pl.DataFrame([self._held[name] for name in wanted])
-            rows = restored_rows(held.lazy(), held.schema, wanted, self.source.decimal)
-        else:
-            rows = self.source.scan_as_were(wanted)
-        rows = rows.select(pl.col(name).alias(f"c{j}") for j, name in enumerate(wanted))
-        return self.source.collected(rows.group_by(pl.all()).agg(pl.len().cast(pl.Int64).alias("n")))
-
-
-def differing(names: Sequence[str], before: Columns, after: Columns) -> int:
-    """How many combinations of values occur more or less often than before."""
-    types = before.types(names)
-    one, other = before.counted(names, types), after.counted(names, types)
-    keys = [c for c in one.columns if c != "n"]
-    both = one.join(other, on=keys, how="full", nulls_equal=True, suffix=" after")
-    return both.filter(~pl.col("n").eq_missing(pl.col("n after"))).height
 
 
 @dataclass(frozen=True)
@@ -284,6 +156,16 @@ class Mask(Declared, ABC):
         return (*self.changes, *self.looks_at)
 
     @property
+    def computes_with(self) -> tuple[str, ...]:
+        """Those of them of which it asks for nothing but numbers."""
+        return ()
+
+    @property
+    def draws_from(self) -> tuple[str, ...]:
+        """Those of them that it holds, and whose texts it hands on without looking at them."""
+        return ()
+
+    @property
     def counts_repeats(self) -> tuple[str, ...]:
         """The columns of which it keeps how often values are repeated."""
         return ()
@@ -356,18 +238,19 @@ def unfit(mask: Mask, what: str, source: Source, hint: str) -> DataError:
 def as_series(
     mask: Mask, data: Columns, name: str, numbers: Floats, *, whole: bool, by_chance: bool = False
 ) -> pl.Series:
-    """Numbers as a column; no number (NaN) is missing.
+    """Numbers as a column, which the array belongs to from now on; no number (NaN) is missing.
 
     None may look like a text that stands for missing values: where chance decides anyway, it is moved a little.
     """
     marked = pl.Series(list(data.source.missing), dtype=pl.String).cast(pl.Float64, strict=False).drop_nulls()
-    clash = np.isin(numbers, marked.to_numpy())
+    clash = np.isin(numbers, marked.to_numpy()) if len(marked) else np.zeros(0, np.bool_)
     if clash.any() and not by_chance:
         hint = "data: {missing: ['']}   and leave cells without a value empty"
         raise unfit(mask, f"a number of '{name}' would become one that stands for a missing value", data.source, hint)
     if clash.any():
         numbers = np.where(clash, numbers + 1 if whole else np.nextafter(numbers, np.inf), numbers)
-    made = pl.Series(name, numbers + 0.0).fill_nan(None)
+    numbers += 0.0  # there is one zero
+    made = series_of(numbers).alias(name)
     return made.cast(pl.Int64) if whole else made
 
 
@@ -382,13 +265,3 @@ def exchanged(name: str, before: Floats, after: Floats) -> Kept:
     alone = count[place] == 1
     stayed = int((before[alone] == after[alone]).sum())
     return Kept(f"most values of {name} are exchanged", stayed, max(int(alone.sum()) / 2, 10))
-
-
-def moments(x: Floats) -> tuple[Floats, Floats, int]:
-    """The means and covariances of the rows that lack nothing, and how many there are."""
-    complete = x[~np.isnan(x).any(axis=1)] if np.isnan(x.sum()) else x
-    if not len(complete):
-        return np.zeros(x.shape[1]), np.zeros((x.shape[1], x.shape[1])), 0
-    mean = complete.mean(axis=0)
-    centred = complete - mean
-    return mean, centred.T @ centred / len(complete), len(complete)

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from tarnkappe.errors import JobError
 from tarnkappe.fixes import Fix
-from tarnkappe.masks.base import Chance, ColumnMask, Columns, Fitted, Held, Kept, MaskCard, differing, unfit
+from tarnkappe.masks.base import Chance, ColumnMask, Fitted, Held, Kept, MaskCard, unfit
+from tarnkappe.masks.columns import Columns, differing
 from tarnkappe.params import param
 
 #: Tables that are compared one by one; beyond them the joint tables of blocks stand for all.

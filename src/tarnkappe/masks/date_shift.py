@@ -11,7 +11,8 @@ import polars as pl
 
 from tarnkappe.arrays import Counts
 from tarnkappe.io.texts import plain_texts
-from tarnkappe.masks.base import ByValue, Chance, Columns, ColumnsMask, Fitted, Kept, MaskCard, unfit
+from tarnkappe.masks.base import ByValue, Chance, ColumnsMask, Fitted, Kept, MaskCard, unfit
+from tarnkappe.masks.columns import Columns
 from tarnkappe.masks.hashing import keyed_words
 from tarnkappe.masks.keys import key_from
 from tarnkappe.params import param

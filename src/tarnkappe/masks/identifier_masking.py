@@ -8,7 +8,8 @@ from typing import ClassVar
 
 import polars as pl
 
-from tarnkappe.masks.base import ByValue, Chance, Columns, ColumnsMask, Fitted, Kept, MaskCard
+from tarnkappe.masks.base import ByValue, Chance, ColumnsMask, Fitted, Kept, MaskCard
+from tarnkappe.masks.columns import Columns
 from tarnkappe.masks.keys import key_from
 from tarnkappe.masks.spelling import FEWEST, FORM, redrawn, room
 from tarnkappe.params import param

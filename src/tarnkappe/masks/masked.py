@@ -10,7 +10,8 @@ from typing import Any
 from tarnkappe.errors import VerificationError
 from tarnkappe.io import Source
 from tarnkappe.io.texts import plain_texts
-from tarnkappe.masks.base import Chance, Columns, Fitted, Kept, Mask, Seen
+from tarnkappe.masks.base import Chance, Fitted, Kept, Mask
+from tarnkappe.masks.columns import Columns, Seen
 from tarnkappe.masks.view import MaskedSource
 from tarnkappe.threads import map_threads
 from tarnkappe.wording import figure
@@ -36,7 +37,7 @@ class Masked:
     def of(cls, original: Source, masks: Sequence[Mask], seed: int) -> Masked:
         """Put masks on data."""
         columns = Columns(original)
-        columns.read_early(name for mask in masks for name in mask.reads)
+        columns.read_early(masks)
 
         def fitted(i: int) -> Fitted:
             return masks[i].fit(columns, Chance.of(seed, _MASKING, i))

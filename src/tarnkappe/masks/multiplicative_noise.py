@@ -10,18 +10,8 @@ from typing import ClassVar
 import numpy as np
 
 from tarnkappe.errors import JobError
-from tarnkappe.masks.base import (
-    SIGMAS,
-    Chance,
-    Columns,
-    ColumnsMask,
-    Fitted,
-    Held,
-    Kept,
-    MaskCard,
-    as_series,
-    is_whole,
-)
+from tarnkappe.masks.base import SIGMAS, Chance, ColumnsMask, Fitted, Held, Kept, MaskCard, as_series, is_whole
+from tarnkappe.masks.columns import Columns
 from tarnkappe.params import param
 
 #: What a bounded sum of chance may be off beside six standard deviations, in steps of its largest part (Bernstein).
@@ -63,6 +53,11 @@ class MultiplicativeNoise(ColumnsMask):
             raise JobError(
                 "E110", "'least_percent' is above 'most_percent'", hint=f"least_percent: {self.most_percent:g}"
             )
+
+    @property
+    def computes_with(self) -> tuple[str, ...]:
+        """What it changes."""
+        return self.changes
 
     @property
     def done(self) -> str:

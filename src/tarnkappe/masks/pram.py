@@ -10,7 +10,8 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
-from tarnkappe.masks.base import Chance, ColumnMask, Columns, Fitted, Held, Kept, MaskCard
+from tarnkappe.masks.base import Chance, ColumnMask, Fitted, Held, Kept, MaskCard
+from tarnkappe.masks.columns import Columns
 from tarnkappe.params import param
 from tarnkappe.wording import percent
 
@@ -53,6 +54,11 @@ class Pram(ColumnMask):
         return self.by
 
     @property
+    def draws_from(self) -> tuple[str, ...]:
+        """The column."""
+        return (self.column,)
+
+    @property
     def done(self) -> str:
         """In words."""
         within = f", by {', '.join(self.by)}" if self.by else ""
@@ -74,8 +80,11 @@ class Pram(ColumnMask):
             starts = np.append(0, np.cumsum(np.bincount(group)))
             anyone = order[starts[group] + (lot * np.diff(starts)[group]).astype(np.int64)]
         else:
-            anyone = (lot * n).astype(np.int64)
-        row = np.where(rng.random(n) < self.stay_share, np.arange(n), anyone)
+            lot *= n
+            anyone = lot.astype(np.uint32)
+        row = np.arange(n, dtype=anyone.dtype)
+        rng.random(out=lot)
+        np.copyto(row, anyone, where=lot >= self.stay_share)
         return Held([data.hold(self.column).gather(row).alias(self.column)])
 
     def kept(self, before: Columns, after: Columns) -> Iterator[Kept]:
@@ -109,6 +118,7 @@ class Pram(ColumnMask):
 
     def kept_by_record(self, before: Columns, after: Columns) -> Iterator[Kept]:
         """No more records change than draw anew."""
-        changed = int(before.values(self.column).ne_missing(after.values(self.column)).sum())
+        x, z = before.values(self.column), after.values(self.column)
+        changed = int((x.ne_missing(z) if x.dtype == z.dtype else x.cast(z.dtype).ne_missing(z)).sum())
         n, p = before.n, 1 - self.stay_share
         yield Kept("share of records that draw anew", changed, n * p + _SIGMAS * math.sqrt(n * p * (1 - p)) + _RECORDS)

@@ -12,7 +12,8 @@ import polars as pl
 from tarnkappe.errors import JobError
 from tarnkappe.fixes import Fix
 from tarnkappe.io.texts import bytes_as_texts, plain_text, plain_texts
-from tarnkappe.masks.base import ByValue, Chance, ColumnMask, Columns, Fitted, Kept, MaskCard, unfit
+from tarnkappe.masks.base import ByValue, Chance, ColumnMask, Fitted, Kept, MaskCard, unfit
+from tarnkappe.masks.columns import Columns
 from tarnkappe.masks.hashing import keyed_words
 from tarnkappe.masks.keys import key_from
 from tarnkappe.masks.spelling import FEWEST, has_foreign, respelt, room

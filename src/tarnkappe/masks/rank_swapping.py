@@ -8,7 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from tarnkappe.masks.base import Chance, Columns, ColumnsMask, Fitted, Held, Kept, MaskCard, differing, exchanged, unfit
+from tarnkappe.masks.base import Chance, ColumnsMask, Fitted, Held, Kept, MaskCard, exchanged, unfit
+from tarnkappe.masks.columns import Columns, differing
 from tarnkappe.params import param
 
 

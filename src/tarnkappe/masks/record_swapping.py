@@ -8,7 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from tarnkappe.masks.base import Chance, ColumnMask, Columns, Fitted, Held, Kept, MaskCard, differing, unfit
+from tarnkappe.masks.base import Chance, ColumnMask, Fitted, Held, Kept, MaskCard, unfit
+from tarnkappe.masks.columns import Columns, differing
 from tarnkappe.params import param
 
 #: Records that are tried as partners of one.

@@ -9,7 +9,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from tarnkappe.masks.base import HAIR, Chance, ColumnMask, Columns, Fitted, Held, Kept, MaskCard, as_series, is_whole
+from tarnkappe.masks.base import HAIR, Chance, ColumnMask, Fitted, Held, Kept, MaskCard, as_series, is_whole
+from tarnkappe.masks.columns import Columns
 from tarnkappe.params import param
 
 
@@ -37,6 +38,11 @@ class Rounding(ColumnMask):
     )
 
     base: float = param(doc="What all numbers become a multiple of.", gt=0, example=100)
+
+    @property
+    def computes_with(self) -> tuple[str, ...]:
+        """What it changes."""
+        return self.changes
 
     @property
     def done(self) -> str:

@@ -11,19 +11,8 @@ from typing import ClassVar
 import numpy as np
 
 from tarnkappe.arrays import Floats
-from tarnkappe.masks.base import (
-    SIGMAS,
-    Chance,
-    Columns,
-    ColumnsMask,
-    Fitted,
-    Held,
-    Kept,
-    MaskCard,
-    differing,
-    exchanged,
-    unfit,
-)
+from tarnkappe.masks.base import SIGMAS, Chance, ColumnsMask, Fitted, Held, Kept, MaskCard, exchanged, unfit
+from tarnkappe.masks.columns import Columns, differing
 from tarnkappe.params import param
 
 #: What a dependence that is not that of normal numbers may add to the difference of correlations.

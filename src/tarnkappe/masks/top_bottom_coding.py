@@ -11,18 +11,8 @@ import numpy as np
 from tarnkappe.arrays import Flags, Floats
 from tarnkappe.errors import JobError
 from tarnkappe.fixes import Fix
-from tarnkappe.masks.base import (
-    Chance,
-    ColumnMask,
-    Columns,
-    Fitted,
-    Held,
-    Kept,
-    MaskCard,
-    as_series,
-    is_whole,
-    unfit,
-)
+from tarnkappe.masks.base import Chance, ColumnMask, Fitted, Held, Kept, MaskCard, as_series, is_whole, unfit
+from tarnkappe.masks.columns import Columns
 from tarnkappe.params import param
 
 #: A mean of fewer records is nearly the value of each.
@@ -70,6 +60,11 @@ class TopBottomCoding(ColumnMask):
             raise JobError("E110", f"{self.name} needs a threshold", hint=fix)
         if self.top is not None and self.bottom is not None and self.bottom > self.top:
             raise JobError("E110", "'bottom' is above 'top'", hint=f"bottom: {self.top:g}")
+
+    @property
+    def computes_with(self) -> tuple[str, ...]:
+        """What it changes."""
+        return self.changes
 
     @property
     def done(self) -> str:

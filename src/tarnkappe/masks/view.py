@@ -52,7 +52,7 @@ class MaskedSource(SourceView):
     def sample(self, columns: Sequence[str], n: int) -> pl.DataFrame:
         """The first `n` rows of these columns; missing markers are null."""
         asked = self._known(columns)
-        makers = self._makers_of(asked)
+        makers = self.makers_of(asked)
         needs = [name for one in makers for name in one.needs]
         plain = [name for name in asked if name not in self._makers]
         given = self.original.sample([*dict.fromkeys([*(plain or asked[:1]), *needs])], n)
@@ -68,7 +68,7 @@ class MaskedSource(SourceView):
         The words are those of the columns that are `watched`; see `Source.row_words`.
         """
         asked = self._known(columns)
-        makers = self._makers_of(asked)
+        makers = self.makers_of(asked)
         needs = list(dict.fromkeys(name for one in makers for name in one.needs))
         plain = [name for name in asked if name not in self._makers]
         read = [*dict.fromkeys([*(plain or asked[:1]), *needs, *watched])]
@@ -85,11 +85,12 @@ class MaskedSource(SourceView):
             yield pl.DataFrame([*(batch[name] for name in plain), *made]).select(select), seen
             at += batch.height
 
-    def _makers_of(self, columns: Sequence[str]) -> list[Fitted]:
+    def makers_of(self, columns: Sequence[str]) -> list[Fitted]:
+        """The masks that change any of these columns, as they were fitted."""
         return list(dict.fromkeys(self._makers[name] for name in columns if name in self._makers))
 
     def _scan(self, columns: list[str]) -> pl.LazyFrame:
-        makers = self._makers_of(columns)
+        makers = self.makers_of(columns)
         if not makers:
             return self.original._scan(columns)
         plain = [name for name in columns if name not in self._makers]

@@ -1,4 +1,4 @@
-"""Many bytes at a time: which of sixty-four are a given one, as the bits of one number; sixteen copied at once.
+"""Many bytes at a time: which of sixty-four are a given one, as bits of one number; sixteen copied; long products.
 
 LLVM makes one or a few instructions of each, whatever the processor. Bits and bytes have the same order on
 little-endian machines only.
@@ -54,6 +54,29 @@ def zeros_below(_context: Any, _bits: Any = None) -> Any:
         return builder.cttz(arguments[0], target.get_constant(types.boolean, False))
 
     return types.uint64(types.uint64), generate
+
+
+@intrinsic
+def zeros_above(_context: Any, _bits: Any = None) -> Any:
+    """Zeros above the highest set bit of a uint64."""
+
+    def generate(target: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return builder.ctlz(arguments[0], target.get_constant(types.boolean, False))
+
+    return types.uint64(types.uint64), generate
+
+
+@intrinsic
+def high_product(_context: Any, _one: Any = None, _other: Any = None) -> Any:
+    """The upper 64 of the 128 bits of a product."""
+
+    def generate(_target: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        wide = ir.IntType(128)
+        one, other = (builder.zext(number, wide) for number in arguments)
+        upper = builder.lshr(builder.mul(one, other), ir.Constant(wide, 64))
+        return builder.trunc(upper, ir.IntType(64))
+
+    return types.uint64(types.uint64, types.uint64), generate
 
 
 @intrinsic

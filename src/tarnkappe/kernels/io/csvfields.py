@@ -91,7 +91,7 @@ def field_ends(text: Bytes, begin: int, end: int, delimiter: int, eol: int, out:
 
     At least `PADDING` bytes must follow the end.
     """
-    address = text.ctypes.data
+    address = np.int64(text.ctypes.data)
     n = 0
     for place in range(begin, end, WIDTH):
         bits: np.uint64 = where_byte(address + place, np.uint8(delimiter)) | where_byte(address + place, np.uint8(eol))
@@ -106,6 +106,15 @@ def field_ends(text: Bytes, begin: int, end: int, delimiter: int, eol: int, out:
                 bits &= bits - _ONE
             at += 8
     return n
+
+
+@kernel
+def are_at_ends(text: Bytes, ends: Codes, fields: int, eol: int) -> bool:
+    """Whether every record ends with a line end, if each has so many fields."""
+    wrong = 0
+    for k in range(fields - 1, ends.size, fields):
+        wrong += text[ends[k]] != eol
+    return wrong == 0
 
 
 @kernel

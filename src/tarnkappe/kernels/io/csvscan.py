@@ -70,7 +70,7 @@ def _count_records(
     data: Bytes, tail: Bytes, rest: int, start: int, delimiter: int, quote: int, eol: int, fields: int
 ) -> tuple[int, bool]:
     """Do what `count_records` does; `tail` begins with the last `rest` bytes, too few to be looked at in place."""
-    address = data.ctypes.data
+    address = np.int64(data.ctypes.data)
     delimiter_byte, quote_byte, eol_byte = np.uint8(delimiter), np.uint8(max(quote, 0)), np.uint8(eol)
     quotes_count = _ALL if quote >= 0 else _ZERO
     expected = np.uint64(fields)
@@ -86,7 +86,7 @@ def _count_records(
     for place in range(start, data.size, WIDTH):
         at, valid = address + place, _ALL
         if place == end:
-            at, valid = tail.ctypes.data, (_ONE << np.uint64(rest)) - _ONE
+            at, valid = np.int64(tail.ctypes.data), (_ONE << np.uint64(rest)) - _ONE
         d = where_byte(at, delimiter_byte) & valid
         e = where_byte(at, eol_byte) & valid
         q = where_byte(at, quote_byte) & valid & quotes_count

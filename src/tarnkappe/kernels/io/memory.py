@@ -1,4 +1,4 @@
-"""Bytes at an address, which numpy's arrays do not reach: several of them as one number, or many copied at once."""
+"""Bytes at an address, which numpy's arrays do not reach: one, several as a number, or many copied at once."""
 
 from __future__ import annotations
 
@@ -34,8 +34,41 @@ def word_at(_context: Any, _address: Any = None) -> Any:
     return types.uint32(types.intp), _loaded(types.uint32)
 
 
+@intrinsic
+def long_at(_context: Any, _address: Any = None) -> Any:
+    """The eight bytes from an address on."""
+    return types.uint64(types.intp), _loaded(types.uint64)
+
+
+@intrinsic
+def float_at(_context: Any, _address: Any = None) -> Any:
+    """The number that the eight bytes from an address on are."""
+    return types.float64(types.intp), _loaded(types.float64)
+
+
+@intrinsic
+def put_byte(_context: Any, _address: Any = None, _byte: Any = None) -> Any:
+    """Put a byte to an address."""
+    return types.void(types.intp, types.uint8), _stored(types.uint8)
+
+
+@intrinsic
+def put_long(_context: Any, _address: Any = None, _bytes: Any = None) -> Any:
+    """Put eight bytes to an address and those after it."""
+    return types.void(types.intp, types.uint64), _stored(types.uint64)
+
+
 def _loaded(kind: Any) -> Any:
     def generate(target: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         return builder.load(builder.inttoptr(arguments[0], target.get_value_type(kind).as_pointer()), align=1)
+
+    return generate
+
+
+def _stored(kind: Any) -> Any:
+    def generate(target: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        address, value = arguments
+        builder.store(value, builder.inttoptr(address, target.get_value_type(kind).as_pointer()), align=1)
+        return target.get_dummy_value()
 
     return generate

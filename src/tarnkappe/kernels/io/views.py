@@ -56,7 +56,7 @@ def make_views(text: Bytes, ends: Counts, views: NDArray[np.int32]) -> None:
 
     `views` are zero before. Only a text that is short is in its view as a whole, else its first four bytes are.
     """
-    source, to = text.ctypes.data, views.ctypes.data
+    source, to = np.int64(text.ctypes.data), np.int64(views.ctypes.data)
     begin = 0
     for i in range(ends.size):
         size = ends[i] - begin

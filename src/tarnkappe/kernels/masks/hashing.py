@@ -125,11 +125,14 @@ def _compress(state: Words, m: Words, told: Words, ends: Words) -> None:
 
 
 @helper
-def _load(m: Words, k: int, address: int, size: int) -> None:
+def _load(m: Words, k: int, address: Any, size: int) -> None:
     """Put bytes into lane `k`, where all words are zero."""
     whole = size >> 2 if _LITTLE else 0
     for j in range(whole):
         m[j * _LANES + k] = word_at(address + 4 * j)
+    if whole > 0 and size & 3:  # the last bytes, with some before them that are known already
+        m[whole * _LANES + k] = word_at(address + size - 4) >> np.uint32(32 - 8 * (size & 3))
+        return
     for at in range(4 * whole, size):
         m[(at >> 2) * _LANES + k] |= np.uint32(byte_at(address + at)) << np.uint32(8 * (at & 3))
 
@@ -140,7 +143,7 @@ def keyed_states(key: Bytes) -> Words:
     state = np.empty(8 * _LANES, np.uint32)
     m, told, ends = np.zeros(16 * _LANES, np.uint32), np.full(_LANES, _BLOCK, np.uint32), np.zeros(_LANES, np.uint32)
     for k in range(2):
-        _load(m, k, key.ctypes.data, key.size)
+        _load(m, k, np.int64(key.ctypes.data), key.size)
     for j in range(8):
         state[j * _LANES : (j + 1) * _LANES] = _START[j]
     # Thirty-two bytes of hash, the length of the key, and neither a tree nor anything else.
@@ -173,7 +176,7 @@ def keyed_hashes(
         longest = 0
         for k in range(many):
             size, _, buffer, place = views[begin + k]
-            inside = views.ctypes.data + 16 * (begin + k) + 4
+            inside = np.int64(views.ctypes.data) + 16 * (begin + k) + 4
             address[k] = inside if size <= _SHORT else buffers[buffer] + np.int64(np.uint32(place))
             longest = max(longest, size)
         for block in range(0, max(longest, 1), _BLOCK):
