@@ -126,6 +126,23 @@ def test_overwrite_replaces_an_earlier_release(tmp_path: Path, monkeypatch: pyte
     assert content(tmp_path) == {f"out/{name}": text for name, text in release("two").items()}
 
 
+def test_whoever_is_asked_to_stop_removes_the_old_release_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    folder, remove, asked = tmp_path / "release", staging_module.shutil.rmtree, []
+
+    def interrupted(*given: object, **options: object) -> None:
+        asked.append(given)
+        if len(asked) == 1:
+            raise KeyboardInterrupt
+        remove(*given, **options)  # type: ignore[arg-type]
+
+    publish(folder, "old")
+    monkeypatch.setattr(staging_module.shutil, "rmtree", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        publish(folder, "new", overwrite=True)
+    assert asked
+    assert [p.name for p in tmp_path.iterdir()] == ["release"]
+
+
 def test_old_release_comes_back_if_the_second_rename_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     publish(tmp_path / "out", "one")
     monkeypatch.setattr(staging_module, "exchange", lambda *_: False)

@@ -197,10 +197,14 @@ class Staging:
         """Remove a hidden folder under a name that nothing is taken from: whoever is killed meanwhile leaves a part."""
         gone = self.target.with_name(f"{_prefix(self.target, 'gone')}{temporary_tag()}")
         try:
-            folder.rename(gone)
-        except OSError:
-            gone = folder
-        shutil.rmtree(gone, ignore_errors=True)
+            try:
+                folder.rename(gone)
+            except OSError:
+                gone = folder
+            shutil.rmtree(gone, ignore_errors=True)
+        except BaseException:  # whoever is asked to stop meanwhile ends what was begun
+            shutil.rmtree(gone, ignore_errors=True)
+            raise
 
     def _publish(self) -> None:
         folder = self.folder
