@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
-from checker import IN_MEMORY, is_true
+from checker import IN_MEMORY, is_true, shown
 from column_kinds import ColumnKind, Numbers, number_texts, text_pool
 from hypothesis import strategies as st
 from odd_jobs import EXTREME
@@ -176,7 +176,7 @@ def check_groups(case: Case, rows: list[dict[str, str | None]]) -> None:
     k = case.criteria[0].get_params()["k"]
     assert min(Counter(tuple(row[f.name] for f in quasi) for row in rows).values()) >= k
     assert all(
-        is_true(case, f, row[f.name], value)
+        is_true(case, f, shown(case, f, row[f.name]), value)
         for f in quasi
         for row, value in zip(rows, case.column(f.name), strict=True)
     )

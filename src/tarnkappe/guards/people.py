@@ -82,7 +82,7 @@ def repeated_keys(source: Source, columns: Iterable[Column]) -> list[tuple[tuple
         return []
     sample = source.sample([c.name for c in keys], SAMPLE)
     keys = [c for c in keys if c.name not in published or _is_numbered(sample[c.name])]
-    different = source.n_distinct([c.name for c in keys])
+    different = source.n_distinct([c.name for c in keys]) if keys else {}
     repeating = [c for c in keys if 1 < different[c.name] < source.n_rows]
     found: list[tuple[tuple[str, ...], int]] = [
         ((c.name,), different[c.name]) for c in repeating if c.role in KEYS or _may_be_a_key(sample[c.name])
