@@ -12,6 +12,7 @@ import pytest
 
 import tarnkappe as tk
 from conftest import patients
+from tarnkappe.errors import DataError
 from tarnkappe.masks import Mask
 
 WHY = "reviewed by the board, and nobody outside knows it"
@@ -145,3 +146,19 @@ def test_record_swapping_changes_about_the_share_and_rare_ones_first():
     alone = frame.select(pl.len().over("age", "sex", "illness") == 1).to_series().to_numpy()
     assert changed[alone].mean() > 0.9
     assert _counts(frame, ["region", "sex"]).equals(_counts(table, ["region", "sex"]))
+
+
+@pytest.mark.parametrize(
+    ("numbers", "base"),
+    [([1e10, 1e10 + 0.006, 3.0], 0.01), ([123456789012.34, -5e11, 0.004], 0.01), ([1e19, -7.5], 3e5)],
+)
+def test_large_numbers_are_rounded(numbers: list[float], base: float):
+    made = tk.mask(pl.DataFrame({"x": numbers}), tk.Rounding("x", base=base), seed=1).table["x"]
+    for x, z in zip(sorted(numbers), made.sort(), strict=True):
+        assert abs(x - z) <= base / 2 * (1 + 1e-6) + 1e-15 * abs(x)
+
+
+def test_a_base_that_large_numbers_cannot_show_is_refused():
+    with pytest.raises(DataError, match="cannot be told apart") as refused:
+        tk.mask(pl.DataFrame({"x": [-1e100, 0.0]}), tk.Rounding("x", base=0.1), seed=1)
+    assert refused.value.code == "E421"

@@ -9,9 +9,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from tarnkappe.masks.base import HAIR, Chance, ColumnMask, Fitted, Held, Kept, MaskCard, as_series, is_whole
+from tarnkappe.masks.base import Chance, ColumnMask, Fitted, Held, Kept, MaskCard, as_series, is_whole, unfit
 from tarnkappe.masks.columns import Columns
 from tarnkappe.params import param
+
+#: Multiples of the base that floating-point numbers tell apart, and how far off computed ones may be, of their size.
+_MOST, _OFF = 2.0**50, 1e-15
+
+#: How far off a mean may be that is computed in another order.
+_SUM_OFF = 1e-12
 
 
 @dataclass(frozen=True)
@@ -58,6 +64,9 @@ class Rounding(ColumnMask):
         """Round all numbers."""
         numbers = data.numbers(self.column)
         x = data.floats(self.column)
+        if (np.abs(x) > _MOST * self.base).any():
+            what = f"numbers of '{self.column}' are so large that multiples of {self.base:g} cannot be told apart"
+            raise unfit(self, what, data.source, "A larger  base.")
         digits = max(-int(Decimal(str(self.base)).normalize().as_tuple().exponent), 0)
         made = np.round(np.floor(x / self.base + 0.5) * self.base, digits)
         whole = is_whole(numbers) and digits == 0
@@ -68,15 +77,17 @@ class Rounding(ColumnMask):
         x = after.floats(self.column)
         x = x[~np.isnan(x)]
         ratio = x / self.base
-        off = float(np.abs(ratio - np.round(ratio)).max(initial=0))
+        off = float((np.abs(ratio - np.round(ratio)) - _OFF * np.abs(ratio)).max(initial=0))
         yield Kept(f"{self.column} holds multiples of {self.base:g}", off, 1e-6)
         y = before.floats(self.column)
         if len(x):
             shift = abs(float(x.mean() - np.nanmean(y)))
-            yield Kept(f"mean of {self.column} to within half the base", shift, self.base / 2 * (1 + 1e-6) + HAIR)
+            allowed = self.base / 2 * (1 + 1e-6) + _SUM_OFF * float(np.abs(x).max())
+            yield Kept(f"mean of {self.column} to within half the base", shift, allowed)
 
     def kept_by_record(self, before: Columns, after: Columns) -> Iterator[Kept]:
         """Nobody's number moves by more than half the base."""
-        moved = np.abs(after.floats(self.column) - before.floats(self.column))
+        x, z = before.floats(self.column), after.floats(self.column)
+        moved = np.abs(z - x) - _OFF * np.abs(x)
         far = float(np.nanmax(moved)) if (~np.isnan(moved)).any() else 0.0
         yield Kept(f"every number of {self.column} to within half the base", far, self.base / 2 * (1 + 1e-6))
