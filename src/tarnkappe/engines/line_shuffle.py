@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import cycle
-from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tarnkappe.arrays import Bytes, Counts
+from tarnkappe.engines.waiting import Waiting
 from tarnkappe.io.lines import Lines, Room
 from tarnkappe.kernels.engines.dealing import shuffle_within
 from tarnkappe.kernels.io.lines import deal_lines, find_lines, weigh_lines
@@ -36,7 +33,7 @@ class Dealt:
     at_line: Counts
 
 
-class LineShuffle:
+class LineShuffle(Waiting):
     """Every line is thrown into a bucket at random, and every bucket is shuffled: all orders are equally likely.
 
     Lines are copied when they are thrown, and once more when a bucket is written, never from all over the memory.
@@ -46,22 +43,10 @@ class LineShuffle:
 
     def __init__(self, n_lines: int, chance: Callable[..., np.random.Generator], limit: int | None = None) -> None:
         """Prepare for about that many lines."""
+        super().__init__(limit)
         self._chance = chance
-        self._limit = limit
         self._n_buckets = max(-(-n_lines // BUCKET), 1)
         self._dealt: list[Dealt] = []
-        self._held = 0
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
-        self._files = 0
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._folder is not None:
-            self._folder.cleanup()
 
     def deal(self, lines: Lines, part: int) -> Dealt:
         """Throw the lines of a part into buckets; they are copied."""
@@ -81,9 +66,7 @@ class LineShuffle:
     def add(self, part: Dealt) -> None:
         """Take a part, in the order of their numbers."""
         self._dealt.append(part)
-        self._held += part.text.nbytes + part.sizes.nbytes + part.at_byte.nbytes + part.at_line.nbytes
-        if self._limit is not None and self._held > self._limit:
-            self._spill()
+        self._hold(part.text.nbytes + part.sizes.nbytes + part.at_byte.nbytes + part.at_line.nbytes)
 
     def batches(self) -> Iterator[Lines]:
         """The lines in random order, some at a time; they are gone when a few more were taken."""
@@ -98,8 +81,8 @@ class LineShuffle:
     def _buckets(self) -> Iterator[Lines]:
         held = self._lines()
         for i in range(self._n_buckets):
-            spilled = [] if self._folder is None else [Lines.read(self._place(i, j)) for j in range(self._files)]
-            yield Lines.joined([*spilled, held(i)]) if spilled else held(i)
+            moved = [Lines.read(place) for place in self._moved(i)]
+            yield Lines.joined([*moved, held(i)]) if moved else held(i)
 
     def _lines(self) -> Callable[[int], Lines]:
         """What finds the lines of a bucket that are in memory."""
@@ -118,20 +101,11 @@ class LineShuffle:
 
         return found
 
-    def _spill(self) -> None:
-        """Move what is held in memory to the disk; only the owner can read it there."""
-        if self._folder is None:
-            self._folder = tempfile.TemporaryDirectory(prefix="tarnkappe-shuffle-")
+    def _move(self) -> None:
         held = self._lines()
         for i in range(self._n_buckets):
-            held(i).write(self._place(i, self._files))
+            held(i).write(self._place(i))
         self._dealt.clear()
-        self._files += 1
-        self._held = 0
-
-    def _place(self, bucket: int, file: int) -> Path:
-        assert self._folder is not None
-        return Path(self._folder.name) / f"{bucket}-{file}"
 
 
 def _in_order(bucket: tuple[Lines, NDArray[np.float64], Room]) -> Lines:

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterable, Iterator
-from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from tarnkappe.engines.waiting import Waiting
 from tarnkappe.kernels.engines.dealing import shuffle_within
 
 #: Records that are put in order together.
 BUCKET = 1 << 22
 
 
-class Shuffle:
+class Shuffle(Waiting):
     """Every record is thrown into a bucket at random, and every bucket is shuffled: all orders are equally likely.
 
     Buckets are kept on disk if the records would take more than `limit` bytes.
@@ -26,21 +23,9 @@ class Shuffle:
 
     def __init__(self, n_records: int, rng: np.random.Generator, limit: int | None = None) -> None:
         """Prepare for about that many records."""
+        super().__init__(limit)
         self._rng = rng
-        self._limit = limit
         self._buckets: list[list[pl.DataFrame]] = [[] for _ in range(max(-(-n_records // BUCKET), 1))]
-        self._held = 0
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
-        self._files = 0
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._folder is not None:
-            self._folder.cleanup()
 
     def add(self, records: pl.DataFrame) -> None:
         """Throw records into the buckets."""
@@ -52,14 +37,12 @@ class Shuffle:
             ends = np.cumsum(np.bincount(bucket, minlength=len(self._buckets)))
             for i, (begin, end) in enumerate(zip(np.append(0, ends[:-1]), ends, strict=True)):
                 self._buckets[i].append(sorted_[int(begin) : int(end)])
-        self._held += int(records.estimated_size())
-        if self._limit is not None and self._held > self._limit:
-            self._spill()
+        self._hold(int(records.estimated_size()))
 
     def batches(self) -> Iterator[pl.DataFrame]:
         """The records in random order."""
         for i, held in enumerate(self._buckets):
-            parts = [*self._spilled(i), *held]
+            parts = [*map(pl.read_ipc, self._moved(i)), *held]
             held.clear()
             if parts:
                 records = _joined(parts)
@@ -72,24 +55,11 @@ class Shuffle:
         shuffle_within(order, np.array([0, n]), self._rng.random(n))
         return order
 
-    def _spill(self) -> None:
-        """Move what is held in memory to the disk; only the owner can read it there."""
-        if self._folder is None:
-            self._folder = tempfile.TemporaryDirectory(prefix="tarnkappe-shuffle-")
+    def _move(self) -> None:
         for i, held in enumerate(self._buckets):
             if held:
-                _joined(held).write_ipc(Path(self._folder.name) / f"{i}-{self._files}.arrow")
+                _joined(held).write_ipc(self._place(i))
                 held.clear()
-        self._files += 1
-        self._held = 0
-
-    def _spilled(self, bucket: int) -> list[pl.DataFrame]:
-        if self._folder is None:
-            return []
-        paths = sorted(
-            Path(self._folder.name).glob(f"{bucket}-*"), key=lambda p: int(p.name.split("-")[1].split(".")[0])
-        )
-        return [pl.read_ipc(path) for path in paths]
 
 
 def gathered(parts: Iterable[pl.DataFrame], n: int) -> Iterator[pl.DataFrame]:
