@@ -162,3 +162,16 @@ def test_a_base_that_large_numbers_cannot_show_is_refused():
     with pytest.raises(DataError, match="cannot be told apart") as refused:
         tk.mask(pl.DataFrame({"x": [-1e100, 0.0]}), tk.Rounding("x", base=0.1), seed=1)
     assert refused.value.code == "E421"
+
+
+@pytest.mark.parametrize("day", ["0001-04-30", "9999-12-31"])
+@pytest.mark.parametrize("typed", [True, False])
+def test_dates_that_cannot_be_moved_are_refused(day: str, typed: bool):
+    """The last day of 9999 stands for no date in many tables: moved, it would be none that others can read."""
+    table = pl.DataFrame({"day": [day, "2020-02-29"], "person": ["a", "b"]})
+    table = table.with_columns(pl.col("day").str.to_date()) if typed else table
+    with pytest.raises(DataError, match="cannot be moved") as refused:
+        tk.mask(
+            table, tk.DateShift(["day"], person="person", max_days=400), columns=[tk.Column("person", "identifier")]
+        )
+    assert ("missing: [" in str(refused.value)) != typed

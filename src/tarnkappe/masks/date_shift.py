@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import date, timedelta
 from typing import ClassVar
 
 import numpy as np
@@ -110,18 +111,24 @@ class DateShift(ColumnsMask):
         return frame.select(moved.cast(dtype).alias(dates.name)).to_series()
 
     def _require_dates(self, data: Columns, name: str, dtype: pl.DataType) -> None:
-        hint = f"format: '%d.%m.%Y'   (as they are written in '{name}')"
-        if isinstance(dtype, (pl.Date, pl.Datetime)):
-            return
         values = data.values(name)
-        if dtype != pl.String:
+        if isinstance(dtype, (pl.Date, pl.Datetime)):
+            dates = values.cast(pl.Date)
+        elif dtype != pl.String:
             raise unfit(self, f"'{name}' does not hold dates", data.source, "Leave it out of  columns.")
-        read = values.str.strptime(pl.Date, self.format, strict=False)
-        if (
-            read.null_count() > values.null_count()
-            or not (read.dt.strftime(self.format) == values).fill_null(True).all()
-        ):
-            raise unfit(self, f"'{name}' has texts that are no dates of the form {self.format}", data.source, hint)
+        else:
+            dates = values.str.strptime(pl.Date, self.format, strict=False)
+            if (
+                dates.null_count() > values.null_count()
+                or not (dates.dt.strftime(self.format) == values).fill_null(True).all()
+            ):
+                hint = f"format: '%d.%m.%Y'   (as they are written in '{name}')"
+                raise unfit(self, f"'{name}' has texts that are no dates of the form {self.format}", data.source, hint)
+        room = timedelta(days=self.max_days)
+        if not dates.drop_nulls().is_between(date.min + room, date.max - room).all():
+            what = f"'{name}' has dates so near to the year 1 or 9999 that they cannot be moved"
+            said = "say so:  missing: ['', '9999-12-31']" if dtype == pl.String else "make them missing in the data."
+            raise unfit(self, what, data.source, f"If they stand for no date, {said}")
 
     def kept(self, before: Columns, after: Columns) -> Iterator[Kept]:
         """As many dates are missing."""
