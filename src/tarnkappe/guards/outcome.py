@@ -39,11 +39,11 @@ def require_everybody(tally: Tally, source: Source, population: Source) -> None:
         n = int(lacking.sum())
         raise DataError(
             "E411",
-            f"the public table '{population.name}' lacks {n} of the {tally.n_records} people in the data",
+            f"the public table '{population.name}' lacks {count(n)} of the {count(tally.n_records)} people in the data",
             where=source.name,
             details=[
-                f"{int((lacking > 0).sum())} of {tally.n_tuples} combinations of quasi-identifiers are rarer there "
-                "than in the data.",
+                f"{count(int((lacking > 0).sum()))} of {count(tally.n_tuples)} combinations of quasi-identifiers are "
+                "rarer there than in the data.",
                 "Values must be written in the same way in both, and everybody in the data must stand in the public "
                 "table.",
             ],
@@ -236,8 +236,8 @@ def _singled_out(table: Source, known: list[str], kept: list[str], goal: Goal, w
     return (
         Notice(
             "W603",
-            f"{who_finds.format(names=_named(kept))} {found.in_small_groups} of {table.n_rows} records in groups of "
-            f"fewer than {promised}, {found.unique} of them alone",
+            f"{who_finds.format(names=_named(kept))} {count(found.in_small_groups)} of "
+            f"{plural(table.n_rows, 'record')} in groups of fewer than {promised}, {count(found.unique)} of them alone",
             hint=f"{kept[0]}: {{role: quasi, taxonomy: suppress}}   or  {{role: drop}}",
         ),
     )

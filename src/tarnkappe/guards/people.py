@@ -24,6 +24,7 @@ from tarnkappe.looks.identifiers.record_number import is_key_of_people
 from tarnkappe.looks.words import words_of
 from tarnkappe.plan import AnyPlan, DealtPlan
 from tarnkappe.schema import KEYS, Column, Schema
+from tarnkappe.wording import count
 
 #: What people share who have a number in it each.
 _SHARED = {"household", "hh", "family", "dwelling", "haushalt", "familie", "menage", "foyer", "hogar", "famiglia"}
@@ -126,8 +127,8 @@ def _notice(
         few = int((people < promised).sum())
         alone = int((people == 1).sum())
         # Namesakes are two people: what was counted are values, and that is what the sentence says.
-        told = f"{few} of {len(people)} groups have fewer than {promised} people, {alone} of them only one"
-        words += f"; as far as it tells people apart, {told}"
+        told = f"{count(few)} of {count(len(people))} groups have fewer than {promised} people, {count(alone)} of them"
+        words += f"; as far as it tells people apart, {told} only one"
     name = "-".join(key)
     hint = f"{role(name, 'subject')}   and under 'criteria':  {_fix(name, goal)}"
     if len(key) > 1:
