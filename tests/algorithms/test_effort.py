@@ -119,3 +119,10 @@ def test_more_effort_never_loses_more(name: str):
     normal = loss("normal")
     assert loss("best") <= normal <= loss("quick") * 1.02
     assert normal == loss("normal"), "counted in work, so the same seed gives the same groups"
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", ["tarn", "kanonymeans", "kanonymeans-star", "best-first"])
+def test_the_best_effort_is_repeatable(name: str):
+    first, second = (decided(name, "best").grouping.group for _ in range(2))
+    assert np.array_equal(first, second)

@@ -18,15 +18,18 @@ def counted(words: list[int]) -> dict[int, int]:
     return dict(sorted(Counter(Counter(words).values()).items()))
 
 
-@given(st.lists(st.lists(st.integers(0, 20), max_size=60), max_size=4))
-def test_words_in_several_pieces(parts):
+@given(st.lists(st.lists(st.integers(0, 20), max_size=60), max_size=4), st.booleans())
+def test_words_in_several_pieces(parts, many):
     words = pl.concat([pl.Series(part, dtype=pl.UInt64) for part in [[], *parts]], rechunk=False)
-    assert repeats_of(words) == counted(words.to_list())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(repeats, "_MANY", 0 if many else 1 << 18)
+        assert repeats_of(words) == counted(words.to_list())
 
 
 @pytest.mark.parametrize("few", [1 << 13, 16])
 @pytest.mark.parametrize("often", [1 << 12, 4])
 def test_many_words(few: int, often: int, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(repeats, "_MANY", 0)
     monkeypatch.setattr(repeats, "_FEW", few)
     monkeypatch.setattr(repeats, "_OFTEN", often)
     rng = np.random.default_rng(1)

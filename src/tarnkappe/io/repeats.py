@@ -13,6 +13,9 @@ from tarnkappe.threads import map_threads
 
 Words = NDArray[np.uint64]
 
+#: So many words are dealt to partitions; fewer are sorted at once, which needs no kernels of its own.
+_MANY = 1 << 18
+
 #: Words of a partition, about; there are no more partitions than so many.
 _FEW, _MOST = 1 << 13, 1 << 13
 
@@ -29,8 +32,11 @@ def repeats_of(words: pl.Series) -> dict[int, int]:
     >>> repeats_of(pl.Series([3, 3, 5, 7, 7], dtype=pl.UInt64))
     {1: 1, 2: 2}
     """
-    from tarnkappe.kernels.repeats import count_partitions, deal_words, weigh_words
     from tarnkappe.kernels.sorting import count_runs
+
+    if len(words) < _MANY:
+        return count_runs(words.sort().to_numpy())
+    from tarnkappe.kernels.repeats import count_partitions, deal_words, weigh_words
 
     parts = [chunk.to_numpy() for chunk in words.get_chunks()]
     n = max(min(len(words) // _FEW, _MOST), 1)
