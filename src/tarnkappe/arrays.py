@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,3 +19,10 @@ LARGEST, SMALLEST = 1e140, 1e-140
 Flags = NDArray[np.bool_]
 #: Raw text.
 Bytes = NDArray[np.uint8]
+
+
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """The same array, not to be changed; kernels are compiled anew for arrays that can be."""
+    seen = array.view()
+    seen.flags.writeable = False
+    return seen

@@ -214,14 +214,14 @@ def _coerce(p: Parameter, value: Any, where: str | None) -> Any:
         guess = did_you_mean(value, p.choices) if p.choices and isinstance(value, str) else ""
         raise JobError(
             "E110",
-            f"'{p.name}' must be {either.expected}, got {_shown(value)}{guess}",
+            f"'{p.name}' must be {either.expected}, got {shown_value(value)}{guess}",
             where=where,
             hint=_proposal(p, value),
         )
     return value
 
 
-def _shown(value: Any) -> str:
+def shown_value(value: Any) -> str:
     """A value that cannot be, as far as a message has room for it."""
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) > _LARGEST:
         return f"a number beyond {_LARGEST}"
@@ -241,7 +241,7 @@ def _proposal(p: Parameter, value: Any) -> Fix:
 def seed_param(undoes: str) -> Any:
     """Declare a seed, with what whoever knows it can undo."""
     doc = f"Makes the run repeatable. Keep it secret: it undoes the {undoes}."
-    return param(None, doc=doc, ge=0, le=2**SEED_BITS - 1)
+    return param(None, doc=doc, ge=0, le=2**SEED_BITS - 1, example=7)
 
 
 class Declared:

@@ -41,7 +41,7 @@ from tarnkappe.io.dialect import stated_dialect
 from tarnkappe.io.reading import is_selective
 from tarnkappe.io.source import is_csv
 from tarnkappe.job import Job
-from tarnkappe.job.given import data_and_folder, number_of, one_of
+from tarnkappe.job.given import data_and_folder, seed_of, one_of
 from tarnkappe.job.mechanism import independent
 from tarnkappe.masks.masked import Masked
 from tarnkappe.params import SEED_BITS
@@ -303,7 +303,7 @@ def _open_population(job: Job, engine: Engine) -> Source | None:
 
 
 def _decide(job: Job, data: Any, seed: int | None, clock: Phases, *, in_parts: bool = False) -> Run:
-    seed = next(s for s in (number_of(seed, "seed"), job.seed, secrets.randbits(SEED_BITS)) if s is not None)
+    seed = next(s for s in (seed_of(seed), job.seed, secrets.randbits(SEED_BITS)) if s is not None)
     engine, source = _open(job, data, clock)
     digest = in_background(lambda: source.sha256) if source.hashed_aside else None
     checked = _count(job, data, engine, source, seed)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tarnkappe.arrays import Codes, Counts, Floats
+from tarnkappe.arrays import Codes, Counts, Floats, read_only
 from tarnkappe.kernels.crossing import count_codes
 from tarnkappe.kernels.engines.dealing import occurrences
 from tarnkappe.kernels.sorting import bits_of, dense_ranks, pack_columns, radix_argsort, ranks_by_place, unpack
@@ -220,10 +220,8 @@ class Tally:
     whole: Tally | None = None
 
     def __post_init__(self) -> None:
-        for name in ("quasi", "sensitive"):  # all alike: kernels are compiled anew for arrays that can be changed
-            codes = getattr(self, name).view()
-            codes.flags.writeable = False
-            object.__setattr__(self, name, codes)
+        for name in ("quasi", "sensitive"):
+            object.__setattr__(self, name, read_only(getattr(self, name)))
 
     @property
     def n_cells(self) -> int:

@@ -94,9 +94,11 @@ COUNTED = {
 
 
 def decided(name: str, effort: str | float) -> Plan:
+    """Groups of people by three numbers, which have levels only where an algorithm goes by levels."""
     rng = np.random.default_rng(5)
     people = pl.DataFrame({f"q{j}": rng.integers(0, 40, 240) for j in range(3)})
-    quasi = {f"q{j}": intervals(5, 20) for j in range(3)}
+    by_levels = name in (*COUNTED, "best-first")
+    quasi = {f"q{j}": intervals(5, 20) if by_levels else numeric() for j in range(3)}
     job = Job(quasi=quasi, criteria=[KAnonymity(4)], algorithm=name, effort=effort)
     tally = check(job, people).tally
     return Plan.of(tally, job.goal, job.algorithm.decide(tally, job.goal, rng=np.random.default_rng(1)))

@@ -181,6 +181,8 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"max_suppressed": None}, "max_suppressed=0.02"),
     ({"seed": "x"}, "seed=7"),
     ({"seed": -1}, "seed=7"),
+    ({"seed": 2**128}, "seed=7"),
+    ({"seed": 10**5000}, "seed=7"),
     ({"missing_rule": "own"}, 'missing_rule="own-value"'),
     ({"weights": {"agee": 2}}, ""),
     ({"weights": {"age": "much"}}, 'weights={"age": 2}'),

@@ -7,10 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from called import from_python
 from grids import examples
 from strategies import tallies
 from tarnkappe.algorithms.steps.units import ruler_of
 from tarnkappe.groups import Grouping
+from tarnkappe.kernels import widths
 from tarnkappe.kernels.histograms import group_order
 from tarnkappe.kernels.local.centroids import one_pass
 from tarnkappe.kernels.local.clusters import grow_clusters
@@ -20,10 +22,11 @@ from tarnkappe.kernels.local.neighbours import MANY_PIECES, Groups, Near, Pieces
 from tarnkappe.kernels.local.partners import best_partners, feed_groups
 from tarnkappe.kernels.local.regrowing import regrow
 from tarnkappe.kernels.merging import pair_off
-from tarnkappe.kernels.widths import Ruler, box_width, box_widths, widened
+from tarnkappe.kernels.widths import Ruler, box_widths
 from tarnkappe.tally import Domain, Tally, count_cells
 from tarnkappe.taxonomy.tree import Taxonomy
 
+box_width, widened = from_python(widths.box_width), from_python(widths.widened)
 TOP = np.iinfo(np.int32).max
 
 

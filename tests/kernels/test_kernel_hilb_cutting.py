@@ -9,15 +9,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from called import from_python
 from grids import examples
 from strategies import tallies
 from tarnkappe.algorithms.local import line as line_module
 from tarnkappe.algorithms.local.line import _places
 from tarnkappe.algorithms.steps.units import ruler_of
+from tarnkappe.kernels import widths
 from tarnkappe.kernels.local.hilb_cutting import cut_line
-from tarnkappe.kernels.widths import box_width
 from tarnkappe.tally import Domain
 from tarnkappe.taxonomy.tree import Taxonomy
+
+box_width = from_python(widths.box_width)
 
 
 def cost(ruler, lo, hi, starts, begins) -> float:

@@ -10,15 +10,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from called import from_python
 from grids import examples
 from strategies import tallies
 from tarnkappe.algorithms.steps.units import ruler_of
+from tarnkappe.kernels import widths
 from tarnkappe.kernels.histograms import group_order
 from tarnkappe.kernels.local.hilb_forming import Queues, form_groups, form_groups_ahead
 from tarnkappe.kernels.local.hilb_staying import stay
-from tarnkappe.kernels.widths import Ruler, box_width, widen
+from tarnkappe.kernels.widths import Ruler
 from tarnkappe.tally import Domain, Tally, count_cells
 from tarnkappe.taxonomy.tree import Taxonomy
+
+box_width, widen = from_python(widths.box_width), from_python(widths.widen)
 
 Group = list[int]  # the cell of each record
 

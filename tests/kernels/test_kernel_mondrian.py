@@ -9,8 +9,10 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from called import from_python
 from grids import examples
 from strategies import domains, taxonomies
+from tarnkappe.kernels.multidimensional import segments
 from tarnkappe.kernels.multidimensional.mondrian import (
     count_halves,
     find_cuts,
@@ -18,9 +20,9 @@ from tarnkappe.kernels.multidimensional.mondrian import (
     segment_boxes,
     write_halves,
 )
-from tarnkappe.kernels.multidimensional.segments import gap_depth, present_codes
 from tarnkappe.tally import Domain
 
+gap_depth, present_codes = from_python(segments.gap_depth), from_python(segments.present_codes)
 NO_TREE = np.zeros(0, np.int32), np.zeros((0, 0), np.int32)
 
 

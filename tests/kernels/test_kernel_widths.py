@@ -9,11 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from called import from_python
 from strategies import domains
 from tarnkappe.algorithms.steps.units import ruler_of
-from tarnkappe.kernels.widths import box_width, box_widths, reach, widen, widened, width
+from tarnkappe.kernels import widths
+from tarnkappe.kernels.widths import box_widths, reach
 from tarnkappe.tally import Domain
 
+box_width, widen, widened, width = (
+    from_python(part) for part in (widths.box_width, widths.widen, widths.widened, widths.width)
+)
 EMPTY = (np.iinfo(np.int32).max, -1)
 
 

@@ -14,7 +14,7 @@ from tarnkappe.criteria import Criterion
 from tarnkappe.errors import JobError
 from tarnkappe.fixes import Fix, algorithm, setting
 from tarnkappe.job.text import PlacedDict
-from tarnkappe.params import bind, place
+from tarnkappe.params import SEED_BITS, bind, place, shown_value
 
 if TYPE_CHECKING:
     from tarnkappe.job.places import DataSettings, OutputSettings
@@ -166,13 +166,13 @@ def data_and_folder(data: Any, folder: Any, settings: DataSettings, output: Outp
     return data, target
 
 
-def number_of(given: Any, what: str) -> int | None:
-    """A whole number of at least 0, or none."""
+def seed_of(given: Any) -> int | None:
+    """A seed as job files may hold it, or none."""
     if given is None:
         return None
-    if isinstance(given, bool) or not isinstance(given, Integral) or given < 0:
-        example = setting(f"{what}: 7", what, 7)
-        raise refused(f"'{what}' must be a whole number of at least 0, got {shown(given)}", example)
+    if isinstance(given, bool) or not isinstance(given, Integral) or not 0 <= given < 2**SEED_BITS:
+        wanted = f"a whole number of at least 0 that {SEED_BITS} bits can hold"
+        raise refused(f"'seed' must be {wanted}, got {shown(given)}", setting("seed: 7", "seed", 7))
     return int(given)
 
 
@@ -192,7 +192,7 @@ def shown(given: Any) -> str:
     if isinstance(given, type):
         return f"the class {given.__name__}"
     if given is None or isinstance(given, (str, int, float)):
-        text = repr(given)
+        text = shown_value(given)
         return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
     kind = type(given).__name__
     return f"{'an' if kind[0].lower() in 'aeiou' else 'a'} {kind}"

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tarnkappe.arrays import Codes, Counts
+from tarnkappe.arrays import Codes, Counts, read_only
 from tarnkappe.kernels import helper, kernel
 
 #: So many codes have a bit each in a word, which tells in ascending order which of them occur.
@@ -58,6 +58,7 @@ def run_histogram(
 
     `share` may share the runs out to threads.
     """
+    codes, counts = read_only(codes), read_only(counts)
     found, of_code = np.empty(len(codes), np.int32), np.empty(len(codes), np.int64)
     indptr = np.zeros(len(starts), np.int64)
     filled = []
@@ -219,14 +220,19 @@ def pooled_counts(group: Codes, counts: Counts, n_groups: int) -> Counts:
     return out
 
 
-@kernel
 def run_sums(starts: Counts, counts: Counts) -> Counts:
     """The sum of counts of each run ``counts[starts[g]:starts[g+1]]``."""
-    out = np.zeros(starts.size - 1, np.int64)
+    out = np.zeros(len(starts) - 1, np.int64)
+    _add_up(starts, read_only(counts), out)
+    return out
+
+
+@kernel
+def _add_up(starts: Counts, counts: Counts, out: Counts) -> None:
+    """Add to what `run_sums` returns."""
     for g in range(out.size):
         for i in range(starts[g], starts[g + 1]):
             out[g] += counts[i]
-    return out
 
 
 @kernel

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tarnkappe.arrays import Codes, Counts, Floats
-from tarnkappe.kernels import kernel
+from tarnkappe.kernels import helper, kernel
 
 
 class Ruler(NamedTuple):
@@ -33,7 +33,7 @@ class Ruler(NamedTuple):
     wild: Codes
 
 
-@kernel
+@helper
 def width(ruler: Ruler, j: int, lo: int, hi: int) -> float:
     """The weighted share of column `j` that the codes ``lo .. hi`` cover: 0 for one value or none."""
     if lo >= hi:
@@ -51,7 +51,7 @@ def width(ruler: Ruler, j: int, lo: int, hi: int) -> float:
     return float(ruler.place[high] - ruler.place[low] if ruler.scaled[split] else ruler.share[split])
 
 
-@kernel
+@helper
 def box_width(ruler: Ruler, lo: Codes, hi: Codes) -> float:
     """The summed width of a box."""
     total = 0.0
@@ -74,7 +74,7 @@ def _measure(ruler: Ruler, lo: Codes, hi: Codes, out: Floats) -> None:
         out[g] = box_width(ruler, lo[g], hi[g])
 
 
-@kernel
+@helper
 def widen(ruler: Ruler, row: Codes, lo: Codes, hi: Codes) -> None:
     """Make a box cover a row as well."""
     for j in range(row.size):
@@ -83,31 +83,29 @@ def widen(ruler: Ruler, row: Codes, lo: Codes, hi: Codes) -> None:
             hi[j] = max(hi[j], row[j])
 
 
-@kernel
+@helper
 def widened(ruler: Ruler, row: Codes, lo: Codes, hi: Codes, enough: float) -> float:
     """The summed width of a box that also covers a row; some number of at least `enough` if it is no less than that."""
     total = 0.0
     for j in range(row.size):
-        v = row[j]
-        if v == ruler.wild[j]:
-            total += width(ruler, j, lo[j], hi[j])
-        else:
-            total += width(ruler, j, min(lo[j], v), max(hi[j], v))
+        v, low, high = row[j], lo[j], hi[j]
+        if v != ruler.wild[j]:
+            low, high = min(low, v), max(high, v)
+        total += width(ruler, j, low, high)
         if total >= enough:
             break
     return total
 
 
-@kernel
+@helper
 def widened_box(ruler: Ruler, rows: Codes, i: int, lo: Codes, hi: Codes, g: int, enough: float) -> float:
     """`widened` for row `i` and box `g` of many; in the innermost loops slices would cost more than the sum."""
     total = 0.0
     for j in range(rows.shape[1]):
-        v = rows[i, j]
-        if v == ruler.wild[j]:
-            total += width(ruler, j, lo[g, j], hi[g, j])
-        else:
-            total += width(ruler, j, min(lo[g, j], v), max(hi[g, j], v))
+        v, low, high = rows[i, j], lo[g, j], hi[g, j]
+        if v != ruler.wild[j]:
+            low, high = min(low, v), max(high, v)
+        total += width(ruler, j, low, high)
         if total >= enough:
             break
     return total
@@ -118,7 +116,5 @@ def reach(ruler: Ruler, j: int, lo: int, hi: int, out: Floats) -> None:
     """Fill in, for every code of column `j`, the width of the interval once it covers that code too."""
     base = ruler.start[j]
     for v in range(ruler.start[j + 1] - base):
-        if v == ruler.wild[j]:
-            out[base + v] = width(ruler, j, lo, hi)
-        else:
-            out[base + v] = width(ruler, j, min(lo, v), max(hi, v))
+        known = v != ruler.wild[j]
+        out[base + v] = width(ruler, j, min(lo, v) if known else lo, max(hi, v) if known else hi)

@@ -24,7 +24,7 @@ from tarnkappe.guards import refuse_identifiers, refuse_unmasked
 from tarnkappe.guards.people import notices_about_open_keys
 from tarnkappe.io import CsvDialect, Source, Staging, TableWriter, like, open_source
 from tarnkappe.io.folders import PUBLIC
-from tarnkappe.job.given import data_and_folder, number_of
+from tarnkappe.job.given import data_and_folder, seed_of
 from tarnkappe.job.masking import KEY, MaskingJob
 from tarnkappe.job.masks import masks_of
 from tarnkappe.masking.linking import linked
@@ -91,7 +91,7 @@ def mask(
     made = masks_of(masks)
     given = {c.name: c for c in columns}
     given |= {name: Column(name, "keep") for one in made for name in one.changes if name not in given}
-    job = MaskingJob(tuple(given.values()), made, linkage, rest=rest, seed=number_of(seed, "seed"))
+    job = MaskingJob(tuple(given.values()), made, linkage, rest=rest, seed=seed_of(seed))
     if folder is None:
         return mask_in_memory(job, data)
     return run_masking(job, data, folder, overwrite=overwrite)

@@ -12,7 +12,7 @@ import numpy as np
 
 from tarnkappe.bundling import publish_in_memory, publish_to
 from tarnkappe.io import Staging, like
-from tarnkappe.job.given import number_of
+from tarnkappe.job.given import seed_of
 from tarnkappe.job.places import OutputSettings
 from tarnkappe.multirelational.files import TablesJob
 from tarnkappe.multirelational.model import MultiJob, MultiRelease
@@ -97,7 +97,7 @@ def decide_multirelational(
     given = job if isinstance(job, TablesJob) else TablesJob(job, {}, OutputSettings())
     clock = Phases(progress)
     plan = decide_levels(given.job, tables, clock)
-    seeds = (number_of(seed, "seed"), given.seed, secrets.randbits(SEED_BITS))
+    seeds = (seed_of(seed), given.seed, secrets.randbits(SEED_BITS))
     return DecidedTables(plan, given, tables, next(s for s in seeds if s is not None), clock)
 
 

@@ -66,8 +66,12 @@ class Tarn(Microaggregation, Improving):
         starts = [BlockMDAV().partition(points, k, rng), halved(points, np.zeros(len(points), np.int32), k)]
         if not self.refine:
             return min(starts, key=lambda group: error(points, group))
-        kicks = min(_KICKS * (len(points) // k), _MOST_KICKS) if self.kicks is None else self.kicks
-        return refined(points, starts, k, rng, self.work.of_usual(kicks, least=0), self.seconds, watch=self.watch)
+        usual = min(_KICKS * (len(points) // k), _MOST_KICKS) if self.kicks is None else self.kicks
+        kicks = self.work.of_usual(usual, least=0)
+        group = refined(points, starts, k, rng, min(kicks, usual), self.seconds, watch=self.watch)
+        if kicks > usual and not self.seconds:  # from there on, so that more work never ends in more loss
+            group = refined(points, [group], k, rng, kicks - usual, watch=self.watch)
+        return group
 
     def _partitioned(self, records: Records, k: int, rng: np.random.Generator) -> Codes:
         if records.goal.decided_by_size:

@@ -238,7 +238,8 @@ def _swap(
         if best == n_pieces or (quota[a] != quota[best] and pieces == capacity):
             continue
         b, h = best, group[best] + 0
-        if quota[a] != quota[b]:  # the larger piece is divided, its new part goes to the other group
+        divided = quota[a] != quota[b]  # for the constants True and False helpers would be compiled twice
+        if divided:  # the larger piece, whose new part goes to the other group
             larger, smaller = (a, b) if quota[a] > quota[b] else (b, a)
             for j in range(q):
                 rows[pieces, j] = rows[larger, j]
@@ -250,8 +251,8 @@ def _swap(
             _unlink(head, before, after, there, smaller)
             group[smaller] = here
             _link(head, before, after, here, smaller)
-            total[there] = _exchange(ruler, rows, head, after, edges, there, smaller, True, larger)
-            total[here] = _exchange(ruler, rows, head, after, edges, here, larger, False, smaller)
+            total[there] = _exchange(ruler, rows, head, after, edges, there, smaller, divided, larger)
+            total[here] = _exchange(ruler, rows, head, after, edges, here, larger, not divided, smaller)
             pieces += 1
         else:
             _unlink(head, before, after, g, a)
@@ -259,8 +260,8 @@ def _swap(
             group[a], group[b] = h, g
             _link(head, before, after, h, a)
             _link(head, before, after, g, b)
-            total[g] = _exchange(ruler, rows, head, after, edges, g, a, True, b)
-            total[h] = _exchange(ruler, rows, head, after, edges, h, b, True, a)
+            total[g] = _exchange(ruler, rows, head, after, edges, g, a, not divided, b)
+            total[h] = _exchange(ruler, rows, head, after, edges, h, b, not divided, a)
         measured[a] = measured[b] = -1
         changes[g] += 1
         changes[h] += 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tarnkappe.arrays import Codes, Floats
-from tarnkappe.kernels import kernel
+from tarnkappe.kernels import helper, kernel
 
 
 @kernel
@@ -45,7 +45,7 @@ def _divide(key: Floats, order: Codes, begin: int, end: int, middle: int) -> Non
             return
 
 
-@kernel
+@helper
 def _widest(points: Floats, order: Codes, begin: int, end: int) -> int:
     """The axis along which a range of points varies most."""
     d = points.shape[1]

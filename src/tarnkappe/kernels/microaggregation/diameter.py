@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from tarnkappe.arrays import Codes, Floats
-from tarnkappe.kernels import kernel
+from tarnkappe.kernels import helper, kernel
 from tarnkappe.kernels.microaggregation.tiles import ANY, NONE, WIDTH, Tiles, closed_up, drop, search, tiles_of
 
 
-@kernel
+@helper
 def _apart(points: Floats, i: int, centre: Floats) -> float:
     square = 0.0
     for j in range(centre.size):
@@ -17,7 +17,7 @@ def _apart(points: Floats, i: int, centre: Floats) -> float:
     return square
 
 
-@kernel
+@helper
 def _first_bounds(points: Floats, mean: Floats) -> Floats:
     """How far from any other point each can be at most, squared: no farther than by way of the mean."""
     bound = np.empty(points.shape[0])
@@ -30,7 +30,7 @@ def _first_bounds(points: Floats, mean: Floats) -> Floats:
     return bound
 
 
-@kernel
+@helper
 def _largest(values: Floats) -> int:
     """Where the largest value is, the first of equals."""
     best = 0
@@ -40,7 +40,7 @@ def _largest(values: Floats) -> int:
     return best
 
 
-@kernel
+@helper
 def _lower(bound: Floats, top: Floats, i: int, value: float) -> None:
     """Lower the bound of a point; `top` has the largest of every 64 bounds."""
     bound[i] = value

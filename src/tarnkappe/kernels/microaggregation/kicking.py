@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tarnkappe.arrays import Codes, Floats
-from tarnkappe.kernels import kernel
+from tarnkappe.kernels import helper, kernel
 from tarnkappe.kernels.microaggregation.relocating import (
     Partition,
     Scratch,
@@ -32,7 +32,7 @@ def _chance(state: Seeds) -> float:
     return float((z ^ (z >> np.uint64(31))) >> np.uint64(11)) / 9007199254740992.0
 
 
-@kernel
+@helper
 def _gather(p: Partition, w: Scratch, i: int, most: int, chosen: Codes) -> int:
     """Choose the group of a point and those of the points near it, `most` together; how many there are."""
     w.now[2] += 1
@@ -48,7 +48,7 @@ def _gather(p: Partition, w: Scratch, i: int, most: int, chosen: Codes) -> int:
     return n
 
 
-@kernel
+@helper
 def _rebuild(p: Partition, pool: Codes, n_pool: int, chosen: Codes, n: int, state: Seeds, distance: Floats) -> None:
     """Put points into empty groups: a random one and its nearest make each of them, the rest joins the nearest."""
     left = n_pool
@@ -80,7 +80,7 @@ def _rebuild(p: Partition, pool: Codes, n_pool: int, chosen: Codes, n: int, stat
         enter(p, pool[s], home)
 
 
-@kernel
+@helper
 def _free_group(p: Partition, begin: int) -> int:
     """The first group without points from a place on, all round; -1 if there is none."""
     for s in range(p.size.size):

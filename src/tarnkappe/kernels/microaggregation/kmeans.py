@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tarnkappe.arrays import Codes, Counts, Flags, Floats
-from tarnkappe.kernels import kernel
+from tarnkappe.kernels import helper, kernel
 from tarnkappe.kernels.microaggregation.merging_points import merge_and_split
 from tarnkappe.kernels.microaggregation.tree import boxes_of, nearest
 from tarnkappe.kernels.points import group_means, squared_errors
@@ -79,7 +79,7 @@ def _assign(points: Floats, centres: Floats, moved: Flags, owner: Codes, far: Fl
     return any_change
 
 
-@kernel
+@helper
 def _recentre(points: Floats, owner: Codes, changed: Flags, centres: Floats) -> None:
     """Put the centres of changed clusters at their means. An empty cluster's centre stays, and has not changed."""
     size = np.zeros(changed.size, np.int64)
@@ -113,7 +113,7 @@ def _moved(owner: Codes, centres: Floats, group: Codes, means: Floats) -> Flags:
     return out
 
 
-@kernel
+@helper
 def _signature(group: Codes, n_groups: int) -> np.uint64:
     """A number that two different groupings hardly share (FNV-1a of the first point of each point's group)."""
     first = np.full(n_groups, -1)

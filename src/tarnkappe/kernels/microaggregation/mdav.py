@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tarnkappe.arrays import Codes, Floats
-from tarnkappe.kernels import kernel
+from tarnkappe.kernels import helper, kernel
 from tarnkappe.kernels.microaggregation.tiles import ANY, NONE, WIDTH, Tiles, closed_up, drop, search, tiles_of
 
 
@@ -20,7 +20,7 @@ def _take(points: Floats, tiles: Tiles, near: Codes, number: int, group: Codes, 
             total[j] -= points[i, j]
 
 
-@kernel
+@helper
 def _anchor(points: Floats, tiles: Tiles, group: Codes, mean: Floats, reach: Floats, top: Floats) -> None:
     """How far every point is from the mean, and the farthest of every tile."""
     for p in range(tiles.number.size):
@@ -37,7 +37,7 @@ def _anchor(points: Floats, tiles: Tiles, group: Codes, mean: Floats, reach: Flo
         top[p // WIDTH] = max(top[p // WIDTH], reach[p])
 
 
-@kernel
+@helper
 def _outermost(
     points: Floats, tiles: Tiles, group: Codes, mean: Floats, drift: float, reach: Floats, top: Floats
 ) -> tuple[int, int]:

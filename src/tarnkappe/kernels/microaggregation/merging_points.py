@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tarnkappe.arrays import Codes, Counts, Floats
-from tarnkappe.kernels import kernel
+from tarnkappe.kernels import helper, kernel
 from tarnkappe.kernels.microaggregation.condensing import join_nearest, take_nearest
 from tarnkappe.kernels.points import group_means
 
@@ -13,7 +13,7 @@ from tarnkappe.kernels.points import group_means
 INNER, OUTER, ONCE = 0, 1, 2
 
 
-@kernel
+@helper
 def _partner(means: Floats, size: Counts, c: int, at_least: int, by_sse: bool) -> int:
     """The cluster of at least so many points that suits cluster c best; -1 if there is none."""
     best, least = -1, np.inf

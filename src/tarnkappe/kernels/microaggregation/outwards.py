@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tarnkappe.arrays import Codes, Floats
-from tarnkappe.kernels import kernel
+from tarnkappe.kernels import helper, kernel
 from tarnkappe.kernels.microaggregation.tiles import NONE, Tiles, closed_up, drop, search, tiles_of
 from tarnkappe.kernels.points import group_means
 
@@ -13,7 +13,7 @@ from tarnkappe.kernels.points import group_means
 FIXED, BY_GAP, BY_ERROR = 0, 1, 2
 
 
-@kernel
+@helper
 def _extended_by_gap(points: Floats, tiles: Tiles, member: Codes, size: int, gamma: float) -> int:
     """Take the point nearest to any member, while that is nearer than gamma times the point's nearest other.
 
@@ -43,7 +43,7 @@ def _extended_by_gap(points: Floats, tiles: Tiles, member: Codes, size: int, gam
     return size
 
 
-@kernel
+@helper
 def _average(points: Floats, chosen: Codes, mean: Floats) -> None:
     """Write the mean of the chosen points."""
     for j in range(mean.size):
@@ -53,7 +53,7 @@ def _average(points: Floats, chosen: Codes, mean: Floats) -> None:
         mean[j] /= chosen.size
 
 
-@kernel
+@helper
 def _extended_by_error(points: Floats, tiles: Tiles, member: Codes, size: int, gamma: float) -> int:
     """Take the point nearest to the mean, while it costs less here than gamma times what it costs a group of its own.
 

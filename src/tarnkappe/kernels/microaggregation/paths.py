@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tarnkappe.arrays import Codes, Counts, Floats
-from tarnkappe.kernels import kernel
+from tarnkappe.kernels import helper, kernel
 from tarnkappe.kernels.microaggregation.blocks import split
 from tarnkappe.kernels.microaggregation.tiles import NONE, WIDTH, closed_up, drop, search, tiles_of
 
@@ -33,7 +33,7 @@ def nearest_next(points: Floats, start: int) -> Counts:
     return tour
 
 
-@kernel
+@helper
 def _gap(points: Floats, a: int, b: int) -> float:
     """The distance of two points."""
     far = 0.0
@@ -51,7 +51,7 @@ def _step(tour: Counts, place: Counts, a: int, way: int) -> int:
     return int(tour[at])  # before the first comes the last: index -1
 
 
-@kernel
+@helper
 def _cross(tour: Counts, place: Counts, a: int, b: int, c: int, d: int) -> None:
     """Replace the edges a-b and c-d, which run in the same direction, by a-c and b-d."""
     n = tour.size
@@ -69,7 +69,7 @@ def _cross(tour: Counts, place: Counts, a: int, b: int, c: int, d: int) -> None:
         last = last - 1 if last > 0 else n - 1
 
 
-@kernel
+@helper
 def _two_opt(points: Floats, near: Codes, tour: Counts, place: Counts, a: int, awake: Codes) -> bool:
     """Replace an edge of a point and another one by two that are shorter together, if there are such."""
     for way in (1, -1):
@@ -89,7 +89,7 @@ def _two_opt(points: Floats, near: Codes, tour: Counts, place: Counts, a: int, a
     return False
 
 
-@kernel
+@helper
 def _or_opt(points: Floats, near: Codes, tour: Counts, place: Counts, a: int, awake: Codes) -> bool:
     """Move a few points in a row, of which this is one end, to where a near one is, if that is shorter."""
     n = tour.size

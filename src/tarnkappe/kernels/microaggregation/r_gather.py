@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from tarnkappe.arrays import Codes, Counts, Floats
-from tarnkappe.kernels import kernel
+from tarnkappe.kernels import helper, kernel
 
 
-@kernel
+@helper
 def _square(points: Floats, a: int, b: int) -> float:
     """The squared distance of two points."""
     out = 0.0

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tarnkappe.arrays import Codes, Counts, Floats
-from tarnkappe.kernels import kernel
+from tarnkappe.kernels import helper, kernel
 
 #: Gains below this are rounding.
 LEAST_GAIN = 1e-10
@@ -183,7 +183,7 @@ def look_at(p: Partition, w: Scratch, g: int) -> None:
             w.now[1] += 1
 
 
-@kernel
+@helper
 def _best_home(p: Partition, i: int) -> tuple[int, float]:
     """The group, of the near points, that takes in a point at the least cost, and the cost; -1 if none may."""
     own, best, least = p.group[i], -1, np.inf
@@ -199,7 +199,7 @@ def _best_home(p: Partition, i: int) -> tuple[int, float]:
     return best, least
 
 
-@kernel
+@helper
 def _dissolve(p: Partition, w: Scratch, g: int) -> float:
     """Send all points of a group elsewhere if that makes the squared error fall; by how much it falls, as a change."""
     worth = squared_error(p, g)
@@ -230,7 +230,7 @@ def _dissolve(p: Partition, w: Scratch, g: int) -> float:
     return rise - worth
 
 
-@kernel
+@helper
 def _seek(p: Partition, w: Scratch, i: int, reach: int) -> tuple[float, int, int, int, int]:
     """A good move that begins with a point: by how much the squared error changes, and where points go.
 
@@ -310,7 +310,7 @@ def _seek(p: Partition, w: Scratch, i: int, reach: int) -> tuple[float, int, int
     return best, g1, j1, g2, j2
 
 
-@kernel
+@helper
 def _improve(p: Partition, w: Scratch, i: int, reach: int) -> float:
     """Make a good move that begins with a point; the change of the squared error, 0 if none makes it fall."""
     change, g1, j1, g2, j2 = _seek(p, w, i, reach)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tarnkappe.arrays import Counts, Floats
-from tarnkappe.kernels import kernel
+from tarnkappe.kernels import helper, kernel
 
 
 @kernel
@@ -30,7 +30,7 @@ def _beyond(edge: float, side: int, power: float, more: int) -> float:
     return float(np.nextafter(edge, side * np.inf)) if more > 0 else edge
 
 
-@kernel
+@helper
 def _nearest_secure(values: Floats, mean: float, epsilon: float, need: int, side: int, power: float) -> float:
     """The number nearest to the mean on one side of it from which enough values are far.
 

@@ -84,7 +84,7 @@ def measure(tiles: Tiles, t: int, centre: Floats, distance: Floats) -> None:
             distance[q] += (tiles.axis[t, j, q] - centre[j]) ** 2
 
 
-@kernel
+@helper
 def _bound(tiles: Tiles, centre: Floats) -> None:
     """How near to a centre and how far from it the points of each tile can be.
 

@@ -7,14 +7,14 @@ from typing import NamedTuple
 import numpy as np
 
 from tarnkappe.arrays import Codes, Counts, Flags, Floats
-from tarnkappe.kernels import kernel
+from tarnkappe.kernels import helper, kernel
 from tarnkappe.kernels.microaggregation.tree import Boxes, boxes_of, cheapest, count_again, price_of, widen
 
 #: Of more points than this, the two that are farthest apart are looked for by way of one of them.
 ALL_PAIRS = 4096
 
 
-@kernel
+@helper
 def _join(mean: Floats, size: Counts, g: int, h: int) -> None:
     """Group `h` becomes part of group `g`."""
     total = size[g] + size[h]
@@ -44,7 +44,7 @@ def _swap(price: Floats, pair: Counts, a: int, b: int) -> None:
         pair[a, c], pair[b, c] = pair[b, c], pair[a, c]
 
 
-@kernel
+@helper
 def _sink(price: Floats, pair: Counts, end: int) -> None:
     """Restore the heap after something was put at its top."""
     at = 0
@@ -58,7 +58,7 @@ def _sink(price: Floats, pair: Counts, end: int) -> None:
         at = low
 
 
-@kernel
+@helper
 def _rise(price: Floats, pair: Counts, at: int) -> None:
     """Restore the heap after something was put at its end."""
     while at > 0 and _before(price, pair, at, (at - 1) // 2):
@@ -77,7 +77,7 @@ def _offer(mean: Floats, size: Counts, g: int, h: int, k: int, price: Floats, pa
     return end + 1
 
 
-@kernel
+@helper
 def _merge_neighbours(points: Floats, begin: int, end: int, k: int, size: Counts) -> None:
     """One round along a line of 2k or more points; `size` of a group's first point is that of the group, of others 0.
 
@@ -134,7 +134,7 @@ def ward_on_line(points: Floats, k: int) -> Codes:
     return group
 
 
-@kernel
+@helper
 def _farthest_pair(points: Floats, members: Counts) -> tuple[int, int]:
     """The two of some points with the largest distance; of equals the first.
 
@@ -153,7 +153,7 @@ def _farthest_pair(points: Floats, members: Counts) -> tuple[int, int]:
     return first, second
 
 
-@kernel
+@helper
 def _farthest_from(points: Floats, members: Counts, p: int) -> int:
     """The farthest of some points from one of them, the first of equals; another one, even if all are equal."""
     farthest, most = 1 if p == 0 else 0, 0.0
@@ -164,7 +164,7 @@ def _farthest_from(points: Floats, members: Counts, p: int) -> int:
     return farthest
 
 
-@kernel
+@helper
 def _apart(points: Floats, a: int, b: int) -> float:
     """The squared distance of two points."""
     far = 0.0
@@ -173,7 +173,7 @@ def _apart(points: Floats, a: int, b: int) -> float:
     return far
 
 
-@kernel
+@helper
 def _gather(mean: Floats, size: Counts, into: Codes, seed: int, other: int, k: int) -> None:
     """Put a point and the k - 1 single points nearest to it into a group; the other seed is left alone."""
     n = size.size
@@ -269,7 +269,7 @@ def _leave(queue: Queue, price: Floats, partner: Counts, g: int) -> None:
     _move(queue, price, g)
 
 
-@kernel
+@helper
 def _mark_waiting(queue: Queue, g: int, marked: Flags) -> None:
     """Mark those who wait for a group."""
     i = queue.first[g]
@@ -278,7 +278,7 @@ def _mark_waiting(queue: Queue, g: int, marked: Flags) -> None:
         i = queue.after[i]
 
 
-@kernel
+@helper
 def _look_again(queue: Queue, boxes: Boxes, mean: Floats, size: Counts, g: int, partner: Counts, price: Floats) -> None:
     """Find the partner of a group anew."""
     _leave(queue, price, partner, g)
@@ -297,7 +297,7 @@ def _left(size: Counts) -> Codes:
     return out[:count]
 
 
-@kernel
+@helper
 def _merge_nearest(points: Floats, members: Counts, k: int) -> Codes:
     """One round in all directions; for every member the first member of its group.
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 import numpy as np
 
 from tarnkappe.arrays import Codes, Counts
-from tarnkappe.kernels import helper, kernel
+from tarnkappe.kernels import helper
 
 
-@kernel
+@helper
 def scratch(starts: Counts, segments: Counts) -> tuple[Codes, Counts, Counts]:
     """Room for the codes of the longest segment."""
     longest = 0
@@ -20,7 +20,7 @@ def scratch(starts: Counts, segments: Counts) -> tuple[Codes, Counts, Counts]:
     return np.empty(longest, np.int32), np.empty(longest, np.int64), np.zeros(2 * longest + 16, np.int64)
 
 
-@kernel
+@helper
 def present_codes(
     rows: Codes,
     quota: Counts,
@@ -90,7 +90,7 @@ def _sort(keys: Counts) -> None:
             keys[at] = key
 
 
-@kernel
+@helper
 def gap_depth(a: int, b: int, depth: Codes, minima: Codes, missing: int) -> int:
     """Depth of the lowest common ancestor of the neighbouring present codes ``a < b``.
 
