@@ -41,7 +41,7 @@ from tarnkappe.io.dialect import stated_dialect
 from tarnkappe.io.reading import is_selective
 from tarnkappe.io.source import is_csv
 from tarnkappe.job import Job
-from tarnkappe.job.given import data_and_folder, seed_of, one_of
+from tarnkappe.job.given import data_and_folder, one_of, seed_of
 from tarnkappe.job.mechanism import independent
 from tarnkappe.masks.masked import Masked
 from tarnkappe.params import SEED_BITS

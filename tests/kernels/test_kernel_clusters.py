@@ -141,7 +141,8 @@ class TestMerging:
         partner, price = np.empty(n, np.int64), np.empty(n)
         given = (ruler, all_near(tally.n_cells), group.astype(np.int64), *group_order(group, n))
         for begin, end in ((0, n // 2), (n // 2, n)):
-            best_partners(*given, lo, hi, size, total, wanted, partner, price, begin, end)
+            room = np.full(n, -1), np.empty(n, np.int64)
+            best_partners(*given, lo, hi, size, total, wanted, partner, price, *room, begin, end)
         for a in range(n):
             prices = {
                 b: (size[a] + size[b]) * total_width(ruler, tally.quasi[(group == a) | (group == b)])

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tarnkappe.kernels.multidimensional.gains import find_gains
+from tarnkappe.kernels.multidimensional.segments import scratch
 
 WILD = 5
 NO_TREE = np.zeros(0, np.int32), np.zeros((0, 0), np.int32)
@@ -52,7 +53,8 @@ def test_all_cuts_and_their_gains(piece, wild, regression):
     gain, torn = np.zeros(room), np.zeros(room, np.bool_)
     starts, bounds = np.array([0, len(code)]), np.array([0, room])
     given_arrays = (code[:, None], quota, starts, np.array([0]), 0, lo, hi, *NO_TREE, -1, wild, target, moments)
-    find_gains(*given_arrays, bounds, found, left, gain, torn, 0, 1)
+    segment = scratch(starts, np.array([0]))
+    find_gains(*given_arrays, bounds, found, left, gain, torn, *segment, 0, 1)
     cuts = sorted(set(known.tolist()))[1:]
     assert found[: len(cuts)].tolist() == cuts
     assert np.all(found[len(cuts) :] == -1)

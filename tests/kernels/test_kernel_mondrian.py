@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from called import from_python
 from grids import examples
 from strategies import domains, taxonomies
-from tarnkappe.kernels.multidimensional import segments
+from tarnkappe.kernels.multidimensional import segments as parts
 from tarnkappe.kernels.multidimensional.mondrian import (
     count_halves,
     find_cuts,
@@ -20,9 +20,10 @@ from tarnkappe.kernels.multidimensional.mondrian import (
     segment_boxes,
     write_halves,
 )
+from tarnkappe.kernels.multidimensional.segments import scratch
 from tarnkappe.tally import Domain
 
-gap_depth, present_codes = from_python(segments.gap_depth), from_python(segments.present_codes)
+gap_depth, present_codes = from_python(parts.gap_depth), from_python(parts.present_codes)
 NO_TREE = np.zeros(0, np.int32), np.zeros((0, 0), np.int32)
 
 
@@ -143,7 +144,8 @@ def test_strict_cuts(case, torn, with_people):
     code, left = np.full((len(chosen), 2), 77, np.int32), np.zeros((len(chosen), 2), np.int64)
     shape = (domain.positions, *gaps, domain.missing, wild, torn)
     for begin, end in shares(len(chosen)):
-        find_cuts(rows, quota, starts, chosen, 0, lo, hi, *shape, code, left, begin, end)
+        room = scratch(starts, chosen[begin:end])
+        find_cuts(rows, quota, starts, chosen, 0, lo, hi, *shape, code, left, *room, begin, end)
     for k, s in enumerate(chosen):
         here = slice(starts[s], starts[s + 1])
         found = [(int(c), int(n)) for c, n in zip(code[k], left[k], strict=True) if c >= 0]
@@ -163,7 +165,8 @@ def test_relaxed_cuts_halve_the_records(case):
         np.zeros(len(chosen), np.int64),
     )
     for begin, end in shares(len(chosen)):
-        find_halves(rows, quota, starts, chosen, 0, lo, hi, wild, code, ties, left, begin, end)
+        room = scratch(starts, chosen[begin:end])
+        find_halves(rows, quota, starts, chosen, 0, lo, hi, wild, code, ties, left, *room, begin, end)
     for s in chosen:
         counts, wild_records = histogram(rows[starts[s] : starts[s + 1]], quota[starts[s] : starts[s + 1]], wild)
         line = [v for v, c in counts.items() for _ in range(c)]

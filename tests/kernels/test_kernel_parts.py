@@ -6,11 +6,12 @@ import os
 import subprocess
 import sys
 
+import numba
 import numpy as np
 import pytest
 
 from called import from_python
-from tarnkappe.kernels import helper, kernel
+from tarnkappe.kernels import helper
 from tarnkappe.kernels.parts import PART
 
 untried = pytest.mark.skipif(not PART, reason="parts are compiled like kernels by this version of Numba")
@@ -34,12 +35,12 @@ def _countdown(n):
     return 0 if n == 0 else 1 + _countdown(n - 1)
 
 
-@kernel
+@numba.njit
 def twice(numbers):
     return _product(numbers) + _product(numbers[::-1])
 
 
-@kernel
+@numba.njit
 def thrice(numbers):
     return 3 * _product(numbers)
 
@@ -72,14 +73,15 @@ def test_python_that_calls_a_part_is_told_so():
 KEPT = """
 import sys
 import numpy as np
-from tarnkappe.kernels.local.hilb_cutting import cut_line
+from tarnkappe.kernels.local.hilb_cutting import _cut, cut_line
 from tarnkappe.kernels.widths import Ruler
 line = np.arange(6, dtype=np.int32)[:, None]
 nothing, one = np.zeros(1, np.int32), np.zeros((1, 1), np.int32)
 place = np.arange(6) / 5.0
 ruler = Ruler(np.array([0, 6]), place, place, np.ones(6, np.bool_), np.zeros(6, np.int32), one, np.ones(1, np.bool_),
               nothing - 1)
-print(cut_line(ruler, line, line, np.arange(7), np.arange(7), 2).tolist(), sum(cut_line.stats.cache_hits.values()))
+begins = cut_line(ruler, line, line, np.arange(7), np.arange(7), 2)
+print(begins.tolist(), sum(_cut.stats.cache_hits.values()))
 """
 
 

@@ -170,7 +170,7 @@ def seed_of(given: Any) -> int | None:
     """A seed as job files may hold it, or none."""
     if given is None:
         return None
-    if isinstance(given, bool) or not isinstance(given, Integral) or not 0 <= given < 2**SEED_BITS:
+    if isinstance(given, bool) or not isinstance(given, Integral) or not 0 <= int(given) < 2**SEED_BITS:
         wanted = f"a whole number of at least 0 that {SEED_BITS} bits can hold"
         raise refused(f"'seed' must be {wanted}, got {shown(given)}", setting("seed: 7", "seed", 7))
     return int(given)

@@ -23,10 +23,10 @@ from tarnkappe.job.given import (
     criteria_of,
     name_of,
     names_of,
-    seed_of,
     one_of,
     refused,
     seconds_of,
+    seed_of,
     share_of,
     shown,
 )

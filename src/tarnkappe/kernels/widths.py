@@ -84,6 +84,16 @@ def widen(ruler: Ruler, row: Codes, lo: Codes, hi: Codes) -> None:
 
 
 @helper
+def widen_box(ruler: Ruler, rows: Codes, i: int, lo: Codes, hi: Codes, g: int) -> None:
+    """`widen` for row `i` and box `g` of many."""
+    for j in range(rows.shape[1]):
+        v = rows[i, j]
+        if v != ruler.wild[j]:
+            lo[g, j] = min(lo[g, j], v)
+            hi[g, j] = max(hi[g, j], v)
+
+
+@helper
 def widened(ruler: Ruler, row: Codes, lo: Codes, hi: Codes, enough: float) -> float:
     """The summed width of a box that also covers a row; some number of at least `enough` if it is no less than that."""
     total = 0.0

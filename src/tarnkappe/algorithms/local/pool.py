@@ -148,7 +148,8 @@ def _partners(pool: Pool, near: Near, grouping: Grouping, groups: Measures, want
     starts, members = group_order(grouping.group, grouping.n_groups)
     given = (pool.ruler, near, group, starts, members, *groups, wanted, partner, price)
     work = np.concatenate([[0], np.cumsum(np.diff(starts)[wanted])]) * near.window
-    share_out(lambda a, b: best_partners(*given, a, b), work)
+    n = grouping.n_groups
+    share_out(lambda a, b: best_partners(*given, np.full(n, -1), np.empty(n, np.int64), a, b), work)
     return partner, price
 
 

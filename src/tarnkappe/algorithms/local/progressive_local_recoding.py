@@ -15,6 +15,7 @@ from tarnkappe.boxes import Boxes
 from tarnkappe.groups import Grouping
 from tarnkappe.kernels.histograms import group_order
 from tarnkappe.kernels.multidimensional.mondrian import find_cuts
+from tarnkappe.kernels.multidimensional.segments import scratch
 from tarnkappe.tally import Domain, distinct_rows
 from tarnkappe.threads import share_out
 
@@ -156,10 +157,11 @@ def _medians(pool: Pool, here: Grouping, boxes: Boxes, j: int, segments: NDArray
     shape = (domain.positions, *gaps, domain.missing, domain.missing if domain.wildcard else -1)
     code, left = np.empty((len(segments), 2), np.int32), np.empty((len(segments), 2), np.int64)
     work = np.concatenate([[0], np.cumsum(np.diff(starts)[segments])])
-    share_out(lambda a, b: find_cuts(*given, *shape, False, code, left, a, b), work)
-    out = np.zeros(here.n_groups, np.int32)
-    out[segments] = code[:, 0]
-    return out
+    out = (False, code, left)
+    share_out(lambda a, b: find_cuts(*given, *shape, *out, *scratch(starts, segments[a:b]), a, b), work)
+    median = np.zeros(here.n_groups, np.int32)
+    median[segments] = code[:, 0]
+    return median
 
 
 def _pull_back(parts: Grouping, owner: Codes, ok: NDArray[np.bool_]) -> tuple[Grouping, Codes, NDArray[np.bool_]]:

@@ -15,6 +15,7 @@ from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping
 from tarnkappe.kernels.multidimensional.mondrian import find_cuts
 from tarnkappe.kernels.multidimensional.routing import leaves_above, route
+from tarnkappe.kernels.multidimensional.segments import scratch
 from tarnkappe.tally import Domain
 from tarnkappe.threads import map_threads
 
@@ -108,8 +109,9 @@ class Frequencies:
         values = np.ascontiguousarray(counted.keys[1][:, None])
         box = np.ascontiguousarray(lo[:, j : j + 1]), np.ascontiguousarray(hi[:, j : j + 1])
         shape = domain_shape(self.domains[j])
-        given = (values, counted.count, self.starts(j), nodes, 0, *box, *shape)
-        find_cuts(*given, torn, codes, lefts, 0, len(nodes))
+        starts = self.starts(j)
+        given = (values, counted.count, starts, nodes, 0, *box, *shape)
+        find_cuts(*given, torn, codes, lefts, *scratch(starts, nodes), 0, len(nodes))
         return codes, lefts
 
 

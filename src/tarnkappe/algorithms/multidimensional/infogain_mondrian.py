@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping
 from tarnkappe.kernels.multidimensional.gains import find_gains
+from tarnkappe.kernels.multidimensional.segments import scratch
 from tarnkappe.params import param
 from tarnkappe.tally import Domain, Tally
 from tarnkappe.threads import share_out
@@ -64,6 +65,12 @@ class InfoGainMondrian(Algorithm):
         return _GainFront(tally, goal, self.target).exhaust()
 
 
+def _find(arrays: tuple[Any, ...], starts: Counts, segments: Counts, begin: int, end: int) -> None:
+    """Find the gains of some segments, with room for them."""
+    given = (*arrays, *scratch(starts, segments[begin:end]), begin, end)
+    find_gains(*given)
+
+
 class _GainFront(RankedFront):
     """Cuts where the target becomes most certain."""
 
@@ -88,7 +95,7 @@ class _GainFront(RankedFront):
             torn = np.zeros(n, np.bool_)
             given = (self.rows, self.quota, self.starts, here, j, lo, hi, *self.shape(j)[1:], target, self.moments)
             out = (bounds, code, left, gain, torn)
-            share_out(partial(find_gains, *given, *out), self.work(here))
+            share_out(partial(_find, (*given, *out), self.starts, here), self.work(here))
             segment = np.repeat(here, np.diff(bounds))
             smaller = np.minimum(left, size[segment] - left)
             good = np.flatnonzero((code >= 0) & (smaller >= self.goal.min_size))

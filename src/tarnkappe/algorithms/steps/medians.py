@@ -11,6 +11,7 @@ from tarnkappe.algorithms.steps.front import Front, weighted_widths
 from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.goal import Goal
 from tarnkappe.kernels.multidimensional.mondrian import find_cuts, find_halves
+from tarnkappe.kernels.multidimensional.segments import scratch
 from tarnkappe.tally import Tally
 from tarnkappe.threads import share_out
 
@@ -89,15 +90,19 @@ class MedianFront(Front):
         """The cuts of attribute `j` worth trying, each as code, tie share and records on the left per segment."""
         given = (self.rows, self.quota, self.starts, segments, j, lo, hi)
         n, work = len(segments), self.work(segments)
+
+        def room(first: int, end: int) -> tuple[Codes, Counts, Counts]:
+            return scratch(self.starts, segments[first:end])
+
         ties = np.zeros(n, np.int64)
         if self.relaxed:
             code, left = np.empty(n, np.int32), np.empty(n, np.int64)
             wild = int(self.wild[j])
-            share_out(lambda a, b: find_halves(*given, wild, code, ties, left, a, b), work)
+            share_out(lambda a, b: find_halves(*given, wild, code, ties, left, *room(a, b), a, b), work)
             yield code, ties, left
             return
         codes, lefts = np.empty((n, 2), np.int32), np.zeros((n, 2), np.int64)
         shape = self.shape(j)
-        share_out(lambda a, b: find_cuts(*given, *shape, torn, codes, lefts, a, b), work)
+        share_out(lambda a, b: find_cuts(*given, *shape, torn, codes, lefts, *room(a, b), a, b), work)
         for attempt in range(2):
             yield codes[:, attempt], ties, lefts[:, attempt]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tarnkappe.arrays import Codes, Counts
+from tarnkappe.arrays import Codes, Counts, read_only
 from tarnkappe.kernels import kernel
 
 #: Runs that are fetched at a time.
@@ -69,19 +69,29 @@ def shuffle_block(values: Codes, first: int, after: int, draws: NDArray[np.float
         values[i], values[j] = values[j], values[i]
 
 
-@kernel
 def occurrences(codes: Codes, n_codes: int) -> Counts:
     """How often each code occurs."""
     out = np.zeros(n_codes, np.int64)
-    for i in range(codes.size):
-        out[codes[i]] += 1
+    _count(read_only(codes), out)
     return out
 
 
 @kernel
+def _count(codes: Codes, out: Counts) -> None:
+    """Add to what `occurrences` returns."""
+    for i in range(codes.size):
+        out[codes[i]] += 1
+
+
 def gathered(values: NDArray[Any], at: Codes) -> NDArray[Any]:
     """The values at these places."""
-    out = np.empty(at.size, values.dtype)
+    out = np.empty(len(at), values.dtype)
+    _gather(read_only(values), read_only(at), out)
+    return out
+
+
+@kernel
+def _gather(values: NDArray[Any], at: Codes, out: NDArray[Any]) -> None:
+    """Fill in what `gathered` returns."""
     for i in range(at.size):
         out[i] = values[at[i]]
-    return out

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tarnkappe.arrays import Counts
+from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.kernels import helper, kernel
 from tarnkappe.kernels.local.neighbours import ZERO, Groups, Near, Pieces, _admits, _are_few, _linked, _near_groups
 from tarnkappe.kernels.widths import Ruler, box_width, widen, widened_box
@@ -78,7 +78,6 @@ def join_nearest(ruler: Ruler, near: Near, pieces: Pieces, groups: Groups) -> No
             groups.group[i] = to
 
 
-@kernel
 def dissolve_groups(ruler: Ruler, near: Near, pieces: Pieces, groups: Groups, order: Counts, budget: int) -> None:
     """Dissolve groups, in a given order, where that makes the loss fall and the others admit their records.
 
@@ -86,13 +85,34 @@ def dissolve_groups(ruler: Ruler, near: Near, pieces: Pieces, groups: Groups, or
     group did, it is undone. A dissolved group has no records. No further group is dissolved when pieces have looked at
     `budget` groups.
     """
-    n, q = pieces.rows.shape
-    n_groups = groups.size.size
-    head, after = np.empty(n_groups, np.int64), np.empty(n, np.int64)
+    n, n_groups = len(pieces.rows), len(groups.size)
+    head, seen, found = np.empty(n_groups, np.int64), np.full(n_groups, -1), np.empty(n_groups, np.int64)
+    after, members, home = (np.empty(n, np.int64) for _ in range(3))
+    old = np.empty_like(pieces.rows), np.empty_like(pieces.rows), np.empty(n)
+    _dissolve(ruler, near, pieces, groups, order, budget, head, after, seen, found, members, home, *old)
+
+
+@kernel
+def _dissolve(
+    ruler: Ruler,
+    near: Near,
+    pieces: Pieces,
+    groups: Groups,
+    order: Counts,
+    budget: int,
+    head: Counts,
+    after: Counts,
+    seen: Counts,
+    found: Counts,
+    members: Counts,
+    home: Counts,
+    old_lo: Codes,
+    old_hi: Codes,
+    old_total: Floats,
+) -> None:
+    """Do what `dissolve_groups` does; `seen` is -1 before, the rest of the room anything."""
+    q = pieces.rows.shape[1]
     _linked(groups.group, head, after)
-    seen, found = np.full(n_groups, -1, np.int64), np.empty(n_groups, np.int64)
-    members, home = np.empty(n, np.int64), np.empty(n, np.int64)
-    old_lo, old_hi, old_total = np.empty((n, q), np.int32), np.empty((n, q), np.int32), np.empty(n, np.float64)
     stamp = 0
     for g in order:
         if budget < 0:

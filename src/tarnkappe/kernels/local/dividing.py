@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from tarnkappe.arrays import Codes, Counts
 from tarnkappe.kernels import helper, kernel
-from tarnkappe.kernels.widths import Ruler, box_width, widen, widened
+from tarnkappe.kernels.local.neighbours import ZERO
+from tarnkappe.kernels.widths import Ruler, widen_box, widened_box
 
 #: How often the search for the furthest record is repeated from the one it found.
 _HOPS = 3
@@ -15,22 +16,30 @@ _HOPS = 3
 _TOP = np.iinfo(np.int32).max
 
 
+#: Room for the boxes of both sides, and for one more.
+_BOXES = 3
+
+
 @helper
-def _furthest(ruler: Ruler, rows: Codes, begin: int, end: int, seed: int) -> int:
+def _begin(ruler: Ruler, rows: Codes, i: int, lo: Codes, hi: Codes, box: int) -> None:
+    """Make a box cover row `i` and nothing else."""
+    for j in range(rows.shape[1]):
+        lo[box, j], hi[box, j] = _TOP, -1
+    widen_box(ruler, rows, i, lo, hi, box)
+
+
+@helper
+def _furthest(ruler: Ruler, rows: Codes, begin: int, end: int, seed: int, lo: Codes, hi: Codes) -> int:
     """The row that spans the widest box together with row `seed`."""
-    lo, hi = np.empty(rows.shape[1], np.int32), np.empty(rows.shape[1], np.int32)
-    for j in range(lo.size):
-        lo[j], hi[j] = _TOP, -1
-    widen(ruler, rows[seed], lo, hi)
+    _begin(ruler, rows, seed, lo, hi, ZERO + 2)
     best, most = seed, 0.0
     for i in range(begin, end):
-        distance = widened(ruler, rows[i], lo, hi, np.inf)
+        distance = widened_box(ruler, rows, i, lo, hi, ZERO + 2, np.inf)
         if distance > most:
             best, most = i, distance
     return best
 
 
-@kernel
 def divide_segments(
     ruler: Ruler, rows: Codes, quota: Counts, starts: Counts, side: NDArray[np.int8], begin: int, end: int
 ) -> None:
@@ -39,36 +48,47 @@ def divide_segments(
     The sides start from two far-apart rows; the others follow in the order in which they stand. A segment whose rows
     are all alike stays on side 0.
     """
-    q = rows.shape[1]
-    lo, hi = np.empty((2, q), np.int32), np.empty((2, q), np.int32)
-    size, total = np.empty(2, np.int64), np.empty(2, np.float64)
-    seed = np.empty(2, np.int64)
+    lo, hi = (np.empty((_BOXES, rows.shape[1]), np.int32) for _ in range(2))
+    _divide(ruler, rows, quota, starts, side, begin, end, lo, hi)
+
+
+@kernel
+def _divide(
+    ruler: Ruler,
+    rows: Codes,
+    quota: Counts,
+    starts: Counts,
+    side: NDArray[np.int8],
+    begin: int,
+    end: int,
+    lo: Codes,
+    hi: Codes,
+) -> None:
+    """Do what `divide_segments` does, with room for three boxes."""
     for s in range(begin, end):
         first, last = starts[s], starts[s + 1]
-        seed[0] = seed[1] = first
+        left, right = first, first
         for _ in range(_HOPS):
-            seed[0] = seed[1]
-            seed[1] = _furthest(ruler, rows, first, last, seed[0])
-        if seed[0] == seed[1]:
-            side[first:last] = 0
+            left, right = right, _furthest(ruler, rows, first, last, right, lo, hi)
+        if left == right:
+            for i in range(first, last):
+                side[i] = 0
             continue
-        lo[:] = _TOP
-        hi[:] = -1
-        total[:] = 0.0
-        for one in range(2):
-            widen(ruler, rows[seed[one]], lo[one], hi[one])
-            size[one] = quota[seed[one]]
-            side[seed[one]] = one
+        _begin(ruler, rows, left, lo, hi, ZERO)
+        _begin(ruler, rows, right, lo, hi, ZERO + 1)
+        side[left], side[right] = 0, 1
+        left_size, left_total, right_size, right_total = quota[left], 0.0, quota[right], 0.0
         for i in range(first, last):
-            if i in (seed[0], seed[1]):
+            if i in (left, right):
                 continue
-            best, least = 0, np.inf
-            for one in range(2):
-                wider = widened(ruler, rows[i], lo[one], hi[one], np.inf)
-                rise = (size[one] + quota[i]) * wider - size[one] * total[one]
-                if rise < least:
-                    best, least = one, rise
-            side[i] = best
-            size[best] += quota[i]
-            widen(ruler, rows[i], lo[best], hi[best])
-            total[best] = box_width(ruler, lo[best], hi[best])
+            wider_left = widened_box(ruler, rows, i, lo, hi, ZERO, np.inf)
+            wider_right = widened_box(ruler, rows, i, lo, hi, ZERO + 1, np.inf)
+            rise_left = (left_size + quota[i]) * wider_left - left_size * left_total
+            rise_right = (right_size + quota[i]) * wider_right - right_size * right_total
+            to = ZERO + (rise_right < rise_left)
+            side[i] = to
+            if to == 0:
+                left_size, left_total = left_size + quota[i], wider_left
+            else:
+                right_size, right_total = right_size + quota[i], wider_right
+            widen_box(ruler, rows, i, lo, hi, to)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from tarnkappe.arrays import Codes, Counts
+from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.kernels import kernel
 from tarnkappe.kernels.widths import Ruler, box_width
 
 
-@kernel
 def cut_line(ruler: Ruler, lo: Codes, hi: Codes, starts: Counts, cuts: Counts, smallest: int) -> Counts:
     """Where to cut, as the begins of all groups, so that records times summed width of the box is least.
 
@@ -20,19 +19,37 @@ def cut_line(ruler: Ruler, lo: Codes, hi: Codes, starts: Counts, cuts: Counts, s
 
     ``best[i] = min over p of best[p] + (cuts[i] - cuts[p]) · width(items from p to i)``
     """
+    n, q = len(cuts), lo.shape[1]
+    first = np.searchsorted(starts[:-1], cuts, side="right") - 1
+    best, came, begins = np.full(n, np.inf), np.full(n, -1), np.empty(n, np.int64)
+    room = best, came, begins, np.empty(len(lo)), np.empty(q, np.int32), np.empty(q, np.int32)
+    return begins[n - _cut(ruler, lo, hi, starts, cuts, smallest, first, *room) :]
+
+
+@kernel
+def _cut(
+    ruler: Ruler,
+    lo: Codes,
+    hi: Codes,
+    starts: Counts,
+    cuts: Counts,
+    smallest: int,
+    first: Counts,
+    best: Floats,
+    came: Counts,
+    begins: Counts,
+    width: Floats,
+    low: Codes,
+    high: Codes,
+) -> int:
+    """Fill in the last of `begins` with what `cut_line` returns, and say how many they are.
+
+    ``first[i]`` is the item that begins at, or goes on after, a cut. `best` is infinite and `came` is -1 before;
+    ``width[d]`` is room for the width of an item and the `d` items before it.
+    """
     n, q = cuts.size, lo.shape[1]
-    best = np.full(n, np.inf)
-    came = np.full(n, -1, np.int64)
     best[0] = 0.0
-    first = np.empty(n, np.int64)  # the item that begins at, or goes on after, a cut
-    item = 0
-    for i in range(n):
-        while item + 1 < starts.size - 1 and starts[item + 1] <= cuts[i]:
-            item += 1
-        first[i] = item
     last, depth = -1, 0
-    width = np.empty(16, np.float64)  # of the last item and the `d` items before it
-    low, high = np.empty(q, np.int32), np.empty(q, np.int32)
     inside, cheapest = 0, -1  # cuts of the last item that were looked at, and the best of them
     for i in range(1, n):
         end = first[i] - 1 if cuts[i] == starts[first[i]] else first[i]
@@ -59,11 +76,6 @@ def cut_line(ruler: Ruler, lo: Codes, hi: Codes, starts: Counts, cuts: Counts, s
                 break
             while last - depth > first[p]:
                 depth += 1
-                if depth == width.size:
-                    longer = np.empty(2 * depth, np.float64)
-                    for d in range(depth):
-                        longer[d] = width[d]
-                    width = longer
                 for j in range(q):
                     low[j] = min(low[j], lo[last - depth, j])
                     high[j] = max(high[j], hi[last - depth, j])
@@ -72,15 +84,10 @@ def cut_line(ruler: Ruler, lo: Codes, hi: Codes, starts: Counts, cuts: Counts, s
                 cost = best[p] + size * width[last - first[p]]
                 if cost < best[i]:
                     best[i], came[i] = cost, p
-    n_groups = 0
+    groups = 0
     i = n - 1
     while i > 0:
         i = came[i]
-        n_groups += 1
-    begins = np.empty(n_groups, np.int64)
-    i = n - 1
-    while i > 0:
-        i = came[i]
-        n_groups -= 1
-        begins[n_groups] = cuts[i]
-    return begins
+        groups += 1
+        begins[n - groups] = cuts[i]
+    return groups

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tarnkappe.arrays import Codes, Counts
+from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.kernels import helper, kernel
 from tarnkappe.kernels.widths import Ruler, widen, widened
 
@@ -247,7 +247,12 @@ def form_groups_ahead(ruler: Ruler, rows: Codes, queues: Queues, l: int, ahead: 
     measured again.
     """
     pieces, out = _nothing_yet(queues, rows.shape[1], l)
-    return _finished(_form_ahead(ruler, rows, queues, l, ahead, queues.records.copy(), pieces, out), out)
+    n_runs, m, q = queues.cell.size, queues.starts.size - 1, rows.shape[1]
+    per_run = tuple(np.empty((4, n_runs + m + 1), np.int64))
+    per_value, bound = tuple(np.zeros((6, m), np.int64)), np.empty(n_runs + m)
+    low, high = np.empty(q, np.int32), np.empty(q, np.int32)
+    room = per_run, per_value, bound, low, high
+    return _finished(_form_ahead(ruler, rows, queues, l, ahead, queues.records.copy(), pieces, out, *room), out)
 
 
 @kernel
@@ -260,16 +265,20 @@ def _form_ahead(
     left: Counts,
     pieces: Counts,
     out: _Out,
+    per_run: tuple[Counts, ...],
+    per_value: tuple[Counts, ...],
+    bound: Floats,
+    low: Codes,
+    high: Codes,
 ) -> Counts:
-    """Add the groups of `form_groups_ahead` to the pieces; `left` is used up."""
+    """Add the groups of `form_groups_ahead` to the pieces; `left` is used up.
+
+    `per_run` and `per_value` are room for four and six numbers each; the latter are 0. Taking an offered record makes
+    the box at least as wide as its `bound`.
+    """
     m, n_runs = queues.starts.size - 1, queues.cell.size
-    per_run = np.empty((3, n_runs + m + 1), np.int64)
-    value, along, after = per_run[0], per_run[1], per_run[2]  # runs in the order of the line, next place with records
-    per_value = np.zeros((6, m), np.int64)
-    head, total, inside, runs, taken, offered = (
-        per_value[0], per_value[1], per_value[2], per_value[3], per_value[4], per_value[5],
-    )  # fmt: skip
-    offers = np.empty(n_runs + m, np.int64)
+    value, along, after, offers = per_run  # runs in the order of the line, next place with records
+    head, total, inside, runs, taken, offered = per_value
     records = 0
     for v in range(m):
         head[v] = queues.starts[v]
@@ -280,8 +289,6 @@ def _form_ahead(
         records += total[v]
     groups = records // l
     spare = records - groups * l
-    bound = np.empty(offers.size, np.float64)  # taking the record makes the box at least so wide
-    low, high = np.empty(rows.shape[1], np.int32), np.empty(rows.shape[1], np.int32)
     first = step = 0
     while groups > 0:
         step += 1

@@ -27,16 +27,17 @@ def best_partners(
     wanted: Counts,
     partner: Counts,
     price: Floats,
+    seen: Counts,
+    found: Counts,
     begin: int,
     end: int,
 ) -> None:
     """Fill in with which group nearby the loss rises least, and by how much, for the groups ``wanted[begin:end]``.
 
     The pieces of group ``g`` are ``members[starts[g]:starts[g + 1]]``. A group without neighbours looks at all others,
-    and so does any if they are few.
+    and so does any if they are few. `seen` is -1 for every group before, and `found` room for as many.
     """
     n, q = lo.shape
-    seen, found = np.full(n, -1, np.int64), np.empty(n, np.int64)
     for w in range(begin, end):
         a = wanted[w]
         best, least = -1, np.inf

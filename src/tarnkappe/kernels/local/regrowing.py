@@ -179,25 +179,36 @@ def _nearest(ruler: Ruler, groups: Groups, g: int, found: Counts, n: int, chosen
     return held
 
 
-@helper
 def _room(room: int, q: int) -> _Bench:
     """A bench for so many pieces of `q` columns."""
-    return _Bench(
-        np.empty(room, np.int64),
-        np.empty((q, room), np.int32),
-        np.empty((q, room), np.float64),
-        np.empty(room, np.float64),
-        np.empty(room, np.float64),
-        np.empty(room, np.int64),
-        np.empty(room, np.int64),
-        np.empty((room, q), np.int32),
-        np.empty((room, q), np.int32),
-        np.empty(room, np.int64),
-        np.empty(room, np.float64),
-    )
+    piece, member, part, size = (np.empty(room, np.int64) for _ in range(4))
+    score, from_seed, total = (np.empty(room) for _ in range(3))
+    codes, widths = np.empty((q, room), np.int32), np.empty((q, room))
+    lo, hi = (np.empty((room, q), np.int32) for _ in range(2))
+    return _Bench(piece, codes, widths, score, from_seed, member, part, lo, hi, size, total)
 
 
-@kernel
+class _Lists(NamedTuple):
+    """The pieces of every group as a list, how many they are, and room for the groups that are found near one.
+
+    `free` are the groups without pieces, of which ``now[_FREE]`` are left.
+    """
+
+    head: Counts
+    after: Counts
+    held: Counts
+    free: Counts
+    seen: Counts
+    found: Counts
+    chosen: Counts
+    price: Floats
+
+
+#: Where a search stands: the next place in the order, the free groups, the pairs of pieces that may still be compared,
+#: how often the loss fell, and how many pieces there must be room for before it can go on.
+_AT, _FREE, _BUDGET, _BETTER, _NEEDED = range(5)
+
+
 def regrow(
     ruler: Ruler,
     near: Near,
@@ -217,21 +228,48 @@ def regrow(
     form. Returns how often the loss fell.
     """
     n, q = pieces.rows.shape
-    n_groups = groups.size.size
-    head, after = np.empty(n_groups, np.int64), np.empty(n, np.int64)
-    _linked(groups.group, head, after)
-    held, free, n_free = np.zeros(n_groups, np.int64), np.empty(n_groups, np.int64), 0
-    for i in range(n):
-        held[groups.group[i]] += 1
-    for g in range(n_groups - 1, -1, -1):
-        if groups.size[g] == 0:
-            free[n_free] = g
-            n_free += 1
-    seen, found = np.full(n_groups, -1, np.int64), np.empty(n_groups, np.int64)
-    chosen, price = np.empty(together, np.int64), np.empty(together, np.float64)
-    bench = _room(ZERO + 64, q)
-    better = 0
-    for at in range(order.size):
+    n_groups = len(groups.size)
+    held = np.bincount(groups.group, minlength=n_groups)
+    free = np.empty(n_groups, np.int64)
+    empty = np.flatnonzero(groups.size == 0)[::-1]
+    free[: len(empty)] = empty
+    lists = _Lists(
+        np.empty(n_groups, np.int64),
+        np.empty(n, np.int64),
+        held,
+        free,
+        np.full(n_groups, -1),
+        np.empty(n_groups, np.int64),
+        np.empty(together, np.int64),
+        np.empty(together),
+    )
+    now = np.array([0, len(empty), budget, 0, 64])
+    while now[_AT] < len(order):  # again where there was not enough room
+        _regrow(ruler, near, pieces, groups, order, most, first, lists, _room(2 * int(now[_NEEDED]), q), now)
+    return int(now[_BETTER])
+
+
+@kernel
+def _regrow(
+    ruler: Ruler,
+    near: Near,
+    pieces: Pieces,
+    groups: Groups,
+    order: Counts,
+    most: int,
+    first: Counts,
+    lists: _Lists,
+    bench: _Bench,
+    now: Counts,
+) -> None:
+    """Do what `regrow` does, from where the search stands up to its end or to where it needs a larger bench."""
+    head, after, held, free, seen, found, chosen, price = lists
+    q = pieces.rows.shape[1]
+    if now[_AT] == 0:
+        _linked(groups.group, head, after)
+    n_free, budget = now[_FREE], now[_BUDGET]
+    stop = order.size
+    for at in range(now[_AT], order.size):
         g = order[at]
         if groups.size[g] == 0:
             continue
@@ -248,13 +286,17 @@ def regrow(
                 n_chosen = c
                 break
             m += held[chosen[c]]
+        if m > bench.piece.size and m * m <= budget and n_chosen > 1:
+            now[_NEEDED], stop = m, at
+            seen[g] = -1
+            for f in range(n_found):  # which are to be found once more
+                seen[found[f]] = -1
+            break
         budget -= m * m
         if budget < 0:
             break
         if n_chosen < 2:
             continue
-        if m > bench.piece.size:
-            bench = _room(2 * m, q)
         m, before = ZERO, 0.0
         for c in range(n_chosen):
             h = chosen[c]
@@ -269,7 +311,7 @@ def regrow(
         made = _grow(ruler, pieces, bench, m, first[g] % m, before * (1 - 1e-9))
         if made == 0:
             continue
-        better += 1
+        now[_BETTER] += 1
         for c in range(n_chosen):
             h = chosen[c]
             groups.size[h], head[h], held[h] = 0, -1, 0
@@ -288,4 +330,4 @@ def regrow(
             after[p] = head[h]
             head[h] = p
             held[h] += 1
-    return better
+    now[_AT], now[_FREE], now[_BUDGET] = stop, n_free, budget

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.kernels import helper, kernel
-from tarnkappe.kernels.multidimensional.segments import gap_depth, present_codes, scratch
+from tarnkappe.kernels.multidimensional.segments import gap_depth, present_codes
 
 
 @helper
@@ -51,6 +51,9 @@ def find_gains(
     left: Counts,
     gain: Floats,
     torn: NDArray[np.bool_],
+    values: Codes,
+    counts: Counts,
+    dense: Counts,
     begin: int,
     end: int,
 ) -> None:
@@ -60,9 +63,8 @@ def find_gains(
     of the target in row ``i``. The gain is how much the information that its label needs falls, in bits times
     records. If `moments` has columns, they are 1, y and y² of every value of a numeric target, and the gain is how
     much the sum of squared deviations falls. `torn` says whether the cut goes through a subtree. Places that are not
-    needed have the code -1.
+    needed have the code -1. `values`, `counts` and `dense` are room for a segment (`scratch`).
     """
-    values, counts, dense = scratch(starts, segments[begin:end])
     classes = moments.shape[1] == 0
     width = moments.shape[0] if classes else moments.shape[1]
     below, above = np.empty(width, np.float64), np.empty(width, np.float64)

@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 
 from tarnkappe.arrays import Codes, Counts
 from tarnkappe.kernels import helper, kernel
-from tarnkappe.kernels.multidimensional.segments import gap_depth, present_codes, scratch
+from tarnkappe.kernels.multidimensional.segments import gap_depth, present_codes
+
+_TOP = np.iinfo(np.int32).max
 
 
 @kernel
@@ -32,7 +34,7 @@ def segment_boxes(
     q = rows.shape[1]
     for s in range(begin, end):
         for j in range(q):
-            lo[s, j] = np.iinfo(np.int32).max
+            lo[s, j] = _TOP
             hi[s, j] = -1
         records = 0
         for i in range(starts[s], starts[s + 1]):
@@ -62,6 +64,9 @@ def find_cuts(
     torn: bool,
     code: Codes,
     left: Counts,
+    values: Codes,
+    counts: Counts,
+    dense: Counts,
     begin: int,
     end: int,
 ) -> None:
@@ -69,9 +74,8 @@ def find_cuts(
 
     The cuts are ``x <= median`` and ``x < median``, first the one that leaves the tighter halves. Unless subtrees may
     be `torn`, both are moved to the nearest gap between children of the lowest common ancestor. A code of -1 means that
-    there is no such cut.
+    there is no such cut. `values`, `counts` and `dense` are room for a segment (`scratch`).
     """
-    values, counts, dense = scratch(starts, segments[begin:end])
     for k in range(begin, end):
         s = segments[k]
         code[k, 0] = code[k, 1] = -1
@@ -117,14 +121,17 @@ def find_halves(
     code: Codes,
     ties: Counts,
     left: Counts,
+    values: Codes,
+    counts: Counts,
+    dense: Counts,
     begin: int,
     end: int,
 ) -> None:
     """Fill in the relaxed cut of attribute `j` for ``segments[begin:end]``: code, tie share, and records on the left.
 
-    It halves the records and divides those at the median. A code of -1 means that there is no such cut.
+    It halves the records and divides those at the median. A code of -1 means that there is no such cut. `values`,
+    `counts` and `dense` are room for a segment (`scratch`).
     """
-    values, counts, dense = scratch(starts, segments[begin:end])
     for k in range(begin, end):
         s = segments[k]
         code[k] = -1

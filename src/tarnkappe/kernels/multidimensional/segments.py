@@ -5,18 +5,20 @@ Segments are those of `tarnkappe.kernels.multidimensional.mondrian`; whoever loo
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 
 from tarnkappe.arrays import Codes, Counts
 from tarnkappe.kernels import helper
 
+#: Zero as a number that changes: for the constant 0 `_sort` would be compiled once more.
+_NONE = cast("int", np.int64(0))
 
-@helper
+
 def scratch(starts: Counts, segments: Counts) -> tuple[Codes, Counts, Counts]:
     """Room for the codes of the longest segment."""
-    longest = 0
-    for s in segments:
-        longest = max(longest, starts[s + 1] - starts[s])
+    longest = int((starts[segments + 1] - starts[segments]).max(initial=0))
     return np.empty(longest, np.int32), np.empty(longest, np.int64), np.zeros(2 * longest + 16, np.int64)
 
 
@@ -54,14 +56,14 @@ def present_codes(
                 dense[v] = 0
                 found += 1
         return found, wild_records
-    known = 0
+    known = _NONE
     for i in range(begin, end):
         if rows[i, j] == wild:
             wild_records += quota[i]
         elif quota[i] > 0:
             dense[known] = (np.int64(rows[i, j]) << 32) | (i - begin)
             known += 1
-    _sort(dense[:known])
+    _sort(dense, known)
     for i in range(known):
         v = dense[i] >> 32
         records = quota[begin + (dense[i] & 0xFFFFFFFF)]
@@ -76,9 +78,9 @@ def present_codes(
 
 
 @helper
-def _sort(keys: Counts) -> None:
-    """Sort keys, as Shell does: numpy's sort takes longer to compile than all that needs it here."""
-    n = gap = keys.size
+def _sort(keys: Counts, n: int) -> None:
+    """Sort the first keys, as Shell does: numpy's sort takes longer to compile than all that needs it here."""
+    gap = n
     while gap > 1:
         gap = max(gap * 4 // 9, 1)
         for i in range(gap, n):
