@@ -79,8 +79,7 @@ def registered(package: str, base: type[T]) -> dict[str, type[T]]:
 
 def lookup(package: str, base: type[T], name: str, kind: str, where: str | None = None) -> type[T]:
     """The class registered under `name`, or a `JobError` with the closest name."""
-    module = f"{package}.{name.replace('-', '_')}"
-    if name.replace("-", "_").isidentifier() and importlib.util.find_spec(module):  # spares loading the whole room
+    for module in _namesakes(package, name.replace("-", "_")):
         at_once = _declared(module, base)
         if name in at_once:
             return at_once[name]
@@ -93,6 +92,15 @@ def lookup(package: str, base: type[T], name: str, kind: str, where: str | None 
             hint=f"Known: {', '.join(known)}.",
         )
     return known[name]
+
+
+def _namesakes(package: str, stem: str) -> list[str]:
+    """The modules of a room and of the rooms within it that are called so: they spare loading the whole room."""
+    if not stem.isidentifier():
+        return []
+    within = [info.name for info in pkgutil.iter_modules(importlib.import_module(package).__path__) if info.ispkg]
+    named = [".".join(part for part in (package, room, stem) if part) for room in ("", *within)]
+    return [module for module in named if importlib.util.find_spec(module)]
 
 
 #: A class that has a name of its own, as it stands in a file.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tarnkappe.arrays import Codes
+from tarnkappe.arrays import Codes, Counts
 from tarnkappe.engines.base import Engine, Rewritten, Writer
 from tarnkappe.engines.encode import Values, encode_quasi, encode_sensitive, read_kind, stacked
 from tarnkappe.engines.ledger import LedgerKeeper
@@ -18,6 +18,7 @@ from tarnkappe.errors import DataError
 from tarnkappe.groups import SUPPRESSED, Grouping
 from tarnkappe.io import Source, is_text
 from tarnkappe.io.coded import read_coded
+from tarnkappe.kernels.engines.dealing import shuffle_within
 from tarnkappe.plan import Plan
 from tarnkappe.schema import KEYS, Column, Schema
 from tarnkappe.tally import Domain, Tally, count_cells, with_population
@@ -105,8 +106,8 @@ class MemoryEngine(Engine):
             keeper = LedgerKeeper(plan, self._carried.schema)
             keeper.enter(self._cell, group, self._carried)
             ledger = keeper.closed()
-        order = rng.permutation(np.flatnonzero(group != SUPPRESSED))
         labels, names = plan.shown(schema), plan.columns(schema)
+        written = [np.empty(0, np.int64)]
 
         def carried(name: str, at: NDArray[np.int64]) -> pl.Series:
             column = self._carried[name].gather(at)
@@ -114,13 +115,14 @@ class MemoryEngine(Engine):
             return column.cast(pl.String) if plan.goal.is_mechanism and is_text(column.dtype) else column
 
         with Aside() as aside:  # a batch is written while the next one is made
-            for start in range(0, len(order), BATCH):
-                at = order[start : start + BATCH]
+            for at in _in_random_order(np.flatnonzero(group != SUPPRESSED), rng):
+                written.append(at)
                 groups = group[at]
                 batch = pl.DataFrame(
                     {name: labels[name].at(groups) if name in labels else carried(name, at) for name in names}
                 )
                 aside(partial(writer.write, batch))
+        order = np.concatenate(written)
         witness = self._hidden.select(
             _redrawn(series, rng).gather(order) if schema[series.name].role in KEYS else series.gather(order)
             for series in self._hidden
@@ -145,6 +147,22 @@ def assign_records(cell: Codes, grouping: Grouping, rng: np.random.Generator) ->
     group = np.empty(len(cell), np.int32)
     group[by_cell] = np.repeat(grouping.group, grouping.quota)
     return group
+
+
+def _in_random_order(records: Counts, rng: np.random.Generator) -> Iterator[Counts]:
+    """Records in random order, some at a time: thrown into buckets at random, each of which is shuffled.
+
+    All orders are equally likely, as if all were shuffled together; but a bucket fits into a processor's memory.
+    """
+    n_buckets = -(-len(records) // BATCH)
+    if n_buckets < 2:
+        yield from [rng.permutation(records)][:n_buckets]
+        return
+    number = rng.integers(0, n_buckets, len(records), dtype=np.uint16)
+    ends = np.cumsum(np.bincount(number, minlength=n_buckets))
+    for some in np.split(np.argsort(number, kind="stable").astype(np.int32), ends[:-1]):
+        shuffle_within(some, np.array([0, len(some)]), rng.random(len(some)))
+        yield records[some]
 
 
 def _hide(keys: pl.Series) -> pl.Series:
