@@ -60,6 +60,17 @@ def test_classes_by_name():
     assert algorithm_class("mondrian") is Mondrian
 
 
+def test_one_name_does_not_load_the_whole_room():
+    asked = "from tarnkappe.algorithms import algorithm_class as a; import sys; a('mondrian'); print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True).stdout.split()
+    assert "tarnkappe.algorithms.multidimensional.mondrian" in loaded
+    assert not [
+        name
+        for name in loaded
+        if name.startswith(("tarnkappe.algorithms.fulldomain.", "tarnkappe.algorithms.subtree."))
+    ]
+
+
 def test_an_unknown_name_is_an_error_with_the_closest_one():
     with pytest.raises(JobError) as caught:
         criterion_class("k-anonimity", where="job.yaml:4")

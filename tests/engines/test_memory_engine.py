@@ -16,6 +16,7 @@ import tarnkappe as tk
 from grids import examples
 from tarnkappe.criteria.k_map import KMap
 from tarnkappe.criteria.xy_anonymity import XYAnonymity
+from tarnkappe.engines import memory
 from tarnkappe.errors import TarnkappeError, TaxonomyError
 from tarnkappe.params import param
 from tarnkappe.pipeline import check
@@ -193,3 +194,26 @@ def test_adding_people_moves_no_record(seed: int, n: int, others: int):
         per_tuple[key] += persons
     assert +per_tuple == Counter(dict(zip(map(tuple, people.quasi.tolist()), people.count.tolist(), strict=True)))
     assert all(tally.population[tally.count == 0] > 0)
+
+
+def orders(records: list[int], at_once: int, seed: int, monkeypatch: pytest.MonkeyPatch) -> tuple[int, ...]:
+    """Records in the order in which they would be written, in batches of about so many."""
+    monkeypatch.setattr(memory, "BATCH", at_once)
+    drawn = memory._in_random_order(np.array(records, np.int64), np.random.default_rng(seed))
+    return tuple(int(i) for some in drawn for i in some)
+
+
+@pytest.mark.parametrize("at_once", [1, 2, 3, 9])
+def test_all_orders_of_records_are_equally_likely(at_once: int, monkeypatch: pytest.MonkeyPatch):
+    """Also if they are thrown into several buckets: 24 orders of four records, about 100 times each."""
+    found = Counter(orders([3, 5, 8, 9], at_once, seed, monkeypatch) for seed in range(2400))
+    assert {tuple(sorted(order)) for order in found} == {(3, 5, 8, 9)}
+    assert len(found) == 24
+    assert sum((n - 100) ** 2 / 100 for n in found.values()) < 60  # chi-square of 23: once in 25 000
+
+
+@given(st.integers(0, 200), st.integers(1, 60), st.integers(0, 99))
+@settings(deadline=None)
+def test_every_record_is_written_once(n: int, at_once: int, seed: int):
+    with pytest.MonkeyPatch.context() as patch:
+        assert sorted(orders(list(range(7, n + 7)), at_once, seed, patch)) == list(range(7, n + 7))

@@ -14,6 +14,7 @@ from tarnkappe.algorithms.steps.units import ruler_of
 from tarnkappe.groups import Grouping
 from tarnkappe.kernels import widths
 from tarnkappe.kernels.histograms import group_order
+from tarnkappe.kernels.local import regrowing
 from tarnkappe.kernels.local.centroids import one_pass
 from tarnkappe.kernels.local.clusters import grow_clusters
 from tarnkappe.kernels.local.dissolving import dissolve_groups, join_nearest
@@ -337,6 +338,27 @@ class TestRegrowing:
         assert regrow(*given, np.arange(2), 2, 64, np.zeros(2, np.int64), 10**6) == 1
         assert len(set(group[:3])) == len(set(group[3:])) == 1
         assert group[0] != group[5]
+
+    @given(tallies(max_records=60), st.integers(0, 99), st.integers(2, 5))
+    @settings(deadline=None)
+    def test_a_bench_that_is_too_small_changes_nothing(self, tally, seed, together):
+        """Where there is no room for some pieces, the search goes on with more of it."""
+        ruler, near, pieces = ruler_of(tally.quasi_domains), all_near(tally.n_cells), free_pieces(tally, 2)
+        group, n = random_groups(tally, seed, 8)
+        first, ends = np.arange(n + tally.n_records) * 5 + seed, []
+        for room in (1, 1000):
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(regrowing, "_PIECES", room)
+                start = [
+                    np.append(a, np.zeros((tally.n_records, *a.shape[1:]), a.dtype), axis=0)
+                    for a in measured(tally, group, n)
+                ]
+                groups = Groups(group.astype(np.int64), *start)
+                better = regrow(ruler, near, pieces, groups, np.arange(n), together, 16, first, 10**6)
+                ends.append((better, groups))
+        (one, small), (other, large) = ends
+        assert one == other
+        assert all(np.array_equal(a, b) for a, b in zip(small, large, strict=True))
 
     def test_work_is_limited(self):
         tally = line([0, 1, 2, 97, 98, 99])

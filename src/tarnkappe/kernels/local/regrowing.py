@@ -13,6 +13,9 @@ from tarnkappe.kernels.widths import Ruler, box_width, widen, widened_box, width
 
 _TOP = np.iinfo(np.int32).max
 
+#: There is room for twice as many pieces on the first bench.
+_PIECES = 64
+
 
 class _Bench(NamedTuple):
     """Room for one attempt: the pieces thrown together, and the groups grown of them.
@@ -243,7 +246,7 @@ def regrow(
         np.empty(together, np.int64),
         np.empty(together),
     )
-    now = np.array([0, len(empty), budget, 0, 64])
+    now = np.array([0, len(empty), budget, 0, _PIECES])
     while now[_AT] < len(order):  # again where there was not enough room
         _regrow(ruler, near, pieces, groups, order, most, first, lists, _room(2 * int(now[_NEEDED]), q), now)
     return int(now[_BETTER])
