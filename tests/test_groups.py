@@ -72,21 +72,6 @@ def test_statistics_are_those_of_the_records(case):
     assert stats.joint.columns == ("s0", "s1")
 
 
-@given(grouped, st.booleans())
-@settings(deadline=None)
-def test_pieces_that_come_group_by_group_have_the_same_statistics(case, public):
-    tally, grouping = case
-    if public:  # some of whose people have these quasi-identifiers
-        tally = replace(tally, population=np.arange(tally.n_cells) % 3)
-    order = np.argsort(grouping.group, kind="stable")
-    order = order[grouping.group[order] != SUPPRESSED]
-    starts = np.append(0, np.cumsum(np.bincount(grouping.group[order], minlength=grouping.n_groups)))
-    pieces = GroupStats.of_pieces(tally, grouping.cell[order], grouping.quota[order], starts, ["s0", "s1"], joint=True)
-    expected = GroupStats.of(tally, grouping, ["s0", "s1"], joint=True)
-    assert same(pieces, expected)
-    assert np.array_equal(pieces.population, expected.population) if public else pieces.population is None
-
-
 @given(grouped, st.sampled_from(["s0", "s1"]))
 @settings(deadline=None)
 def test_refined_groups_are_divided_by_what_the_attacker_knows(case, column):

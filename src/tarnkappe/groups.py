@@ -184,20 +184,6 @@ class JointHistogram:
         return tuple(d.name for d in self.domains)
 
 
-def _secrets_of(
-    tally: Tally, at: Codes, columns: Iterable[str], joint: bool
-) -> tuple[dict[str, tuple[Codes, Domain]], tuple[tuple[Domain, ...], Codes, Codes] | None]:
-    """The sensitive columns of some cells, and, if asked for, the combinations of all of them."""
-    sensitive = {}
-    for name in columns:
-        s = tally.sensitive_index(name)
-        sensitive[name] = (tally.sensitive[at, s], tally.sensitive_domains[s])
-    if not joint:
-        return sensitive, None
-    codes, values = tally.joint
-    return sensitive, (tally.sensitive_domains, codes[at], values)
-
-
 @dataclass(frozen=True, eq=False)
 class GroupStats:
     """What criteria know about groups: their sizes and their sensitive values. Mergeable in any order.
@@ -310,25 +296,6 @@ class GroupStats:
         return cls(size, histograms, joint_histogram, raised=shown)
 
     @classmethod
-    def of_pieces(
-        cls,
-        tally: Tally,
-        cell: Codes,
-        quota: Counts,
-        starts: Counts,
-        columns: Iterable[str],
-        *,
-        joint: bool = False,
-        tables: Mapping[str, Counts] | None = None,
-    ) -> GroupStats:
-        """Statistics of pieces of cells that come group by group, as `of_runs`."""
-        if tally.population is not None:  # some pieces are of people who are not in the data
-            group = np.repeat(np.arange(len(starts) - 1, dtype=np.int32), np.diff(starts))
-            return cls.of(tally, Draft(cell, group, quota, len(starts) - 1), columns, joint=joint, tables=tables)
-        sensitive, joint_cells = _secrets_of(tally, cell, columns, joint)
-        return cls.of_runs(starts, sensitive, quota, joint=joint_cells, tables=tables)
-
-    @classmethod
     def of(
         cls,
         tally: Tally,
@@ -341,7 +308,14 @@ class GroupStats:
     ) -> GroupStats:
         """Statistics of a grouping for the given sensitive columns."""
         at = grouping.cell
-        sensitive, joint_cells = _secrets_of(tally, at, columns, joint)
+        sensitive = {}
+        for name in columns:
+            s = tally.sensitive_index(name)
+            sensitive[name] = (tally.sensitive[at, s], tally.sensitive_domains[s])
+        joint_cells = None
+        if joint:
+            codes, values = tally.joint
+            joint_cells = (tally.sensitive_domains, codes[at], values)
         population = None if tally.population is None else tally.population[at]
         quasi = [d.name for d in tally.quasi_domains]
         return cls.from_cells(

@@ -27,7 +27,7 @@ from tarnkappe.kernels.widths import Ruler, box_widths
 from tarnkappe.tally import Domain, Tally, count_cells
 from tarnkappe.taxonomy.tree import Taxonomy
 
-box_width, widened = from_python(widths.box_width), from_python(widths.widened)
+widened = from_python(widths.widened)
 TOP = np.iinfo(np.int32).max
 
 
@@ -41,7 +41,8 @@ def box_of(rows: np.ndarray, wild: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def total_width(ruler: Ruler, rows: np.ndarray) -> float:
-    return box_width(ruler, *box_of(rows, ruler.wild))
+    lo, hi = box_of(rows, ruler.wild)
+    return float(box_widths(ruler, lo[None], hi[None])[0])
 
 
 def measured(tally: Tally, group: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -88,8 +89,9 @@ class TestGrowing:
             elif members:
                 rows = tally.quasi[members]
                 box = box_of(rows, ruler.wild)
-                reached = [widened(ruler, tally.quasi[i], *box, np.inf) for i in np.flatnonzero(left)]
-                assert widened(ruler, tally.quasi[row], *box, np.inf) == pytest.approx(min(reached), abs=1e-9)
+                box = tuple(ends[None] for ends in box)
+                reached = [widened(ruler, tally.quasi, i, *box, 0, np.inf) for i in np.flatnonzero(left)]
+                assert widened(ruler, tally.quasi, row, *box, 0, np.inf) == pytest.approx(min(reached), abs=1e-9)
             members += [row] * records
             left[row] -= records
         assert np.all(left >= 0)

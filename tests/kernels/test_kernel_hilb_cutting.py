@@ -9,18 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from called import from_python
 from grids import examples
 from strategies import tallies
 from tarnkappe.algorithms.local import line as line_module
 from tarnkappe.algorithms.local.line import _places
 from tarnkappe.algorithms.steps.units import ruler_of
-from tarnkappe.kernels import widths
 from tarnkappe.kernels.local.hilb_cutting import cut_line
+from tarnkappe.kernels.widths import box_widths
 from tarnkappe.tally import Domain
 from tarnkappe.taxonomy.tree import Taxonomy
-
-box_width = from_python(widths.box_width)
 
 
 def cost(ruler, lo, hi, starts, begins) -> float:
@@ -28,8 +25,8 @@ def cost(ruler, lo, hi, starts, begins) -> float:
     total = 0.0
     for a, b in zip(begins, [*begins[1:], int(starts[-1])], strict=True):
         first, last = np.searchsorted(starts, [a, b - 1], side="right") - 1
-        box = lo[first : last + 1].min(axis=0), hi[first : last + 1].max(axis=0)
-        total += (b - a) * box_width(ruler, *box)
+        box = lo[first : last + 1].min(axis=0, keepdims=True), hi[first : last + 1].max(axis=0, keepdims=True)
+        total += (b - a) * float(box_widths(ruler, *box)[0])
     return total
 
 

@@ -18,11 +18,11 @@ from tarnkappe.kernels import widths
 from tarnkappe.kernels.histograms import group_order
 from tarnkappe.kernels.local.hilb_forming import Queues, form_groups, form_groups_ahead
 from tarnkappe.kernels.local.hilb_staying import stay
-from tarnkappe.kernels.widths import Ruler
+from tarnkappe.kernels.widths import Ruler, box_widths
 from tarnkappe.tally import Domain, Tally, count_cells
 from tarnkappe.taxonomy.tree import Taxonomy
 
-box_width, widen = from_python(widths.box_width), from_python(widths.widen)
+widen = from_python(widths.widen)
 
 Group = list[int]  # the cell of each record
 
@@ -35,10 +35,10 @@ def queues_of(tally: Tally) -> Queues:
 
 
 def box_of(ruler: Ruler, rows: np.ndarray, cells: list[int]) -> tuple[np.ndarray, np.ndarray]:
-    low = np.full(rows.shape[1], np.iinfo(np.int32).max, np.int32)
-    high = np.full(rows.shape[1], -1, np.int32)
+    low = np.full((1, rows.shape[1]), np.iinfo(np.int32).max, np.int32)
+    high = np.full((1, rows.shape[1]), -1, np.int32)
     for cell in cells:
-        widen(ruler, rows[cell], low, high)
+        widen(ruler, rows, cell, low, high, 0)
     return low, high
 
 
@@ -84,7 +84,7 @@ def look_ahead(tally, ruler, line, value, due, least, ahead) -> Group:
         else:
             used = {value[c] for c in group}
             allowed = [c for c in offers if value[c] not in used and (not waiting or value[c] in waiting)]
-            best = min(allowed, key=lambda c: (box_width(ruler, *box_of(ruler, tally.quasi, [*group, c])), c))
+            best = min(allowed, key=lambda c: (box_widths(ruler, *box_of(ruler, tally.quasi, [*group, c]))[0], c))
         group.append(best)
         waiting.discard(value[best])
     return group
@@ -95,7 +95,7 @@ def by_look(tally: Tally, ruler: Ruler, groups: list[Group]) -> dict[tuple, Coun
     out: dict[tuple, Counter] = {}
     for cells in groups:
         low, high = box_of(ruler, tally.quasi, cells)
-        out.setdefault((*low.tolist(), *high.tolist()), Counter()).update(cells)
+        out.setdefault((*low[0].tolist(), *high[0].tolist()), Counter()).update(cells)
     return out
 
 

@@ -16,9 +16,7 @@ from tarnkappe.kernels import widths
 from tarnkappe.kernels.widths import box_widths, reach
 from tarnkappe.tally import Domain
 
-box_width, widen, widened, width = (
-    from_python(part) for part in (widths.box_width, widths.widen, widths.widened, widths.width)
-)
+widen, widened, width = (from_python(part) for part in (widths.widen, widths.widened, widths.width))
 EMPTY = (np.iinfo(np.int32).max, -1)
 
 
@@ -53,12 +51,11 @@ def interval(data: st.DataObject, domain: Domain) -> tuple[int, int]:
 def test_widths_are_those_of_the_domains(given_domains, data):
     ruler = ruler_of(given_domains)
     box = [interval(data, d) for d in given_domains]
-    lo, hi = (np.array(ends, np.int32) for ends in zip(*box, strict=True))
+    lo, hi = (np.array([ends], np.int32) for ends in zip(*box, strict=True))
     one_by_one = [expected(d, *ends) for d, ends in zip(given_domains, box, strict=True)]
     for j in range(len(box)):
         assert width(ruler, j, *box[j]) == pytest.approx(one_by_one[j], abs=1e-12)
-    assert box_width(ruler, lo, hi) == pytest.approx(sum(one_by_one), abs=1e-12)
-    assert box_widths(ruler, lo[None], hi[None]).tolist() == [box_width(ruler, lo, hi)]
+    assert box_widths(ruler, lo, hi) == pytest.approx([sum(one_by_one)], abs=1e-12)
 
 
 @given(columns(), st.data())
@@ -67,17 +64,18 @@ def test_a_box_is_widened_by_a_row(given_domains, data):
     ruler = ruler_of(given_domains)
     box = [interval(data, d) for d in given_domains]
     row = np.array([data.draw(st.integers(0, d.size - 1)) for d in given_domains], np.int32)
-    lo, hi = (np.array(ends, np.int32) for ends in zip(*box, strict=True))
+    lo, hi = (np.array([ends], np.int32) for ends in zip(*box, strict=True))
     wider = []
     for d, (low, high), v in zip(given_domains, box, row.tolist(), strict=True):
         free = d.wildcard and v == d.missing
         wider.append((low, high) if free else (min(low, v), max(high, v)))
     total = sum(expected(d, *ends) for d, ends in zip(given_domains, wider, strict=True))
-    assert widened(ruler, row, lo, hi, np.inf) == pytest.approx(total, abs=1e-12)
-    assert (widened(ruler, row, lo, hi, total / 2) >= total / 2) or total == 0
+    given_box = ruler, row[None], 0, lo, hi, 0
+    assert widened(*given_box, np.inf) == pytest.approx(total, abs=1e-12)
+    assert (widened(*given_box, total / 2) >= total / 2) or total == 0
     table = np.empty(ruler.start[-1])
     for j in range(len(row)):
-        reach(ruler, j, lo[j], hi[j], table)
+        reach(ruler, j, lo[0, j], hi[0, j], table)
         assert table[ruler.start[j] + row[j]] == pytest.approx(expected(given_domains[j], *wider[j]), abs=1e-12)
-    widen(ruler, row, lo, hi)
-    assert list(zip(lo.tolist(), hi.tolist(), strict=True)) == wider
+    widen(*given_box)
+    assert list(zip(*lo.tolist(), *hi.tolist(), strict=True)) == wider

@@ -1,7 +1,8 @@
 """How much of every column a box covers: the ruler of all local recoding.
 
 A *ruler* holds what is needed of all columns in flat arrays: code ``c`` of column ``j`` stands at ``start[j] + c``.
-Boxes are intervals of codes per column; ``lo > hi`` is an empty interval, which any union leaves as it is.
+Boxes are intervals of codes per column; ``lo > hi`` is an empty interval, which any union leaves as it is. Rows and
+boxes are named by their numbers: slices of arrays take longer to compile, and to make.
 """
 
 from __future__ import annotations
@@ -52,11 +53,11 @@ def width(ruler: Ruler, j: int, lo: int, hi: int) -> float:
 
 
 @helper
-def box_width(ruler: Ruler, lo: Codes, hi: Codes) -> float:
-    """The summed width of a box."""
+def box_width(ruler: Ruler, lo: Codes, hi: Codes, g: int) -> float:
+    """The summed width of box `g`."""
     total = 0.0
-    for j in range(lo.size):
-        total += width(ruler, j, lo[j], hi[j])
+    for j in range(lo.shape[1]):
+        total += width(ruler, j, lo[g, j], hi[g, j])
     return total
 
 
@@ -71,21 +72,12 @@ def box_widths(ruler: Ruler, lo: Codes, hi: Codes) -> Floats:
 def _measure(ruler: Ruler, lo: Codes, hi: Codes, out: Floats) -> None:
     """Fill in what `box_widths` returns."""
     for g in range(out.size):
-        out[g] = box_width(ruler, lo[g], hi[g])
+        out[g] = box_width(ruler, lo, hi, g)
 
 
 @helper
-def widen(ruler: Ruler, row: Codes, lo: Codes, hi: Codes) -> None:
-    """Make a box cover a row as well."""
-    for j in range(row.size):
-        if row[j] != ruler.wild[j]:
-            lo[j] = min(lo[j], row[j])
-            hi[j] = max(hi[j], row[j])
-
-
-@helper
-def widen_box(ruler: Ruler, rows: Codes, i: int, lo: Codes, hi: Codes, g: int) -> None:
-    """`widen` for row `i` and box `g` of many."""
+def widen(ruler: Ruler, rows: Codes, i: int, lo: Codes, hi: Codes, g: int) -> None:
+    """Make box `g` cover row `i` as well."""
     for j in range(rows.shape[1]):
         v = rows[i, j]
         if v != ruler.wild[j]:
@@ -94,22 +86,8 @@ def widen_box(ruler: Ruler, rows: Codes, i: int, lo: Codes, hi: Codes, g: int) -
 
 
 @helper
-def widened(ruler: Ruler, row: Codes, lo: Codes, hi: Codes, enough: float) -> float:
-    """The summed width of a box that also covers a row; some number of at least `enough` if it is no less than that."""
-    total = 0.0
-    for j in range(row.size):
-        v, low, high = row[j], lo[j], hi[j]
-        if v != ruler.wild[j]:
-            low, high = min(low, v), max(high, v)
-        total += width(ruler, j, low, high)
-        if total >= enough:
-            break
-    return total
-
-
-@helper
-def widened_box(ruler: Ruler, rows: Codes, i: int, lo: Codes, hi: Codes, g: int, enough: float) -> float:
-    """`widened` for row `i` and box `g` of many; in the innermost loops slices would cost more than the sum."""
+def widened(ruler: Ruler, rows: Codes, i: int, lo: Codes, hi: Codes, g: int, enough: float) -> float:
+    """The summed width of box `g` if it also covers row `i`; some number of at least `enough` if it is no less."""
     total = 0.0
     for j in range(rows.shape[1]):
         v, low, high = rows[i, j], lo[g, j], hi[g, j]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.goal import Goal
-from tarnkappe.groups import Grouping, GroupStats
+from tarnkappe.groups import Draft, Grouping, GroupStats
 from tarnkappe.kernels.histograms import group_order
 from tarnkappe.kernels.multidimensional.mondrian import count_halves, segment_boxes, write_halves
 from tarnkappe.tally import Domain, Tally
@@ -94,8 +94,9 @@ class Front(ABC):
         if not len(segments) or self.goal.decided_by_size:
             return np.ones(len(segments), np.bool_)
         _, cell, records, bounds = self.halves(segments, attribute, code, ties, with_rows=False)
-        given = (self.tally, cell, records, bounds, self.goal.columns)
-        stats = GroupStats.of_pieces(*given, joint=self.goal.joint, tables=self.tables)
+        half = np.repeat(np.arange(2 * len(segments), dtype=np.int32), np.diff(bounds))
+        draft = Draft(cell, half, records, 2 * len(segments))
+        stats = GroupStats.of(self.tally, draft, self.goal.columns, joint=self.goal.joint, tables=self.tables)
         ok = self.goal.satisfied(stats)
         return ok[0::2] & ok[1::2]
 

@@ -48,13 +48,15 @@ def _nearest(
 
 
 @helper
-def _add(ruler: Ruler, row: Codes, records: int, c: int, lo: Codes, hi: Codes, mean: Floats, size: Counts) -> None:
+def _add(
+    ruler: Ruler, rows: Codes, i: int, records: int, c: int, lo: Codes, hi: Codes, mean: Floats, size: Counts
+) -> None:
     """Add records to a cluster, and move its centroid."""
     size[c] += records
-    widen(ruler, row, lo[c], hi[c])
-    for j in range(row.size):
-        if ruler.plain[j] and row[j] != ruler.wild[j]:
-            mean[c, j] += (ruler.place[ruler.start[j] + row[j]] - mean[c, j]) * records / size[c]
+    widen(ruler, rows, i, lo, hi, c)
+    for j in range(rows.shape[1]):
+        if ruler.plain[j] and rows[i, j] != ruler.wild[j]:
+            mean[c, j] += (ruler.place[ruler.start[j] + rows[i, j]] - mean[c, j]) * records / size[c]
 
 
 @kernel
@@ -71,7 +73,7 @@ def one_pass(ruler: Ruler, rows: Codes, count: Counts, seeds: Counts, smallest: 
     mean = np.zeros((k, q), np.float64)
     size = np.zeros(k, np.int64)
     for c in range(k):
-        widen(ruler, rows[seeds[c]], lo[c], hi[c])
+        widen(ruler, rows, seeds[c], lo, hi, c)
         for j in range(q):
             if ruler.plain[j]:
                 mean[c, j] = ruler.place[ruler.start[j] + rows[seeds[c], j]]
@@ -80,7 +82,7 @@ def one_pass(ruler: Ruler, rows: Codes, count: Counts, seeds: Counts, smallest: 
     no_limit = np.iinfo(np.int64).max
     for i in range(n):
         group[i], _ = _nearest(ruler, rows[i], lo, hi, mean, size, no_limit, every, spot)
-        _add(ruler, rows[i], count[i], group[i], lo, hi, mean, size)
+        _add(ruler, rows, i, count[i], group[i], lo, hi, mean, size)
     for i in range(n):
         _, far[i] = _nearest(ruler, rows[i], lo, hi, mean, size, no_limit, every[group[i] : group[i] + 1], spot)
     stays = count.copy()
@@ -92,7 +94,7 @@ def one_pass(ruler: Ruler, rows: Codes, count: Counts, seeds: Counts, smallest: 
     hi[:] = -1
     for i in range(n):
         if stays[i] > 0:
-            widen(ruler, rows[i], lo[group[i]], hi[group[i]])
+            widen(ruler, rows, i, lo, hi, group[i])
     moved_row, moved_to = np.empty(2 * n + k, np.int32), np.empty(2 * n + k, np.int32)
     moved = np.empty(2 * n + k, np.int64)
     pieces = 0
@@ -104,7 +106,7 @@ def one_pass(ruler: Ruler, rows: Codes, count: Counts, seeds: Counts, smallest: 
             if c < 0:
                 c, _ = _nearest(ruler, rows[i], lo, hi, mean, size, no_limit, every, spot)
                 records = left
-            _add(ruler, rows[i], records, c, lo, hi, mean, size)
+            _add(ruler, rows, i, records, c, lo, hi, mean, size)
             moved_row[pieces], moved_to[pieces], moved[pieces] = i, c, records
             pieces += 1
             left -= records

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.kernels import helper, kernel
+from tarnkappe.kernels.local.neighbours import ZERO
 from tarnkappe.kernels.widths import Ruler, box_width, reach, widen
 
 
@@ -65,7 +66,8 @@ def grow_clusters(
     table, change = np.zeros(ruler.start[q], np.float64), np.empty(ruler.start[q], np.float64)
     score, from_seed = np.empty(n, np.float64), np.zeros(n, np.float64)
     held, closed = np.zeros(cap.size, np.int64), np.zeros(cap.size, np.bool_)
-    lo, hi, old_lo, old_hi = np.empty(q, np.int32), np.empty(q, np.int32), np.empty(q, np.int32), np.empty(q, np.int32)
+    lo, hi = np.empty((1, q), np.int32), np.empty((1, q), np.int32)
+    old_lo, old_hi = np.empty((1, q), np.int32), np.empty((1, q), np.int32)
     made = pieces = 0
     best = 0
     while remaining >= size and made < limit:
@@ -91,27 +93,27 @@ def grow_clusters(
             left[at[best]] -= take
             piece[pieces], group[pieces], quota[pieces] = at[best], made, take
             pieces += 1
-            widen(ruler, rows[at[best]], lo, hi)
+            widen(ruler, rows, at[best], lo, hi, ZERO)
             if left[at[best]] == 0:
                 n -= 1
                 at[best], own[best], score[best], from_seed[best] = at[n], own[n], score[n], from_seed[n]
                 for j in range(q):
                     live[j, best] = live[j, n]
             for j in range(q):
-                if lo[j] != old_lo[j] or hi[j] != old_hi[j]:
+                if lo[0, j] != old_lo[0, j] or hi[0, j] != old_hi[0, j]:
                     begins, ends = ruler.start[j], ruler.start[j + 1]
                     change[begins:ends] = -table[begins:ends]
-                    reach(ruler, j, lo[j], hi[j], table)
+                    reach(ruler, j, lo[0, j], hi[0, j], table)
                     change[begins:ends] += table[begins:ends]
                     _add_reach(change[begins:ends], live[j], score, n)
-                    old_lo[j], old_hi[j] = lo[j], hi[j]
+                    old_lo[0, j], old_hi[0, j] = lo[0, j], hi[0, j]
             if members == take:
                 from_seed[:n] = score[:n]
             if members == size:
                 break
             best = _nearest(score, own, closed, n)
         if absorb:
-            inside = box_width(ruler, lo, hi) + 1e-9
+            inside = box_width(ruler, lo, hi, ZERO) + 1e-9
             stragglers = 0
             for i in range(n):
                 stragglers += left[at[i]] if score[i] <= inside else 0

@@ -7,7 +7,7 @@ import numpy as np
 from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.kernels import helper, kernel
 from tarnkappe.kernels.local.neighbours import ZERO, Groups, Near, Pieces, _admits, _are_few, _linked, _near_groups
-from tarnkappe.kernels.widths import Ruler, box_width, widen, widened_box
+from tarnkappe.kernels.widths import Ruler, box_width, widen, widened
 
 
 @helper
@@ -48,7 +48,7 @@ def _best_home(
             continue
         # (size + records) * new width - size * old width < least, solved for the new width
         limit = (least + groups.size[g] * groups.total[g]) / (groups.size[g] + records)
-        wider = widened_box(ruler, pieces.rows, i, groups.lo, groups.hi, g, limit)
+        wider = widened(ruler, pieces.rows, i, groups.lo, groups.hi, g, limit)
         if wider < limit and _admits(pieces, groups, head, after, g, i):
             best, least = g, (groups.size[g] + records) * wider - groups.size[g] * groups.total[g]
     return best, least, n
@@ -58,8 +58,8 @@ def _best_home(
 def _join(ruler: Ruler, pieces: Pieces, groups: Groups, head: Counts, after: Counts, g: int, i: int) -> None:
     """Put piece `i` into group `g`; its entry in `groups.group` stays."""
     groups.size[g] += pieces.quota[i]
-    widen(ruler, pieces.rows[i], groups.lo[g], groups.hi[g])
-    groups.total[g] = box_width(ruler, groups.lo[g], groups.hi[g])
+    widen(ruler, pieces.rows, i, groups.lo, groups.hi, g)
+    groups.total[g] = box_width(ruler, groups.lo, groups.hi, g)
     after[i] = head[g]
     head[g] = i
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from tarnkappe.arrays import Codes, Counts
 from tarnkappe.kernels import helper, kernel
 from tarnkappe.kernels.local.neighbours import ZERO
-from tarnkappe.kernels.widths import Ruler, widen_box, widened_box
+from tarnkappe.kernels.widths import Ruler, widen, widened
 
 #: How often the search for the furthest record is repeated from the one it found.
 _HOPS = 3
@@ -25,7 +25,7 @@ def _begin(ruler: Ruler, rows: Codes, i: int, lo: Codes, hi: Codes, box: int) ->
     """Make a box cover row `i` and nothing else."""
     for j in range(rows.shape[1]):
         lo[box, j], hi[box, j] = _TOP, -1
-    widen_box(ruler, rows, i, lo, hi, box)
+    widen(ruler, rows, i, lo, hi, box)
 
 
 @helper
@@ -34,7 +34,7 @@ def _furthest(ruler: Ruler, rows: Codes, begin: int, end: int, seed: int, lo: Co
     _begin(ruler, rows, seed, lo, hi, ZERO + 2)
     best, most = seed, 0.0
     for i in range(begin, end):
-        distance = widened_box(ruler, rows, i, lo, hi, ZERO + 2, np.inf)
+        distance = widened(ruler, rows, i, lo, hi, ZERO + 2, np.inf)
         if distance > most:
             best, most = i, distance
     return best
@@ -81,8 +81,8 @@ def _divide(
         for i in range(first, last):
             if i in (left, right):
                 continue
-            wider_left = widened_box(ruler, rows, i, lo, hi, ZERO, np.inf)
-            wider_right = widened_box(ruler, rows, i, lo, hi, ZERO + 1, np.inf)
+            wider_left = widened(ruler, rows, i, lo, hi, ZERO, np.inf)
+            wider_right = widened(ruler, rows, i, lo, hi, ZERO + 1, np.inf)
             rise_left = (left_size + quota[i]) * wider_left - left_size * left_total
             rise_right = (right_size + quota[i]) * wider_right - right_size * right_total
             to = ZERO + (rise_right < rise_left)
@@ -91,4 +91,4 @@ def _divide(
                 left_size, left_total = left_size + quota[i], wider_left
             else:
                 right_size, right_total = right_size + quota[i], wider_right
-            widen_box(ruler, rows, i, lo, hi, to)
+            widen(ruler, rows, i, lo, hi, to)

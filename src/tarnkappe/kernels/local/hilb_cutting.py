@@ -6,6 +6,7 @@ import numpy as np
 
 from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.kernels import kernel
+from tarnkappe.kernels.local.neighbours import ZERO
 from tarnkappe.kernels.widths import Ruler, box_width
 
 
@@ -22,7 +23,7 @@ def cut_line(ruler: Ruler, lo: Codes, hi: Codes, starts: Counts, cuts: Counts, s
     n, q = len(cuts), lo.shape[1]
     first = np.searchsorted(starts[:-1], cuts, side="right") - 1
     best, came, begins = np.full(n, np.inf), np.full(n, -1), np.empty(n, np.int64)
-    room = best, came, begins, np.empty(len(lo)), np.empty(q, np.int32), np.empty(q, np.int32)
+    room = best, came, begins, np.empty(len(lo)), np.empty((1, q), np.int32), np.empty((1, q), np.int32)
     return begins[n - _cut(ruler, lo, hi, starts, cuts, smallest, first, *room) :]
 
 
@@ -58,8 +59,8 @@ def _cut(
         if end != last:
             last, depth = end, 0
             for j in range(q):
-                low[j], high[j] = lo[last, j], hi[last, j]
-            width[0] = box_width(ruler, low, high)
+                low[0, j], high[0, j] = lo[last, j], hi[last, j]
+            width[0] = box_width(ruler, low, high, ZERO)
             while cuts[inside] < starts[last]:
                 inside += 1
             cheapest = -1
@@ -77,9 +78,9 @@ def _cut(
             while last - depth > first[p]:
                 depth += 1
                 for j in range(q):
-                    low[j] = min(low[j], lo[last - depth, j])
-                    high[j] = max(high[j], hi[last - depth, j])
-                width[depth] = box_width(ruler, low, high)
+                    low[0, j] = min(low[0, j], lo[last - depth, j])
+                    high[0, j] = max(high[0, j], hi[last - depth, j])
+                width[depth] = box_width(ruler, low, high, ZERO)
             if size >= smallest:
                 cost = best[p] + size * width[last - first[p]]
                 if cost < best[i]:

@@ -16,6 +16,7 @@ import numpy as np
 
 from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.kernels import helper, kernel
+from tarnkappe.kernels.local.neighbours import ZERO
 from tarnkappe.kernels.widths import Ruler, widen, widened
 
 Pieces = tuple[Codes, Codes, Counts, int]
@@ -250,7 +251,7 @@ def form_groups_ahead(ruler: Ruler, rows: Codes, queues: Queues, l: int, ahead: 
     n_runs, m, q = queues.cell.size, queues.starts.size - 1, rows.shape[1]
     per_run = tuple(np.empty((4, n_runs + m + 1), np.int64))
     per_value, bound = tuple(np.zeros((6, m), np.int64)), np.empty(n_runs + m)
-    low, high = np.empty(q, np.int32), np.empty(q, np.int32)
+    low, high = np.empty((1, q), np.int32), np.empty((1, q), np.int32)
     room = per_run, per_value, bound, low, high
     return _finished(_form_ahead(ruler, rows, queues, l, ahead, queues.records.copy(), pieces, out, *room), out)
 
@@ -317,7 +318,7 @@ def _form_ahead(
                     offers[n_offers], bound[n_offers] = head[v], 0.0
                     n_offers += 1
         for j in range(low.size):
-            low[j], high[j] = _TOP, -1
+            low[0, j], high[0, j] = _TOP, -1
         while n < l or due > 0:
             best, least = -1, np.inf
             if n == 0 and (due < l or total[value[along[first]]] == groups):
@@ -328,7 +329,7 @@ def _form_ahead(
                     v = value[run]
                     if bound[i] > least or taken[v] or (due > 0 and total[v] != groups):
                         continue
-                    bound[i] = widened(ruler, rows[run], low, high, np.nextafter(least, np.inf))
+                    bound[i] = widened(ruler, rows, run, low, high, ZERO, np.nextafter(least, np.inf))
                     if bound[i] < least or (bound[i] == least and queues.place[run] < queues.place[best]):
                         best, least = run, bound[i]
             v = value[best]
@@ -336,7 +337,7 @@ def _form_ahead(
             taken[v] = 1
             runs[n], inside[n] = best, v
             n += 1
-            widen(ruler, rows[best], low, high)
+            widen(ruler, rows, best, low, high, ZERO)
         times = groups
         for i in range(n):
             times = min(times, left[runs[i]])

@@ -73,31 +73,32 @@ def _take(
     end: int,
     lo: Codes,
     hi: Codes,
+    g: int,
     need: int,
     enough: float,
     order: Counts,
     wide: Floats,
 ) -> float:
-    """The width of a box once it covers the `need` nearest records of the pieces ``begin .. end``, sorted in `order`.
+    """The width of box `g` once it covers the `need` nearest records of the pieces ``begin .. end``, as in `order`.
 
     Gives up with infinity as soon as it is no less than `enough`.
     """
     n = end - begin
     near = 0
     for i in range(n):
-        wide[i] = widened(ruler, rows[begin + i], lo, hi, np.inf)
+        wide[i] = widened(ruler, rows, begin + i, lo, hi, g, np.inf)
         near += quota[begin + i] if wide[i] < enough else 0
     if near < need:
         return np.inf
     order[:n] = np.argsort(wide[:n])
-    new_lo, new_hi = lo.copy(), hi.copy()
+    new_lo, new_hi = lo[g : g + 1].copy(), hi[g : g + 1].copy()
     taken = 0
     for i in order[:n]:
-        widen(ruler, rows[begin + i], new_lo, new_hi)
+        widen(ruler, rows, begin + i, new_lo, new_hi, ZERO)
         taken += quota[begin + i]
         if taken >= need:
             break
-    return box_width(ruler, new_lo, new_hi)
+    return box_width(ruler, new_lo, new_hi, ZERO)
 
 
 @kernel
@@ -141,14 +142,14 @@ def feed_groups(
             # The givers lose nothing, those who move were as wide as their old group.
             before = size[a] * total[a] + need * total[b]
             enough = (least + before) / smallest
-            wider = _take(ruler, rows, quota, starts[b], starts[b + 1], lo[a], hi[a], need, enough, order, wide)
+            wider = _take(ruler, rows, quota, starts[b], starts[b + 1], lo, hi, a, need, enough, order, wide)
             if wider < enough:
                 best, least = b, smallest * wider - before
         if best < 0:
             continue
         gives[best] = True
         begin = starts[best]
-        _take(ruler, rows, quota, begin, starts[best + 1], lo[a], hi[a], need, np.inf, order, wide)
+        _take(ruler, rows, quota, begin, starts[best + 1], lo, hi, a, need, np.inf, order, wide)
         for i in order[: starts[best + 1] - begin]:
             moved = min(need, quota[begin + i])
             taken[begin + i] = moved

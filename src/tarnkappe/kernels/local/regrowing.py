@@ -9,7 +9,7 @@ import numpy as np
 from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.kernels import helper, kernel
 from tarnkappe.kernels.local.neighbours import ZERO, Groups, Near, Pieces, _linked, _near_groups
-from tarnkappe.kernels.widths import Ruler, box_width, widen, widened_box, width
+from tarnkappe.kernels.widths import Ruler, box_width, widen, widened, width
 
 _TOP = np.iinfo(np.int32).max
 
@@ -129,7 +129,7 @@ def _grow(ruler: Ruler, pieces: Pieces, bench: _Bench, n: int, seed: int, enough
             if best < 0:
                 return 0
         left -= records
-        bench.size[made], bench.total[made] = records, box_width(ruler, bench.lo[made], bench.hi[made])
+        bench.size[made], bench.total[made] = records, box_width(ruler, bench.lo, bench.hi, made)
         cost += records * bench.total[made]
         made += 1
         if cost >= enough:
@@ -140,7 +140,7 @@ def _grow(ruler: Ruler, pieces: Pieces, bench: _Bench, n: int, seed: int, enough
         for c in range(made):
             records = bench.size[c] + pieces.quota[p]
             limit = (least + bench.size[c] * bench.total[c]) / records
-            wider = widened_box(ruler, pieces.rows, p, bench.lo, bench.hi, c, limit)
+            wider = widened(ruler, pieces.rows, p, bench.lo, bench.hi, c, limit)
             if wider < limit and _fits(pieces, bench, p, ZERO, done, c, records):
                 best, least = c, records * wider - bench.size[c] * bench.total[c]
         if best < 0:
@@ -149,8 +149,8 @@ def _grow(ruler: Ruler, pieces: Pieces, bench: _Bench, n: int, seed: int, enough
         done += 1
         cost += least
         bench.size[best] += pieces.quota[p]
-        widen(ruler, pieces.rows[p], bench.lo[best], bench.hi[best])
-        bench.total[best] = box_width(ruler, bench.lo[best], bench.hi[best])
+        widen(ruler, pieces.rows, p, bench.lo, bench.hi, best)
+        bench.total[best] = box_width(ruler, bench.lo, bench.hi, best)
     return made
 
 
