@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tarnkappe.arrays import Codes, Counts
+from tarnkappe.arrays import Codes
 from tarnkappe.engines.base import Engine, Rewritten, Writer
 from tarnkappe.engines.encode import Values, encode_quasi, encode_sensitive, read_kind, stacked
 from tarnkappe.engines.ledger import LedgerKeeper
@@ -19,6 +20,7 @@ from tarnkappe.groups import SUPPRESSED, Grouping
 from tarnkappe.io import Source, is_text
 from tarnkappe.io.coded import read_coded
 from tarnkappe.kernels.engines.dealing import shuffle_within
+from tarnkappe.kernels.histograms import group_order
 from tarnkappe.plan import Plan
 from tarnkappe.schema import KEYS, Column, Schema
 from tarnkappe.tally import Domain, Tally, count_cells, with_population
@@ -107,15 +109,15 @@ class MemoryEngine(Engine):
             keeper.enter(self._cell, group, self._carried)
             ledger = keeper.closed()
         labels, names = plan.shown(schema), plan.columns(schema)
-        written = [np.empty(0, np.int64)]
+        written = [np.empty(0, np.int32)]
 
-        def carried(name: str, at: NDArray[np.int64]) -> pl.Series:
+        def carried(name: str, at: Codes) -> pl.Series:
             column = self._carried[name].gather(at)
             # Whether texts are kept as categories is decided by records that may not be published.
             return column.cast(pl.String) if plan.goal.is_mechanism and is_text(column.dtype) else column
 
         with Aside() as aside:  # a batch is written while the next one is made
-            for at in _in_random_order(np.flatnonzero(group != SUPPRESSED), rng):
+            for at in filter(len, _in_random_order(group, rng)):
                 written.append(at)
                 groups = group[at]
                 batch = pl.DataFrame(
@@ -149,20 +151,23 @@ def assign_records(cell: Codes, grouping: Grouping, rng: np.random.Generator) ->
     return group
 
 
-def _in_random_order(records: Counts, rng: np.random.Generator) -> Iterator[Counts]:
-    """Records in random order, some at a time: thrown into buckets at random, each of which is shuffled.
+def _in_random_order(group: Codes, rng: np.random.Generator) -> Iterator[Codes]:
+    """The records that are in a group, in random order, some at a time.
 
-    All orders are equally likely, as if all were shuffled together; but a bucket fits into a processor's memory.
+    They are thrown into buckets at random, and each bucket is shuffled: all orders are equally likely, as if all were
+    shuffled together, but a bucket fits into a processor's memory.
     """
-    n_buckets = -(-len(records) // BATCH)
+    n_buckets = -(-len(group) // BATCH)
     if n_buckets < 2:
-        yield from [rng.permutation(records)][:n_buckets]
+        yield rng.permutation(np.flatnonzero(group != SUPPRESSED).astype(np.int32))
         return
-    number = rng.integers(0, n_buckets, len(records), dtype=np.uint16)
-    ends = np.cumsum(np.bincount(number, minlength=n_buckets))
-    for some in np.split(np.argsort(number, kind="stable").astype(np.int32), ends[:-1]):
+    bucket = rng.integers(0, n_buckets, len(group), dtype=np.int32)
+    bucket[group == SUPPRESSED] = -1
+    starts, order = group_order(bucket, n_buckets)
+    for begin, end in pairwise(starts):
+        some = order[begin:end]
         shuffle_within(some, np.array([0, len(some)]), rng.random(len(some)))
-        yield records[some]
+        yield some
 
 
 def _hide(keys: pl.Series) -> pl.Series:

@@ -53,7 +53,7 @@ class CellValues:
         if is_text(values.dtype):
             return text_column(found, values).alias(name)
         if values.dtype == pl.Int64 and not values.null_count():
-            return pl.Series(name, gathered(values.to_numpy(writable=True), found))
+            return pl.Series(name, gathered(values.to_numpy(), found))
         return values.gather(found).alias(name)
 
 
