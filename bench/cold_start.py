@@ -5,6 +5,9 @@
 Runs `tarnkappe demo` and the thesis's census job (100 000 records, Hilb, streaming) twice each, in processes of their
 own: with an empty cache of kernels and with the one that this run has left. Prints one JSON line per job. With
 ``--kernels`` also what each kernel took to compile, and which functions were compiled for several kinds of arguments.
+
+Run it by the Python of an environment that has the package and what it needs, and nothing else: Numba takes longer
+beside some other packages (colorama, which documentation is built with, is one of them).
 """
 
 from __future__ import annotations
