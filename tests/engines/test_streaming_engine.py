@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import tarnkappe as tk
@@ -92,6 +92,7 @@ def table(values: list[tuple[str, ...]]) -> pl.DataFrame:
     return pl.DataFrame(values, schema=["age", "sex", "illness", "ward"], orient="row")
 
 
+@example([("NA", "f", "a", "1"), ("", "f", "a", "1")], (), True)
 @given(rows, st.sampled_from([("",), ("NA",), ("", "NA"), ()]), st.booleans())
 @settings(max_examples=examples(60), deadline=None)
 def test_the_tally_is_the_one_counted_in_memory(values: list[tuple[str, ...]], missing: tuple[str, ...], numeric: bool):

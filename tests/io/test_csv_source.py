@@ -225,7 +225,7 @@ def test_numbers_name_row_and_line(tmp_path: Path):
     assert error.code == "E406"
     assert "column 'age' has 3 values that are not a number, the first in row 2, line 4" in error.message
     assert error.where == "x.csv:4"
-    assert error.details == ("For example: 'abc', '9999999999999999999…'",)
+    assert error.details == ("For example: '9999999999999999999…', 'abc'",)
 
 
 def test_a_very_long_field(tmp_path: Path):

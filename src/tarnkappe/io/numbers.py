@@ -66,7 +66,7 @@ def as_numbers(
             hint=hint,
         )
     if bad.any():
-        texts = series.filter(bad).cast(pl.String).unique(maintain_order=True).to_list()
+        texts = series.filter(bad).cast(pl.String).unique().sort().to_list()  # engines meet them in other orders
         n_bad, row = (int(bad.sum()), int(bad.arg_max() or 0) + 1) if rows_with is None else rows_with(texts)
         first = row if in_order else None
         raise _not_numbers(texts[:_MAX_EXAMPLES], n_bad, first, column, decimal, where, line_of)

@@ -139,7 +139,7 @@ def _narrowed(question: Question, column: PublishedColumn, condition: Condition,
         if condition.sign == "!=":
             return before  # a record without a value is never asked for
         question.refuse('a missing value "" can only be asked for with  =  or  !=', condition.values[0])
-    values = [_key(question, column, token) for token in condition.values]
+    values = [_key(question, column, token, condition.sign) for token in condition.values]
     first = values[0]
     if condition.sign in ("=", "in"):
         return before.one_of(frozenset(values))
@@ -164,8 +164,11 @@ def _narrowed(question: Question, column: PublishedColumn, condition: Condition,
     return narrow[condition.sign](first)
 
 
-def _key(question: Question, column: PublishedColumn, token: Token) -> float | str:
-    """A value of a query as it is compared: a number where the column has numbers."""
+def _key(question: Question, column: PublishedColumn, token: Token, sign: str) -> float | str:
+    """A value of a query as it is compared: a number where the column has numbers.
+
+    If it says nothing certain about a record, records may have texts though none is left.
+    """
     if not isinstance(column, Numbers):
         return token.text
     number = Known().number(token.text.replace(",", ".") if token.kind == "quoted" else token.text)
@@ -173,6 +176,8 @@ def _key(question: Question, column: PublishedColumn, token: Token) -> float | s
         try:
             number = float(token.text)  # such as 007
         except ValueError:
+            if column.vague and sign in ("=", "in", "!="):
+                return token.text
             question.refuse(f"'{column.name}' holds numbers, and '{token.text}' is none", token)
     return number
 
