@@ -200,7 +200,10 @@ def test_groups_of_one_answer_exactly(tmp_path, case):
         criteria=[tk.KAnonymity(1)],
         algorithm="mondrian",
     )
-    release = job.anonymize(frame, seed=1)
+    try:
+        release = job.anonymize(frame, seed=1)
+    except RefusedError:  # a column that seems to number records
+        return
     if release.n_suppressed or any(c.loss for c in release.columns):
         return
     for where, tests in questions:
