@@ -171,7 +171,8 @@ def test_always_safe_in_all_columns_together(tally, goal, longest, thresholds, l
     try:
         grouping = MuArgus(longest, thresholds, local).decide(tally, goal, rng=RNG)
     except InfeasibleError:
-        assert not goal.satisfied(goal.stats(tally, together)).all()
+        fewer = tally.n_records < max(thresholds, default=0)  # than share a value
+        assert fewer or not goal.satisfied(goal.stats(tally, together)).all()
         return
     check_grouping("mu-argus", tally, goal, grouping)
 

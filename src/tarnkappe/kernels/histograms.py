@@ -14,6 +14,9 @@ from tarnkappe.kernels import helper, kernel
 #: So many codes have a bit each in a word, which tells in ascending order which of them occur.
 _FEW_CODES = 64
 
+#: What a sum of shares may lack by rounding.
+_ROUNDING = 1e-12
+
 #: Where the only bit of a word is: a product with this number has another six first bits for each place.
 _PLACES = np.uint64(0x03F79D71B4CB0A89)
 _PLACE_OF = np.zeros(64, np.int32)
@@ -273,6 +276,7 @@ def largest_remainder(
     """Per group, the largest ``r`` up to its size with ``sum(min(count, share * r)) >= (1 - slack) * r``.
 
     The difference of both sides is concave in ``r``, so Newton's steps from the size downwards end at the largest.
+    Shares that add up to hardly less than 1 are taken for all there is: ``r`` may be too large, but not too small.
     """
     out = np.empty(size.size, np.float64)
     for g in range(size.size):
@@ -285,7 +289,7 @@ def largest_remainder(
                     fixed += counts[j]
                 else:
                     slope += share[codes[j]]
-            if fixed + slope * r >= (1.0 - slack) * r:
+            if fixed + slope * r >= (1.0 - slack - _ROUNDING) * r:
                 break
             r = fixed / (1.0 - slack - slope)
         out[g] = r
