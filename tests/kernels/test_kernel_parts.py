@@ -11,10 +11,9 @@ import numpy as np
 import pytest
 
 from called import from_python
-from tarnkappe.kernels import helper
-from tarnkappe.kernels.parts import PART
+from tarnkappe.kernels import PART, helper
 
-untried = pytest.mark.skipif(not PART, reason="parts are compiled like kernels by this version of Numba")
+where_tried = pytest.mark.skipif(not PART, reason="parts are compiled like kernels by this version of Numba")
 
 
 @helper
@@ -54,7 +53,7 @@ def test_kernels_share_parts_and_parts_have_parts():
         from_python(helper(lambda a: (a, a)[len(a)]))(np.arange(3))
 
 
-@untried
+@where_tried
 def test_a_part_has_no_machine_code_of_its_own():
     twice(np.arange(3))
     libraries = [[one.library for one in f.overloads.values()] for f in (_times, _product, twice)]
@@ -63,7 +62,7 @@ def test_a_part_has_no_machine_code_of_its_own():
     assert whole == [True]
 
 
-@untried
+@where_tried
 def test_python_that_calls_a_part_is_told_so():
     with pytest.raises(SystemError):
         _times(2, 3)

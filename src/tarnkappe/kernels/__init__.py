@@ -9,12 +9,11 @@ import shutil
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numba
 from numba.core import event
 
-from tarnkappe.kernels.parts import PART
 from tarnkappe.kernels.stale import forget_stale
 
 if TYPE_CHECKING:
@@ -77,6 +76,14 @@ event.register("numba:compile", _Uncollected())  # type: ignore[no-untyped-call]
 #: Alike for kernels and their parts, so that what Numba makes for the ones serves the others. No wrapper is made for
 #: callers in C, of which there are none: that saves a tenth of the time.
 _OPTIONS = {"nogil": True, "no_cfunc_wrapper": True}
+
+#: What a function is compiled with that only kernels call. Other versions of Numba than those that were tried compile
+#: it like a kernel.
+PART: dict[str, Any] = {}
+if numba.version_info.short in {(0, 68)}:
+    from tarnkappe.kernels.parts import PartCompiler
+
+    PART["pipeline_class"] = PartCompiler
 
 
 def kernel(function: F) -> Dispatcher[F]:

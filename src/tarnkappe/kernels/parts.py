@@ -2,8 +2,7 @@
 
 Numba optimises and translates every function by itself, and once more within each one that calls it. The first of the
 two is for callers in Python; where there are none, it is an eighth of all that the first run after installing waits
-for. Numba has no public switch for that, so this is done only with versions that it was tried with; with any other one
-parts are compiled like kernels.
+for. Numba has no public switch for that, so this module is loaded only with versions that it was tried with.
 """
 
 # mypy: disallow-untyped-calls=False
@@ -13,7 +12,6 @@ from __future__ import annotations
 import ctypes
 from typing import TYPE_CHECKING, Any
 
-import numba
 from numba import _dynfunc  # type: ignore[attr-defined]
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, _LowerResult
@@ -22,9 +20,6 @@ from numba.core.typed_passes import NativeLowering
 
 if TYPE_CHECKING:
     from numba.core.compiler_machinery import PassManager
-
-#: The versions of Numba that were tried.
-_KNOWN = {(0, 68)}
 
 
 @ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
@@ -67,7 +62,7 @@ class _PartLowering(NativeLowering):
         return True
 
 
-class _PartCompiler(Compiler):
+class PartCompiler(Compiler):
     """Numba's compiler with another last step."""
 
     def define_pipelines(self) -> list[PassManager]:
@@ -78,7 +73,3 @@ class _PartCompiler(Compiler):
             steps._finalized = False
             steps.finalize()
         return pipelines
-
-
-#: What a function is compiled with that only kernels call.
-PART: dict[str, Any] = {"pipeline_class": _PartCompiler} if numba.version_info.short in _KNOWN else {}
