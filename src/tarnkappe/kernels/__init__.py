@@ -9,9 +9,10 @@ import shutil
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numba
+import numpy as np
 from numba.core import event
 
 from tarnkappe.kernels.stale import forget_stale
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from numba.core.dispatcher import Dispatcher
 
 F = TypeVar("F", bound=Callable[..., object])
+
+#: Zero as a number that changes: for the constant 0 helpers would be compiled once more.
+ZERO = cast("int", np.int64(0))
 
 
 def _probe() -> None:

@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tarnkappe.arrays import Codes, Counts, Floats
-from tarnkappe.kernels import helper, kernel
-from tarnkappe.kernels.local.neighbours import ZERO
+from tarnkappe.kernels import ZERO, helper, kernel
 from tarnkappe.kernels.widths import Ruler, box_width, reach, widen
 
 

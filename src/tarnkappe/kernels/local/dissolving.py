@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from tarnkappe.arrays import Codes, Counts, Floats
-from tarnkappe.kernels import helper, kernel
-from tarnkappe.kernels.local.neighbours import ZERO, Groups, Near, Pieces, _admits, _are_few, _linked, _near_groups
+from tarnkappe.kernels import ZERO, helper, kernel
+from tarnkappe.kernels.local.neighbours import Groups, Near, Pieces, _admits, _are_few, _linked, _near_groups
 from tarnkappe.kernels.widths import Ruler, box_width, widen, widened
 
 

@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tarnkappe.arrays import Codes, Counts
-from tarnkappe.kernels import helper, kernel
-from tarnkappe.kernels.local.neighbours import ZERO
+from tarnkappe.kernels import ZERO, helper, kernel
 from tarnkappe.kernels.widths import Ruler, widen, widened
 
 #: How often the search for the furthest record is repeated from the one it found.

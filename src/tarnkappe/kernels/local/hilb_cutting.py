@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tarnkappe.arrays import Codes, Counts, Floats
-from tarnkappe.kernels import kernel
-from tarnkappe.kernels.local.neighbours import ZERO
+from tarnkappe.kernels import ZERO, kernel
 from tarnkappe.kernels.widths import Ruler, box_width
 
 

@@ -15,8 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tarnkappe.arrays import Codes, Counts, Floats
-from tarnkappe.kernels import helper, kernel
-from tarnkappe.kernels.local.neighbours import ZERO
+from tarnkappe.kernels import ZERO, helper, kernel
 from tarnkappe.kernels.widths import Ruler, widen, widened
 
 Pieces = tuple[Codes, Codes, Counts, int]

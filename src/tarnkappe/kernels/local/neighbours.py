@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 import numpy as np
 
 from tarnkappe.arrays import Codes, Counts, Floats
-from tarnkappe.kernels import helper, kernel
-
-#: Zero as a number that changes: for the constant 0 helpers would be compiled once more.
-ZERO = cast("int", np.int64(0))
+from tarnkappe.kernels import ZERO, helper, kernel
 
 #: Groups of so many pieces on average are so few that a piece looks at all of them.
 MANY_PIECES = 2048

@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from tarnkappe.arrays import Codes, Counts, Floats
-from tarnkappe.kernels import helper, kernel
-from tarnkappe.kernels.local.neighbours import ZERO, Near, _are_few, _near_groups
+from tarnkappe.kernels import ZERO, helper, kernel
+from tarnkappe.kernels.local.neighbours import Near, _are_few, _near_groups
 from tarnkappe.kernels.widths import Ruler, box_width, widen, widened, width
 
 

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from tarnkappe.arrays import Codes, Counts, Floats
-from tarnkappe.kernels import helper, kernel
-from tarnkappe.kernels.local.neighbours import ZERO, Groups, Near, Pieces, _linked, _near_groups
+from tarnkappe.kernels import ZERO, helper, kernel
+from tarnkappe.kernels.local.neighbours import Groups, Near, Pieces, _linked, _near_groups
 from tarnkappe.kernels.widths import Ruler, box_width, widen, widened, width
 
 _TOP = np.iinfo(np.int32).max

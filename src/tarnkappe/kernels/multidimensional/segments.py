@@ -5,15 +5,10 @@ Segments are those of `tarnkappe.kernels.multidimensional.mondrian`; whoever loo
 
 from __future__ import annotations
 
-from typing import cast
-
 import numpy as np
 
 from tarnkappe.arrays import Codes, Counts
-from tarnkappe.kernels import helper
-
-#: Zero as a number that changes: for the constant 0 `_sort` would be compiled once more.
-_NONE = cast("int", np.int64(0))
+from tarnkappe.kernels import ZERO, helper
 
 
 def scratch(starts: Counts, segments: Counts) -> tuple[Codes, Counts, Counts]:
@@ -56,7 +51,7 @@ def present_codes(
                 dense[v] = 0
                 found += 1
         return found, wild_records
-    known = _NONE
+    known = ZERO
     for i in range(begin, end):
         if rows[i, j] == wild:
             wild_records += quota[i]
