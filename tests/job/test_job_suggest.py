@@ -179,7 +179,10 @@ def test_a_sensitive_column_of_one_value_gets_no_criterion_that_cannot_hold() ->
     assert [c.name for c in job_from_text(text).goal.criteria] == ["k-anonymity"]
 
 
-names = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=10).filter(lambda n: n.strip())
+#: Names of columns but for those that are refused: blanks, patterns of names, and a byte order mark at the beginning.
+names = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=10).filter(
+    lambda name: name.strip() and not re.fullmatch(r"\*|\^.*\$|\ufeff.*", name, re.DOTALL)
+)
 
 
 @given(
