@@ -45,3 +45,16 @@ def test_very_many_texts_are_not_numbered(monkeypatch: pytest.MonkeyPatch):
     assert different_texts(pl.Series(["a", "b", "c", "d", "a"])) is not None
     assert different_texts(pl.Series(["a", "b", "c", "d", "e"])) is None
     assert different_texts(pl.Series([1, 2])) is None
+
+
+@pytest.mark.parametrize("size", [13, 15, 16, 17, 24, 40])
+def test_long_texts_that_each_stand_in_a_place_of_their_own_are_numbered(monkeypatch: pytest.MonkeyPatch, size: int):
+    monkeypatch.setattr(lookup, "_FEW_TEXTS", 4)
+    begin, rest = "abcd", "x" * (size - 6)
+    kinds = [begin + rest + "yz", begin + rest + "zy", begin + "y" + rest[1:] + "yz", None]
+    values = [kinds[i % 4] for i in range(50)]
+    found = different_texts(pl.Series(values))
+    assert found is not None
+    some, which = found
+    assert some.to_list() == kinds
+    assert some.gather(which).to_list() == values

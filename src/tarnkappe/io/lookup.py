@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from tarnkappe.arrays import Codes
-from tarnkappe.io.texts import is_text
+from tarnkappe.io.texts import is_text, texts_as_views
 
 #: So many different texts of a batch are looked up once each, and so wide a range of whole numbers is a table.
 _FEW_TEXTS, _NARROW = 1 << 14, 1 << 20
@@ -71,15 +71,18 @@ def different_texts(values: pl.Series) -> tuple[pl.Series, Codes] | None:
     >>> texts.to_list(), which.tolist()
     (['b', 'a', None], [0, 1, 2, 0])
     """
-    from tarnkappe.kernels.io.views import number_views
+    from tarnkappe.kernels.io.views import number_texts
 
     if not is_text(values.dtype) or not len(values):
         return None
     column = values.cast(pl.String).rechunk()
-    array = column.to_arrow(compat_level=pl.CompatLevel.newest())
-    views = np.frombuffer(array.buffers()[1], np.uint64).reshape(-1, 2)[array.offset : array.offset + len(array)]
+    views, buffers, _owner = texts_as_views(column)
+    given = views.view(np.uint64), views, buffers
     valid = column.is_not_null().to_numpy() if column.null_count() else np.zeros(0, np.bool_)
-    slots, first = np.full(4 * _FEW_TEXTS, -1, np.int32), np.empty(_FEW_TEXTS, np.int32)
-    which = np.empty(len(array), np.int32)
-    n = number_views(views, valid, slots, first, which)
-    return None if n < 0 else (column.gather(first[:n]), which)
+    which = np.empty(len(column), np.int32)
+    for look in (False, True):  # a reader may have put equal texts into one place, or each into its own
+        slots, first = np.full(4 * _FEW_TEXTS, -1, np.int32), np.empty(_FEW_TEXTS, np.int32)
+        n = number_texts(*given, valid, slots, first, which, look)
+        if n >= 0:
+            return column.gather(first[:n]), which
+    return None

@@ -2,23 +2,57 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from tarnkappe.arrays import Bytes, Codes, Counts, Flags
-from tarnkappe.kernels import kernel
-from tarnkappe.kernels.io.memory import copy_bytes
+from tarnkappe.kernels import helper, kernel
+from tarnkappe.kernels.io.memory import copy_bytes, long_at
 
 #: Texts of so many bytes are in their view.
 _SHORT = 12
 
+#: A product with this number has every bit of a word in its upper half.
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+
+
+@helper
+def _mixed(word: Any, begin: Any, size: Any) -> Any:
+    """A word that depends on another one and on all of a text of more than eight bytes."""
+    for at in range(0, size - 8, 8):
+        word = (word ^ (word >> np.uint64(32)) ^ long_at(begin + at)) * _MIX
+    return (word ^ (word >> np.uint64(32)) ^ long_at(begin + size - 8)) * _MIX
+
+
+@helper
+def _alike(begin: Any, other: Any, size: Any) -> bool:
+    """Whether two texts of more than eight bytes are equal."""
+    for at in range(0, size - 8, 8):
+        if long_at(begin + at) != long_at(other + at):
+            return False
+    same: bool = long_at(begin + size - 8) == long_at(other + size - 8)
+    return same
+
 
 @kernel
-def number_views(views: NDArray[np.uint64], valid: Flags, slots: Codes, first: Codes, number: Codes) -> int:
-    """Give every view a number, the same to equal ones, in the order in which they come; how many there are.
+def number_texts(
+    words: NDArray[np.uint64],
+    views: NDArray[np.int32],
+    buffers: Counts,
+    valid: Flags,
+    slots: Codes,
+    first: Codes,
+    number: Codes,
+    look: bool,
+) -> int:
+    """Give every text a number, the same to equal ones, in the order in which they come; how many there are.
 
-    Equal views are equal texts. ``first[i]`` becomes a row that has number ``i``. Rows that are not `valid`, if any,
-    get one number together. `slots`, a power of two of them, are -1 before. If `first` has no room, the answer is -1.
+    `views` are four numbers each, `words` the same as two; `buffers` are the addresses at which texts stand that are
+    too long for their views. Unless one is to `look` at those, equal ones in different places get different numbers.
+    ``first[i]`` becomes a row that has number ``i``. Rows that are not `valid`, if any, get one number together.
+    `slots`, a power of two of them, are -1 before. If `first` has no room, the answer is -1.
     """
     mask = np.uint64(slots.size - 1)
     n = 0
@@ -33,20 +67,27 @@ def number_views(views: NDArray[np.uint64], valid: Flags, slots: Codes, first: C
                 n += 1
             number[i] = missing
             continue
-        word = (views[i, 0] ^ (views[i, 1] * np.uint64(0x9E3779B97F4A7C15))) * np.uint64(0xBF58476D1CE4E5B9)
-        at = (word ^ (word >> np.uint64(32))) & mask
-        while slots[at] >= 0:
-            known = first[slots[at]]
-            if views[known, 0] == views[i, 0] and views[known, 1] == views[i, 1]:
-                break
-            at = (at + np.uint64(1)) & mask
-        if slots[at] < 0:
+        size = views[i, 0]
+        elsewhere = look and size > _SHORT
+        begin = buffers[views[i, 2]] + views[i, 3] if elsewhere else 0
+        word = words[i, 0] * _MIX
+        word = _mixed(word, begin, size) if elsewhere else (word ^ words[i, 1]) * _MIX
+        slot = (word ^ (word >> np.uint64(32))) & mask
+        while slots[slot] >= 0:
+            known = first[slots[slot]]
+            if words[known, 0] == words[i, 0]:  # as long, and with the same beginning
+                if words[known, 1] == words[i, 1]:
+                    break
+                if elsewhere and _alike(begin, buffers[views[known, 2]] + views[known, 3], size):
+                    break
+            slot = (slot + np.uint64(1)) & mask
+        if slots[slot] < 0:
             if n == first.size:
                 return -1
-            slots[at] = n
+            slots[slot] = n
             first[n] = i
             n += 1
-        number[i] = slots[at]
+        number[i] = slots[slot]
     return n
 
 
