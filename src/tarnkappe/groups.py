@@ -135,10 +135,10 @@ class Grouping(Draft):
             raise _no_groups("a piece belongs to a cell that does not exist")
         if np.any((self.quota == 0) & (tally.count[self.cell] > 0)):
             raise _no_groups("a piece without records would bring its sensitive value into a group")
-        dealt = np.zeros(tally.n_cells, np.int64)
-        starts = np.flatnonzero(np.diff(self.cell, prepend=-1))
-        dealt[self.cell[starts]] = np.add.reduceat(self.quota, starts) if len(starts) else 0
-        if len(starts) < tally.n_cells or not np.array_equal(dealt, tally.count):
+        dealt = self.quota
+        if self.splits_cells:
+            dealt = np.add.reduceat(dealt, np.flatnonzero(np.diff(self.cell, prepend=-1)))
+        if not np.array_equal(dealt, tally.count):  # as many as there are cells, so they are those of all cells
             raise _no_groups("records were lost or invented, quotas of a cell must add up to its count")
 
 

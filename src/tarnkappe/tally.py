@@ -310,7 +310,7 @@ class Tally:
         return rank, self.sensitive[first]
 
 
-def begins_run(rows: Codes) -> NDArray[np.bool_]:
+def begins_run(rows: NDArray[Any]) -> NDArray[np.bool_]:
     """Whether each row differs from the one before; the first one does."""
     out = np.zeros(len(rows), np.bool_)
     out[:1] = True

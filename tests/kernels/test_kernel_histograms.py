@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import brute
 from strategies import parent_map, taxonomies
 from tarnkappe.kernels.histograms import (
+    FEW_CODES,
     emd_equal,
     emd_hierarchical,
     emd_ordered,
@@ -43,12 +44,14 @@ def test_group_order_is_a_stable_counting_sort(case):
     assert starts[-1] == len(order) == sum(row[0] >= 0 for row in case)
 
 
-@given(cells)
+@pytest.mark.parametrize("apart", [1, 20, FEW_CODES])
+@given(case=cells)
 @settings(deadline=None)
-def test_run_histogram_counts(case):
+def test_run_histogram_counts(apart, case):
+    case = [(group, apart * code, count) for group, code, count in case]
     group, code, count = columns(case)
     starts, order = group_order(group, 5)
-    indptr, codes, counts = run_histogram(starts, code[order], count[order], 6)
+    indptr, codes, counts = run_histogram(starts, code[order], count[order], 5 * apart + 1)
     for g in range(5):
         expected: Counter[int] = Counter()
         for its_group, its_code, its_count in case:

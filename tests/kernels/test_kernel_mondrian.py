@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from itertools import pairwise
 
 import numpy as np
@@ -12,9 +13,11 @@ from hypothesis import strategies as st
 from called import from_python
 from grids import examples
 from strategies import domains, taxonomies
+from tarnkappe.kernels.histograms import counted_in_shares, room_for
 from tarnkappe.kernels.multidimensional import segments as parts
 from tarnkappe.kernels.multidimensional.mondrian import (
     count_halves,
+    count_secrets,
     find_cuts,
     find_halves,
     segment_boxes,
@@ -227,3 +230,55 @@ def test_halves_are_the_records_left_and_right(case, data):
     no_rows, again = np.empty((0, 1), np.int32), np.empty(m, np.int64)
     write_halves(rows, quota, cell, starts, *cuts, bounds, no_rows, again, new_cell, 0, n)  # without codes
     assert np.array_equal(again, records)
+
+
+@given(segments(), st.data(), st.sampled_from([1, 30]))
+@settings(deadline=None)
+def test_secrets_are_counted_as_if_the_halves_were_made(case, data, apart):
+    """Every other case has pieces of several cells, which cuts do not divide."""
+    domain, rows, quota, starts = case
+    n, wild = len(starts) - 1, domain.missing if domain.wildcard else -1
+    together = data.draw(st.booleans())
+    pieces = st.lists(st.integers(1, 4 if together else 1), min_size=len(rows), max_size=len(rows))
+    bounds = np.cumsum([0, *data.draw(pieces)]).astype(np.int32)
+    cell, after = bounds[:-1], np.zeros(bounds[-1], np.int32)
+    after[cell] = bounds[1:]
+    drawn = st.lists(st.tuples(st.integers(0, 4), st.integers(1, 3)), min_size=len(after), max_size=len(after))
+    secret, count = np.array(data.draw(drawn), np.int64).T
+    secret = (secret * apart).astype(np.int32)
+    if together:
+        quota = np.add.reduceat(count, cell)
+    code = np.array(data.draw(st.lists(st.integers(0, domain.size), min_size=n, max_size=n)), np.int32)
+    ties = np.zeros(n, np.int64) if together else np.array([data.draw(st.integers(0, 6)) for _ in range(n)], np.int64)
+    cuts = (np.zeros(n, np.int64), code, ties, np.array([wild], np.int32))
+    given = (rows, quota, cell, after, starts, np.arange(n), *cuts, secret, np.ascontiguousarray(count))
+
+    def counted(begin: int, end: int, sizes: np.ndarray, *room: np.ndarray) -> tuple[int, int]:
+        first = int(bounds[starts[begin]]) + begin
+        seen, occurs = room_for(4 * apart + 1, groups=2)
+        last = count_secrets(*given, seen, occurs, sizes, *room, first, begin, end)
+        assert not seen.any()
+        assert not occurs.any()
+        return first, last
+
+    def share(task: Callable[[int, int], None]) -> None:
+        for begin, end in reversed(shares(n)):
+            task(begin, end)
+
+    indptr, codes, counts = counted_in_shares(counted, 2 * n, len(after) + n, share)
+    expected: list[Counter[int]] = [Counter() for _ in range(2 * n)]
+    for s in range(n):
+        left_over = int(ties[s])
+        for i in range(starts[s], starts[s + 1]):
+            v, q = int(rows[i, 0]), int(quota[i])
+            left = q if v == wild or v < code[s] else 0
+            if v != wild and v == code[s]:
+                left = min(q, left_over)
+                left_over -= left
+            for c in range(bounds[i], bounds[i + 1]):
+                share_left = left if not together else int(count[c]) * (left > 0)
+                expected[2 * s][int(secret[c])] += share_left
+                expected[2 * s + 1][int(secret[c])] += (int(count[c]) if together else q) - share_left
+    for g, counter in enumerate(expected):
+        run = slice(indptr[g], indptr[g + 1])
+        assert list(zip(codes[run].tolist(), counts[run].tolist(), strict=True)) == sorted((+counter).items())

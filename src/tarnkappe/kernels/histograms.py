@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tarnkappe.arrays import Codes, Counts, read_only
-from tarnkappe.kernels import helper, kernel
+from tarnkappe.kernels import ZERO, helper, kernel
 
-#: So many codes have a bit each in a word, which tells in ascending order which of them occur.
-_FEW_CODES = 64
+#: So many codes have a bit each, in words that tell in ascending order which of them occur; others are sorted.
+FEW_CODES = 64 * 64
 
 #: What a sum of shares may lack by rounding.
 _ROUNDING = 1e-12
@@ -62,22 +62,41 @@ def run_histogram(
     `share` may share the runs out to threads.
     """
     codes, counts = read_only(codes), read_only(counts)
-    found, of_code = np.empty(len(codes), np.int32), np.empty(len(codes), np.int64)
-    indptr = np.zeros(len(starts), np.int64)
-    filled = []
 
-    def count(first: int, after: int) -> None:
-        """Some of the runs, from where the first one begins on: there is room for them."""
-        runs, sizes = starts[first : after + 1], indptr[first + 1 : after + 1]
-        end = _count_codes(runs, codes, counts, np.zeros(n_codes, np.int64), sizes, found, of_code)
-        filled.append((int(runs[0]), end))
+    def count(first: int, after: int, sizes: Counts, found: Codes, of_code: Counts) -> tuple[int, int]:
+        runs = starts[first : after + 1]
+        seen, occurs = room_for(n_codes)
+        end = _count_codes(runs, codes, counts, seen, occurs, sizes[first:after], found, of_code)
+        return int(runs[0]), int(end)
 
-    share(count, starts)
+    return counted_in_shares(count, len(starts) - 1, len(codes), lambda task: share(task, starts))
+
+
+def counted_in_shares(
+    count: Callable[[int, int, Counts, Codes, Counts], tuple[int, int]],
+    n_groups: int,
+    most: int,
+    share: Callable[[Callable[[int, int], None]], None],
+) -> tuple[Counts, Codes, Counts]:
+    """A histogram (indptr, codes, counts) of which `count` fills in shares: how many codes groups have, and which.
+
+    It returns between which places of the room for `most` codes those of its share stand, without a gap.
+    """
+    found, of_code = np.empty(most, np.int32), np.empty(most, np.int64)
+    indptr = np.zeros(n_groups + 1, np.int64)
+    filled: list[tuple[int, int]] = []
+    share(lambda first, after: filled.append(count(first, after, indptr[1:], found, of_code)))
     np.cumsum(indptr, out=indptr)
-    if indptr[-1] < len(codes):  # there is room left over
+    if indptr[-1] < most:  # there is room left over
         filled.sort()
         found, of_code = (np.concatenate([x[begin:end] for begin, end in filled]) for x in (found, of_code))
     return indptr, found, of_code
+
+
+def room_for(n_codes: int, groups: int = 1) -> tuple[Counts, NDArray[np.uint64]]:
+    """Room to count every code in so many groups at a time, and a bit for each code if there are few."""
+    n_words = -(-n_codes // 64) if n_codes <= FEW_CODES else 0
+    return np.zeros(groups * n_codes, np.int64), np.zeros(groups * n_words, np.uint64)
 
 
 @helper
@@ -98,31 +117,41 @@ def _sort_run(codes: Codes, begin: Any, end: Any) -> None:
 
 
 @helper
-def _list_bits(occurs: Any, codes: Codes, at: Any) -> Any:
-    """Write down the places of the bits of a word from a place on, in ascending order; where they end."""
-    while occurs != np.uint64(0):
-        lowest = occurs & (~occurs + np.uint64(1))
-        codes[at] = _PLACE_OF[(lowest * _PLACES) >> np.uint64(58)]
-        at += 1
-        occurs ^= lowest
+def list_bits(occurs: NDArray[np.uint64], begin: Any, end: Any, codes: Codes, at: Any) -> Any:
+    """Write down the places of the bits of some words, in ascending order, and clear them; where that ends."""
+    for w in range(end - begin):
+        word = occurs[begin + w]
+        occurs[begin + w] = 0
+        while word != np.uint64(0):
+            lowest = word & (~word + np.uint64(1))
+            codes[at] = 64 * w + _PLACE_OF[(lowest * _PLACES) >> np.uint64(58)]
+            at += 1
+            word ^= lowest
     return at
 
 
 @kernel
 def _count_codes(
-    starts: Counts, codes: Codes, counts: Counts, seen: Counts, sizes: Counts, out_codes: Codes, out_counts: Counts
+    starts: Counts,
+    codes: Codes,
+    counts: Counts,
+    seen: Counts,
+    occurs: NDArray[np.uint64],
+    sizes: Counts,
+    out_codes: Codes,
+    out_counts: Counts,
 ) -> int:
     """Count the codes of some runs, one after the other from the start of the first on; returns where the last ends."""
-    few = seen.size <= _FEW_CODES  # then no sorting is needed
+    few = occurs.size > 0  # then no sorting is needed
     at = starts[0]
     for g in range(starts.size - 1):
         begin = at
         if few:
-            occurs = np.uint64(0)
             for i in range(starts[g], starts[g + 1]):
-                occurs |= np.uint64(counts[i] > 0) << np.uint64(codes[i])
-                seen[codes[i]] += counts[i]
-            at = _list_bits(occurs, out_codes, at)
+                c = codes[i]
+                occurs[c >> 6] |= np.uint64(counts[i] > 0) << np.uint64(c & 63)
+                seen[c] += counts[i]
+            at = list_bits(occurs, ZERO, occurs.size, out_codes, at)
         else:
             for i in range(starts[g], starts[g + 1]):
                 c = codes[i]
@@ -158,9 +187,10 @@ def pooled_histogram(
     starts: Counts, order: Codes, indptr: Counts, codes: Codes, counts: Counts, n_codes: int
 ) -> tuple[Counts, Codes, Counts]:
     """Add up the histograms of the groups within each run ``order[starts[g]:starts[g+1]]``, as `run_histogram`."""
-    room = np.zeros(len(starts), np.int64), np.empty(len(codes), np.int32), np.empty(len(codes), np.int64)
-    _pool_codes(starts, order, indptr, codes, counts, np.zeros(n_codes, np.int64), *room)
-    return _without_room(*room)
+    out = np.zeros(len(starts), np.int64), np.empty(len(codes), np.int32), np.empty(len(codes), np.int64)
+    seen, occurs = room_for(n_codes)
+    _pool_codes(starts, order, indptr, codes, counts, seen, occurs, *out)
+    return _without_room(*out)
 
 
 @kernel
@@ -171,12 +201,13 @@ def _pool_codes(
     codes: Codes,
     counts: Counts,
     seen: Counts,
+    occurs: NDArray[np.uint64],
     out_indptr: Counts,
     out_codes: Codes,
     out_counts: Counts,
 ) -> None:
     """What `pooled_histogram` returns, with room left over."""
-    few = seen.size <= _FEW_CODES
+    few = occurs.size > 0
     at = np.int64(0)
     for g in range(starts.size - 1):
         begin = at
@@ -187,18 +218,17 @@ def _pool_codes(
                 out_counts[at] = counts[i]
                 at += 1
         else:
-            occurs = np.uint64(0)
             for k in range(starts[g], starts[g + 1]):
                 for i in range(indptr[order[k]], indptr[order[k] + 1]):
                     c = codes[i]
                     if few:
-                        occurs |= np.uint64(counts[i] > 0) << np.uint64(c)
+                        occurs[c >> 6] |= np.uint64(counts[i] > 0) << np.uint64(c & 63)
                     elif seen[c] == 0:
                         out_codes[at] = c
                         at += 1
                     seen[c] += counts[i]
             if few:
-                at = _list_bits(occurs, out_codes, at)
+                at = list_bits(occurs, ZERO, occurs.size, out_codes, at)
             else:
                 _sort_run(out_codes, begin, at)
             for k in range(begin, at):

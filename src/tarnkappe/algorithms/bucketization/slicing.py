@@ -208,7 +208,7 @@ class _Front(MedianFront):
         """Whether both halves of each cut are safe."""
         if not len(segments):
             return np.ones(0, np.bool_)
-        _, cell, records, bounds = self.halves(segments, attribute, code, ties, with_rows=False)
+        cell, records, bounds = self.halves(segments, attribute, code, ties)
         half = np.repeat(np.arange(2 * len(segments), dtype=np.int32), np.diff(bounds))
         ok = np.ones(2 * len(segments), np.bool_)
         for goal, known in self._ways:

@@ -8,19 +8,21 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from tarnkappe.arrays import Codes, Counts, Floats
+from tarnkappe.arrays import Codes, Counts, Floats, read_only
 from tarnkappe.goal import Goal
-from tarnkappe.groups import Draft, Grouping, GroupStats
-from tarnkappe.kernels.histograms import group_order
-from tarnkappe.kernels.multidimensional.mondrian import count_halves, segment_boxes, write_halves
-from tarnkappe.tally import Domain, Tally
+from tarnkappe.groups import Draft, Grouping, GroupStats, Histogram
+from tarnkappe.kernels.histograms import FEW_CODES, counted_in_shares, group_order, room_for, run_sums
+from tarnkappe.kernels.multidimensional.mondrian import count_halves, count_secrets, segment_boxes, write_halves
+from tarnkappe.tally import Domain, Tally, begins_run
 from tarnkappe.threads import share_out
 
 
 class Front(ABC):
     """The groups that may still be cut, as contiguous segments of pieces, and those that are finished.
 
-    A subclass says where each segment is cut; all segments of a round are cut at once.
+    A subclass says where each segment is cut; all segments of a round are cut at once. A piece is some or all of the
+    records of a cell. If cuts keep cells `whole`, cells that differ in nothing but their secrets are one piece, which
+    is known by the first of them; then a round costs no more than there are combinations of quasi-identifiers.
 
     By default all cells are one segment. `part` says to which of several each cell belongs at the beginning; `tables`
     are the distributions that criteria compare with, if the tally is not the whole table. A segment is not cut any
@@ -35,19 +37,25 @@ class Front(ABC):
         part: Codes | None = None,
         tables: Mapping[str, Counts] | None = None,
         settled: NDArray[np.bool_] | None = None,
+        whole: bool = False,
     ) -> None:
         self.goal = goal
         self.tally = tally
         self.tables = goal.table_distributions(tally) if tables is None else tables
         self.can_tear = [d.taxonomy.height > 1 for d in tally.quasi_domains]  # else all gaps are alike
         self.wild = np.array([d.missing if d.wildcard else -1 for d in tally.quasi_domains], np.int32)
-        self.rows = tally.quasi.copy()  # as they are after a cut: kernels are compiled anew for read-only arrays
-        self.cell = np.arange(tally.n_cells, dtype=np.int32)
-        self.quota = tally.count
-        self.starts = np.array([0, tally.n_cells], np.int64)
+        first = np.arange(tally.n_cells, dtype=np.int32)
+        if whole:
+            told_apart = [tally.quasi, *(x[:, np.newaxis] for x in (part, settled) if x is not None)]
+            first = first[np.any([begins_run(x) for x in told_apart], axis=0)]
+        self.after = np.empty(tally.n_cells, np.int32)  # what the last cell of a piece is followed by
+        self.after[first] = np.append(first[1:], tally.n_cells)
+        self.cell, self.quota = first, np.add.reduceat(tally.count, first) if whole else tally.count
+        self.starts = np.array([0, len(first)], np.int64)
         if part is not None:
-            self.starts, self.cell = group_order(part, int(part.max(initial=-1)) + 1)
-            self.rows, self.quota = tally.quasi[self.cell], tally.count[self.cell]
+            self.starts, order = group_order(part[first], int(part.max(initial=-1)) + 1)
+            self.cell, self.quota = first[order], self.quota[order]
+        self.rows = tally.quasi[self.cell]
         self.settled = settled
         self.done: list[tuple[Codes, Codes, Counts]] = []
         self.n_done = 0
@@ -93,12 +101,42 @@ class Front(ABC):
         """Whether both halves of each cut satisfy the goal (their sizes are known to be large enough)."""
         if not len(segments) or self.goal.decided_by_size:
             return np.ones(len(segments), np.bool_)
-        _, cell, records, bounds = self.halves(segments, attribute, code, ties, with_rows=False)
-        half = np.repeat(np.arange(2 * len(segments), dtype=np.int32), np.diff(bounds))
-        draft = Draft(cell, half, records, 2 * len(segments))
-        stats = GroupStats.of(self.tally, draft, self.goal.columns, joint=self.goal.joint, tables=self.tables)
-        ok = self.goal.satisfied(stats)
+        ok = self.goal.satisfied(self._stats(segments, attribute, code, ties))
         return ok[0::2] & ok[1::2]
+
+    def _stats(self, segments: Counts, attribute: Counts, code: Codes, ties: Counts) -> GroupStats:
+        """The statistics of both halves of each cut."""
+        tally, columns = self.tally, self.goal.columns
+        domains = [tally.sensitive_domains[tally.sensitive_index(name)] for name in columns]
+        counted = domains and not self.goal.joint and tally.population is None
+        if not counted or max(domain.size for domain in domains) > FEW_CODES:
+            cell, records, bounds = self.halves(segments, attribute, code, ties)
+            half = np.repeat(np.arange(2 * len(segments), dtype=np.int32), np.diff(bounds))
+            draft = Draft(cell, half, records, 2 * len(segments))
+            return GroupStats.of(tally, draft, columns, joint=self.goal.joint, tables=self.tables)
+        found = {domain.name: self._secrets(domain, segments, attribute, code, ties) for domain in domains}
+        some = found[domains[0].name]
+        quasi = tuple(d.name for d in tally.quasi_domains)
+        return GroupStats(run_sums(some.indptr, some.counts), found, quasi=quasi)
+
+    def _secrets(self, domain: Domain, segments: Counts, attribute: Counts, code: Codes, ties: Counts) -> Histogram:
+        """The secrets in both halves of each cut, counted without making the halves."""
+        tally = self.tally
+        secret = read_only(np.ascontiguousarray(tally.sensitive[:, tally.sensitive_index(domain.name)]))
+        pieces = (self.rows, self.quota, self.cell, self.after, self.starts, segments)
+        cuts = (attribute, np.ascontiguousarray(code), np.ascontiguousarray(ties), self.wild)
+        given = (*pieces, *cuts, secret, tally.count)
+        cells = np.append(0, np.cumsum(self.after[self.cell] - self.cell))[self.starts]
+        work = np.append(0, np.cumsum(cells[segments + 1] - cells[segments]))
+
+        def count(a: int, b: int, sizes: Counts, found: Codes, of_code: Counts) -> tuple[int, int]:
+            begin = int(work[a]) + a  # a piece on the cut may belong to both halves
+            seen, occurs = room_for(domain.size, groups=2)
+            return begin, count_secrets(*given, seen, occurs, sizes, found, of_code, begin, a, b)
+
+        n = len(segments)
+        parts = counted_in_shares(count, 2 * n, int(work[-1]) + n, lambda task: share_out(task, work))
+        return Histogram(domain, *parts, self.tables[domain.name])
 
     def _finish(self, segments: Counts) -> None:
         """Turn segments into final groups."""
@@ -120,14 +158,20 @@ class Front(ABC):
 
     def _cut(self, segments: Counts, attribute: Counts, code: Codes, ties: Counts) -> None:
         """Replace segments by their halves; everything else leaves the front."""
-        self.rows, self.cell, self.quota, self.starts = self.halves(
+        self.rows, self.cell, self.quota, self.starts = self._halves(
             segments, attribute[segments], code[segments], ties[segments], with_rows=True
         )
 
-    def halves(
+    def halves(self, segments: Counts, attribute: Counts, code: Codes, ties: Counts) -> tuple[Codes, Counts, Counts]:
+        """The cells left and right of each cut, their records there, and where each half begins."""
+        _, first, quota, bounds = self._halves(segments, attribute, code, ties, with_rows=False)
+        cell, records, lengths = self._cells(first, quota)
+        return cell, records, np.append(0, np.cumsum(lengths))[bounds]
+
+    def _halves(
         self, segments: Counts, attribute: Counts, code: Codes, ties: Counts, *, with_rows: bool
     ) -> tuple[Codes, Codes, Counts, Counts]:
-        """The pieces left and right of each cut: codes, cells, records, and where each half begins."""
+        """The pieces left and right of each cut: codes, first cells, records, and where each half begins."""
         cuts = (segments, attribute, np.ascontiguousarray(code), np.ascontiguousarray(ties), self.wild)
         work = self.work(segments)
         pieces = np.empty(2 * len(segments), np.int64)
@@ -140,10 +184,20 @@ class Front(ABC):
         share_out(lambda a, b: write_halves(*given, a, b), work)
         return rows, cell, quota, bounds
 
+    def _cells(self, first: Codes, quota: Counts) -> tuple[Codes, Counts, Counts]:
+        """The cells of pieces and their records, one piece after another, and how many cells each has."""
+        lengths = (self.after[first] - first).astype(np.int64)
+        if len(first) == lengths.sum():
+            return first, quota, lengths
+        cell = _positions(first.astype(np.int64), lengths)
+        return cell.astype(np.int32), self.tally.count[cell], lengths
+
     def grouping(self) -> Grouping:
         """All finished groups."""
-        cell, group, quota = (np.concatenate(parts) for parts in zip(*self.done, strict=True))
-        return Grouping.sorted_by_cell(cell, group, quota, self.n_done)
+        first, group, quota = (np.concatenate(parts) for parts in zip(*self.done, strict=True))
+        order = np.argsort(first, kind="stable")
+        cell, records, lengths = self._cells(first[order], quota[order])
+        return Grouping(cell, np.repeat(group[order], lengths), records, self.n_done)
 
 
 def domain_shape(domain: Domain) -> tuple[Floats, Codes, Codes, int, int]:

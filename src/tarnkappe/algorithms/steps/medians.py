@@ -71,7 +71,7 @@ class MedianFront(Front):
         tables: Mapping[str, Counts] | None = None,
         settled: NDArray[np.bool_] | None = None,
     ) -> None:
-        super().__init__(tally, goal, part=part, tables=tables, settled=settled)
+        super().__init__(tally, goal, part=part, tables=tables, settled=settled, whole=not relaxed)
         self.relaxed = relaxed
 
     def choose(self, lo: Codes, hi: Codes, size: Counts) -> tuple[Counts, Codes, Counts]:

@@ -8,11 +8,14 @@ Kernels work on a range ``begin .. end`` of segments and write into arrays given
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from tarnkappe.arrays import Codes, Counts
 from tarnkappe.kernels import helper, kernel
+from tarnkappe.kernels.histograms import list_bits
 from tarnkappe.kernels.multidimensional.segments import gap_depth, present_codes
 
 _TOP = np.iinfo(np.int32).max
@@ -200,6 +203,72 @@ def count_halves(
             rights += go_left < quota[i] or (quota[i] == 0 and not _is_left(v, code[k], wild[j]))
         pieces[2 * k] = lefts
         pieces[2 * k + 1] = rights
+
+
+@kernel
+def count_secrets(
+    rows: Codes,
+    quota: Counts,
+    cell: Codes,
+    after: Codes,
+    starts: Counts,
+    segments: Counts,
+    attribute: Counts,
+    code: Codes,
+    ties: Counts,
+    wild: Codes,
+    secret: Codes,
+    count: Counts,
+    seen: Counts,
+    occurs: NDArray[np.uint64],
+    sizes: Counts,
+    found: Codes,
+    of_code: Counts,
+    at: int,
+    begin: int,
+    end: int,
+) -> int:
+    """Count the secrets left and right of each cut; half ``2k`` has ``sizes[2k]`` of them, ascending in `found`.
+
+    Piece ``i`` stands for the cells from ``cell[i]`` to ``after[cell[i]]``, which have `count` records each and are not
+    divided if there are several; ``secret[c]`` is that of cell ``c``. Secrets stand from place `at` on, one half after
+    the other, with their records in `of_code`; where they end is returned. `seen` and `occurs` are room for two halves,
+    in which all is zero.
+    """
+    n_codes, n_words = seen.size // 2, occurs.size // 2
+    for k in range(begin, end):
+        s, j = segments[k], attribute[k]
+        ties_left = ties[k]
+        for i in range(starts[s], starts[s + 1]):
+            v = rows[i, j]
+            left = _left_share(v, code[k], wild[j], quota[i], ties_left)
+            if v == code[k]:
+                ties_left -= left
+            if after[cell[i]] == cell[i] + 1:
+                _count_secret(np.int64(secret[cell[i]]), left, seen, occurs, 0, 0)
+                _count_secret(np.int64(secret[cell[i]]), quota[i] - left, seen, occurs, n_codes, n_words)
+            else:
+                side = 0 if left > 0 else 1
+                for c in range(cell[i], after[cell[i]]):
+                    _count_secret(np.int64(secret[c]), count[c], seen, occurs, side * n_codes, side * n_words)
+        for side in range(2):
+            first = at
+            at = list_bits(occurs, side * n_words, (side + 1) * n_words, found, at)
+            for x in range(first, at):
+                c = side * n_codes + found[x]
+                of_code[x] = seen[c]
+                seen[c] = 0
+            sizes[2 * k + side] = at - first
+    return at
+
+
+@helper
+def _count_secret(
+    secret: Any, records: Any, seen: Counts, occurs: NDArray[np.uint64], first_code: Any, first_word: Any
+) -> None:
+    """Add some records with a secret, and mark it if there are any."""
+    seen[first_code + secret] += records
+    occurs[first_word + (secret >> 6)] |= np.uint64(records > 0) << np.uint64(secret & 63)
 
 
 @kernel
