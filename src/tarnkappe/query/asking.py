@@ -137,7 +137,7 @@ def _narrowed(question: Question, column: PublishedColumn, condition: Condition,
         if condition.sign == "=":
             return before.without_value()
         if condition.sign == "!=":
-            return before  # a record without a value is never asked for
+            return before.with_value()
         question.refuse('a missing value "" can only be asked for with  =  or  !=', condition.values[0])
     values = [_key(question, column, token, condition.sign) for token in condition.values]
     first = values[0]
@@ -145,8 +145,8 @@ def _narrowed(question: Question, column: PublishedColumn, condition: Condition,
         return before.one_of(frozenset(values))
     if condition.sign == "!=":
         return before.other_than(first)
-    if isinstance(column, Texts) and not column.known:  # nothing but * : any condition may hold
-        return before.one_of(frozenset(values))
+    if isinstance(column, Texts) and not column.known:  # nothing but * : any condition may hold, and several at once
+        return before.perhaps()
     if not isinstance(first, float):
         name = _quoted(column.name)
         question.refuse(
