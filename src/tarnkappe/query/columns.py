@@ -96,8 +96,8 @@ class PublishedColumn(ABC):
         """The answers where no record can match."""
         n = len(self.may_lack) + 1
         no, none = np.zeros(n, np.bool_), np.zeros(n)
-        numbers = (none, none, none) if of_numbers else ()
-        return Match(none, no, no, *numbers, is_exact=self.is_exact)
+        numbers = none if of_numbers else None
+        return Match(none, no, no, numbers, numbers, numbers, is_exact=self.is_exact)
 
     @cached_property
     def is_exact(self) -> bool:
