@@ -16,7 +16,7 @@ from tarnkappe.errors import InfeasibleError, JobError
 from tarnkappe.fixes import Fix, algorithm, role, say, setting
 from tarnkappe.groups import Draft, Grouping, GroupStats
 from tarnkappe.relaxing import Relaxation, relaxations
-from tarnkappe.tally import Tally
+from tarnkappe.tally import Domain, Tally
 from tarnkappe.wording import count, percent, plural
 
 #: What a job without a criterion lacks.
@@ -217,7 +217,7 @@ class Goal:
                 if not v.ok:
                     failing.append(c)
                     details.append(_reached(v, c, together))
-            ways += relaxations(self.criteria, together)
+            ways += [_under(_ceilings_lifted(tally), way) for way in relaxations(self.criteria, together)]
         if suppressed is not None and suppressed < tally.n_records:  # a release of nobody is no release
             share = suppressed / max(tally.n_records, 1)
             enough = enough and not failing
@@ -243,11 +243,9 @@ class Goal:
 
     def _ways_around_levels(self, tally: Tally) -> list[Relaxation]:
         """What would help where all records in one group satisfy the goal, but such a group may not be formed."""
-        limited = [d for d in tally.quasi_domains if not d.below_ceiling.all()]
-        if limited:
-            fixes = [_without_ceiling(d.name, d.floor + d.taxonomy.height) for d in limited]
-            fix = say("  and  ".join(["{}"] * len(fixes)), *fixes)
-            out = [Relaxation(fix, "all records may form one group, which satisfies the goal")]
+        limited, lifted = _limited(tally), _ceilings_lifted(tally)
+        if lifted is not None:
+            out = [Relaxation(lifted, "all records may form one group, which satisfies the goal")]
             if len(limited) < len(tally.quasi_domains):
                 dropped = say("  and  ".join(["{}"] * len(limited)), *(role(d.name, "drop") for d in limited))
                 names = " and ".join(f"'{d.name}'" for d in limited)
@@ -284,6 +282,22 @@ def _more_suppression(records: int, of: int) -> Relaxation:
     thousandths = math.ceil(Fraction(records, of) * 1000)
     fix = setting(f"limits: {{suppressed_rows: {thousandths / 10:g}%}}", "max_suppressed", thousandths / 1000)
     return Relaxation(fix, f"{count(records)} of {count(of)} records are left out")
+
+
+def _limited(tally: Tally) -> list[Domain]:
+    """The quasi-identifiers that not every group may publish as widely as it likes."""
+    return [d for d in tally.quasi_domains if not d.below_ceiling.all()]
+
+
+def _ceilings_lifted(tally: Tally) -> Fix | None:
+    """What lets all records form one group; None if nothing forbids it."""
+    fixes = [_without_ceiling(d.name, d.floor + d.taxonomy.height) for d in _limited(tally)]
+    return say("  and  ".join(["{}"] * len(fixes)), *fixes) if fixes else None
+
+
+def _under(lifted: Fix | None, way: Relaxation) -> Relaxation:
+    """A way out that forms one group: where ceilings forbid such a group, they must be lifted, too."""
+    return way if lifted is None else replace(way, fix=say("{}  and  {}", way.fix, lifted))
 
 
 def _without_ceiling(column: str, height: int) -> Fix:
