@@ -193,3 +193,37 @@ def test_the_share_to_suppress_is_that_of_levels_that_are_allowed(algorithm: str
     share = re.search(r"max_suppressed=([\d.]+) ", str(caught.value))
     assert share is not None
     assert job(float(share[1])).anonymize(data).n_suppressed == 36
+
+
+@pytest.mark.parametrize("algorithm", ["flash", "ola", "incognito", "samarati", "mingen", "best-first"])
+def test_nobody_is_told_that_more_must_be_suppressed_than_must(algorithm: str):
+    """Searches do not look for the fewest records beyond their limit; what they say is true of the levels they found."""
+    rng, bounds = np.random.default_rng(4), 0
+    for _ in range(25):
+        n = int(rng.integers(10, 40))
+        data = pl.DataFrame(
+            {
+                "area": rng.choice(["p", "q", "r", "s"], n),
+                "zip": rng.choice(["11", "12", "21", "22"], n),
+                "illness": rng.choice(["flu", "gout", "cold"], n, p=[0.6, 0.2, 0.2]),
+            }
+        )
+        quasi = {"area": tk.tree({"P": ["p", "q"], "R": ["r", "s"]}), "zip": tk.prefix(1)}
+        goal: dict[str, Any] = {
+            "quasi": quasi,
+            "sensitive": ["illness"],
+            "criteria": [tk.FrequencyLDiversity("illness", 2), tk.KAnonymity(int(rng.integers(2, 5)))],
+            "max_level": {"zip": 1},
+        }
+        try:
+            tk.Job(**goal, algorithm=algorithm).anonymize(data)
+            continue
+        except InfeasibleError as error:
+            told = re.search(r"(At least|found if) (\d+) records? ", str(error))
+        if told is None:
+            continue
+        free = pl.concat(tk.solutions(tk.Job(**goal, max_suppressed=1, algorithm="flash"), data, "all"))
+        fewest = min(lost for lost in free["suppressed"] if lost < n)
+        bounds += 1
+        assert int(told[2]) <= fewest if told[1] == "At least" else int(told[2]) in free["suppressed"]
+    assert bounds

@@ -203,10 +203,13 @@ class Goal:
             out[name] = np.bincount(tally.sensitive[:, s], weights=tally.count, minlength=size).astype(np.int64)
         return out
 
-    def infeasible(self, tally: Tally, suppressed: int | None = None, *, enough: bool = True) -> InfeasibleError:
+    def infeasible(
+        self, tally: Tally, suppressed: int | None = None, *, enough: bool = True, at_least: bool = False
+    ) -> InfeasibleError:
         """An error that says which criterion fails even with all records in one group, or that the budget is short.
 
-        `suppressed` is how many records would have to be left out; if that is not `enough`, it is only a lower bound.
+        `suppressed` is how many records the groups that were found leave out; other groups may leave out fewer, unless
+        it is known that nobody does (`at_least`). If that is not `enough`, no release follows from leaving them out.
         What the error proposes was tried on the table.
         """
         details, ways = [], []
@@ -221,10 +224,16 @@ class Goal:
         if suppressed is not None and suppressed < tally.n_records:  # a release of nobody is no release
             share = suppressed / max(tally.n_records, 1)
             enough = enough and not failing
-            details.append(
-                f"{'' if enough else 'At least '}{plural(suppressed, 'record')} ({percent(share)}) would have to be "
-                f"suppressed, allowed are {count(self.budget(tally.n_records))} ({percent(self.max_suppressed)})."
-            )
+            records = f"{plural(suppressed, 'record')} ({percent(share)})"
+            are = "is" if suppressed == 1 else "are"
+            if at_least:
+                said = f"At least {records} would have to be suppressed"
+            elif enough:
+                said = f"A release is found if {records} {are} suppressed"
+            else:
+                said = f"In the groups that were found {records} {are} left over"
+            allowed = f"{count(self.budget(tally.n_records))} ({percent(self.max_suppressed)})"
+            details.append(f"{said}, allowed are {allowed}.")
             if enough:
                 ways.append(_more_suppression(suppressed, tally.n_records))
         if tally.n_cells and not failing:
