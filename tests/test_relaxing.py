@@ -197,7 +197,7 @@ def test_the_share_to_suppress_is_that_of_levels_that_are_allowed(algorithm: str
 
 @pytest.mark.parametrize("algorithm", ["flash", "ola", "incognito", "samarati", "mingen", "best-first"])
 def test_nobody_is_told_that_more_must_be_suppressed_than_must(algorithm: str):
-    """Searches do not look for the fewest records beyond their limit; what they say is true of the levels they found."""
+    """Searches do not look for the fewest records beyond their limit; they speak of the levels that they found."""
     rng, bounds = np.random.default_rng(4), 0
     for _ in range(25):
         n = int(rng.integers(10, 40))
