@@ -118,3 +118,12 @@ def test_several_conditions_on_what_is_nowhere_shown():
     for where in ("age > 35 and age < 60", "age >= 3 and age <= 5", "age > 35 and age = 36"):
         found = asked.ask(f"count where {where}")
         assert (found.value, found.low, found.high) == (None, 0, 2)
+
+
+def test_groups_of_nothing_but_stars_are_not_passed_over_in_silence():
+    data = pl.DataFrame({"zip": ["22765", "20246"] * 2, "illness": ["flu", "flu", "gout", "gout"]})
+    quasi = {"zip": tk.prefix(3)}
+    release = tk.Job(quasi=quasi, sensitive=["illness"], criteria=[tk.KAnonymity(4)]).anonymize(data)
+    found = release.query("count group by zip")
+    assert (found.rows, found.notes[-1]) == ((), "Some labels may stand for values that are not listed.")
+    assert release.query("count group by illness").notes == ()
