@@ -208,3 +208,55 @@ def test_what_is_not_coarsened_has_no_reasons(tmp_path: Path):
     tk.run_job(job, tmp_path / "people.csv", tmp_path / "out", seed=5)
     with pytest.raises(JobError, match="E111"):
         tk.why(tmp_path / "out", 1)
+
+
+@pytest.mark.parametrize(
+    "criterion",
+    [
+        tk.LKCPrivacy(2, 4, 0.95, "illness"),
+        tk.NTCloseness("illness", 100, 0.3),
+        tk.XYLinkability("illness", 0.65, x=("town",)),
+        tk.AverageRisk(0.1),
+    ],
+    ids=lambda c: c.name,
+)
+def test_why_asks_about_the_whole_release_where_more_than_a_group_decides(tmp_path: Path, criterion):
+    """One level more is told of one group, all else as it was: the criterion is asked about a table that says so."""
+    table().write_csv(tmp_path / "people.csv")
+    job = job_for(criteria=[tk.KAnonymity(3), criterion], min_level={"age": 2})
+    tk.run_job(job, tmp_path / "people.csv", tmp_path / "out", seed=5)
+    decided = tk.decide(job, tmp_path / "people.csv", seed=5)
+    public = pl.read_csv(tmp_path / "out" / "public" / "people.csv", infer_schema=False)
+    asked = False
+    for row in range(1, public.height, 29):
+        reasons = {r.column: r for r in tk.why(tmp_path / "out", row, data=tmp_path / "people.csv").columns}
+        name = next((n for n in ("sex", "town") if reasons[n].tried > 1), None)
+        if name is None:
+            continue
+        labels = public.select("age", "town", "sex").row(row - 1)
+        tree = decided.plan.tally.quasi_domains[["age", "town", "sex"].index(name)].taxonomy
+        divided = _with_children_told(decided.plan, labels, name, tree)
+        found = tk.verify(divided, [criterion], ["age", "town", "sex"], ["illness"])
+        broken = sum(n for what, n in reasons[name].broken.items() if what.startswith(criterion.asked))
+        assert (broken == 0) == found.ok
+        asked = True
+    assert asked
+
+
+def _with_children_told(plan, labels: tuple[str, ...], name: str, tree: tk.Taxonomy) -> pl.DataFrame:
+    """The records of a release as it would be written if one group said one level more in a column."""
+    names = [d.name for d in plan.tally.quasi_domains]
+    rows = []
+    for cell, group, quota in zip(plan.grouping.cell, plan.grouping.group, plan.grouping.quota, strict=True):
+        if group < 0:
+            continue
+        said = [x.texts[x.code[group]] for x in plan.labels]
+        j = names.index(name)
+        if tuple(said) == labels:
+            leaf = plan.tally.quasi[cell, j]
+            node = next(n for n in range(tree.n_nodes) if tree.labels[n] == labels[j])
+            below = [n for n in range(tree.n_nodes) if tree.parent[n] == node and tree.lo[n] <= leaf <= tree.hi[n]]
+            said[j] = tree.labels[below[0]]
+        secret = plan.tally.sensitive_domains[0].taxonomy.leaves[plan.tally.sensitive[cell, 0]]
+        rows += [(*said, secret)] * int(quota)
+    return pl.DataFrame(rows, schema=[*names, "illness"], orient="row")

@@ -116,7 +116,7 @@ class TestInfeasible:
 
     def test_says_how_much_suppression_would_do(self):
         error = Goal([K5], 0.01).infeasible(table([0] * 30, [0] * 30), suppressed=2)
-        assert "2 records (6.7 %) would have to be suppressed, allowed are 0 (1.0 %)." in error.details
+        assert "A release is found if 2 records (6.7 %) are suppressed, allowed are 0 (1.0 %)." in error.details
         assert "suppressed_rows: 6.7%" in error.hint
 
     @given(st.integers(1, 5000), st.data())

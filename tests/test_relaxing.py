@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -53,6 +54,12 @@ CASES = {
     "diversity alone": ("  - l-diversity: {column: illness, l: 9}", "mondrian", ""),
     "a ceiling": ("  - k-anonymity: {k: 25}", "flash", ", max_level: 1"),
     "a ceiling and closeness": ("  - t-closeness: {column: illness, t: 0.01}", "flash", ", max_level: 1"),
+    "a ceiling and k above the number of rows": ("  - k-anonymity: {k: 50}", "mondrian", ", max_level: 1"),
+    "a ceiling and too common": (
+        "  - k-anonymity: {k: 2}\n  - frequency-l-diversity: {column: illness, l: 3}",
+        "hilb",
+        ", max_level: 1",
+    ),
 }
 
 
@@ -136,3 +143,87 @@ def test_numbers_are_written_as_on_the_screen():
     assert "k-anonymity ≥ 10 000 000" in str(caught.value)
     assert "All 2 000 records in one group reach 2 000" in str(caught.value)
     assert "KAnonymity(k=2000)" in str(caught.value), "what is pasted is no text for people"
+
+
+@pytest.mark.parametrize(
+    "criterion",
+    [tk.XYPrivacy("person", 3, "illness", 0.1), tk.XYLinkability("illness", 0.1, subject="person")],
+    ids=["privacy", "linkability"],
+)
+def test_people_go_on_being_counted_where_their_secret_is_given_up(criterion: tk.XYPrivacy | tk.XYLinkability):
+    data = people().with_columns(person=pl.Series([i // 2 for i in range(N)]))
+    job: dict[str, Any] = {
+        "quasi": {"age": tk.numeric()},
+        "subject": "person",
+        "drop": ["zip", "income"],
+        "algorithm": "flash",
+    }
+    with pytest.raises(InfeasibleError) as caught:
+        tk.Job(**job, sensitive=["illness"], criteria=criterion).anonymize(data)
+    (told,) = set(re.findall(r"criteria=\[XYAnonymity\(y=\"person\", k=(\d)\)\]", str(caught.value)))
+    release = tk.Job(**job, sensitive=["illness"], criteria=tk.XYAnonymity("person", int(told))).anonymize(data)
+    assert all(v.ok for v in release.verdicts)
+
+
+@pytest.mark.parametrize("algorithm", ["flash", "ola", "incognito", "samarati", "mingen", "best-first"])
+def test_the_share_to_suppress_is_that_of_levels_that_are_allowed(algorithm: str):
+    """Incognito also looks at one column without the other; above its ceiling the other cannot be left out."""
+    data = pl.DataFrame(
+        {
+            "age": [i // 4 for i in range(44)],
+            "sex": ["f"] * 40 + ["m"] * 4,
+            "illness": [["flu", "gout", "cold"][(i // 2 if i < 8 else i // 4) % 3] for i in range(44)],
+        }
+    )
+    quasi = {"age": tk.intervals(20), "sex": tk.suppress()}
+
+    def job(limit: float) -> tk.Job:
+        criteria = [tk.FrequencyLDiversity("illness", 2)]
+        return tk.Job(
+            quasi=quasi,
+            sensitive=["illness"],
+            max_level={"age": 0, "sex": 0},
+            criteria=criteria,
+            algorithm=algorithm,
+            max_suppressed=limit,
+        )
+
+    with pytest.raises(InfeasibleError) as caught:
+        job(0.05).anonymize(data)
+    share = re.search(r"max_suppressed=([\d.]+) ", str(caught.value))
+    assert share is not None
+    assert job(float(share[1])).anonymize(data).n_suppressed == 36
+
+
+@pytest.mark.parametrize("algorithm", ["flash", "ola", "incognito", "samarati", "mingen", "best-first"])
+def test_nobody_is_told_that_more_must_be_suppressed_than_must(algorithm: str):
+    """Searches do not look for the fewest records beyond their limit; they speak of the levels that they found."""
+    rng, bounds = np.random.default_rng(4), 0
+    for _ in range(25):
+        n = int(rng.integers(10, 40))
+        data = pl.DataFrame(
+            {
+                "area": rng.choice(["p", "q", "r", "s"], n),
+                "zip": rng.choice(["11", "12", "21", "22"], n),
+                "illness": rng.choice(["flu", "gout", "cold"], n, p=[0.6, 0.2, 0.2]),
+            }
+        )
+        quasi = {"area": tk.tree({"P": ["p", "q"], "R": ["r", "s"]}), "zip": tk.prefix(1)}
+        goal: dict[str, Any] = {
+            "quasi": quasi,
+            "sensitive": ["illness"],
+            "criteria": [tk.FrequencyLDiversity("illness", 2), tk.KAnonymity(int(rng.integers(2, 5)))],
+            "max_level": {"zip": 1},
+        }
+        try:
+            tk.Job(**goal, algorithm=algorithm).anonymize(data)
+            continue
+        except InfeasibleError as error:
+            told = re.search(r"(At least|found if) (\d+) records? ", str(error))
+        if told is None:
+            continue
+        free = pl.concat(tk.solutions(tk.Job(**goal, max_suppressed=1, algorithm="flash"), data, "all"))
+        fewest = min(lost for lost in free["suppressed"] if lost < n)
+        bounds += 1
+        assert int(told[2]) <= fewest if told[1] == "At least" else int(told[2]) in free["suppressed"]
+    assert bounds

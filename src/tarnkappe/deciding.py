@@ -40,7 +40,7 @@ def require_feasible(goal: Goal, tally: Tally) -> None:
         raise goal.infeasible(tally)
     lost = lost_to_ceilings(tally, goal)
     if lost > goal.budget(tally.n_records):
-        raise goal.infeasible(tally, lost)
+        raise goal.infeasible(tally, lost, at_least=True)
 
 
 def require_here(engine: Engine) -> None:

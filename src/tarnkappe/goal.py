@@ -16,7 +16,7 @@ from tarnkappe.errors import InfeasibleError, JobError
 from tarnkappe.fixes import Fix, algorithm, role, say, setting
 from tarnkappe.groups import Draft, Grouping, GroupStats
 from tarnkappe.relaxing import Relaxation, relaxations
-from tarnkappe.tally import Tally
+from tarnkappe.tally import Domain, Tally
 from tarnkappe.wording import count, percent, plural
 
 #: What a job without a criterion lacks.
@@ -203,10 +203,13 @@ class Goal:
             out[name] = np.bincount(tally.sensitive[:, s], weights=tally.count, minlength=size).astype(np.int64)
         return out
 
-    def infeasible(self, tally: Tally, suppressed: int | None = None, *, enough: bool = True) -> InfeasibleError:
+    def infeasible(
+        self, tally: Tally, suppressed: int | None = None, *, enough: bool = True, at_least: bool = False
+    ) -> InfeasibleError:
         """An error that says which criterion fails even with all records in one group, or that the budget is short.
 
-        `suppressed` is how many records would have to be left out; if that is not `enough`, it is only a lower bound.
+        `suppressed` is how many records the groups that were found leave out; other groups may leave out fewer, unless
+        it is known that nobody does (`at_least`). If that is not `enough`, no release follows from leaving them out.
         What the error proposes was tried on the table.
         """
         details, ways = [], []
@@ -217,14 +220,20 @@ class Goal:
                 if not v.ok:
                     failing.append(c)
                     details.append(_reached(v, c, together))
-            ways += relaxations(self.criteria, together)
+            ways += [_under(_ceilings_lifted(tally), way) for way in relaxations(self.criteria, together)]
         if suppressed is not None and suppressed < tally.n_records:  # a release of nobody is no release
             share = suppressed / max(tally.n_records, 1)
             enough = enough and not failing
-            details.append(
-                f"{'' if enough else 'At least '}{plural(suppressed, 'record')} ({percent(share)}) would have to be "
-                f"suppressed, allowed are {count(self.budget(tally.n_records))} ({percent(self.max_suppressed)})."
-            )
+            records = f"{plural(suppressed, 'record')} ({percent(share)})"
+            are = "is" if suppressed == 1 else "are"
+            if at_least:
+                said = f"At least {records} would have to be suppressed"
+            elif enough:
+                said = f"A release is found if {records} {are} suppressed"
+            else:
+                said = f"In the groups that were found {records} {are} left over"
+            allowed = f"{count(self.budget(tally.n_records))} ({percent(self.max_suppressed)})"
+            details.append(f"{said}, allowed are {allowed}.")
             if enough:
                 ways.append(_more_suppression(suppressed, tally.n_records))
         if tally.n_cells and not failing:
@@ -243,11 +252,9 @@ class Goal:
 
     def _ways_around_levels(self, tally: Tally) -> list[Relaxation]:
         """What would help where all records in one group satisfy the goal, but such a group may not be formed."""
-        limited = [d for d in tally.quasi_domains if not d.below_ceiling.all()]
-        if limited:
-            fixes = [_without_ceiling(d.name, d.floor + d.taxonomy.height) for d in limited]
-            fix = say("  and  ".join(["{}"] * len(fixes)), *fixes)
-            out = [Relaxation(fix, "all records may form one group, which satisfies the goal")]
+        limited, lifted = _limited(tally), _ceilings_lifted(tally)
+        if lifted is not None:
+            out = [Relaxation(lifted, "all records may form one group, which satisfies the goal")]
             if len(limited) < len(tally.quasi_domains):
                 dropped = say("  and  ".join(["{}"] * len(limited)), *(role(d.name, "drop") for d in limited))
                 names = " and ".join(f"'{d.name}'" for d in limited)
@@ -284,6 +291,22 @@ def _more_suppression(records: int, of: int) -> Relaxation:
     thousandths = math.ceil(Fraction(records, of) * 1000)
     fix = setting(f"limits: {{suppressed_rows: {thousandths / 10:g}%}}", "max_suppressed", thousandths / 1000)
     return Relaxation(fix, f"{count(records)} of {count(of)} records are left out")
+
+
+def _limited(tally: Tally) -> list[Domain]:
+    """The quasi-identifiers that not every group may publish as widely as it likes."""
+    return [d for d in tally.quasi_domains if not d.below_ceiling.all()]
+
+
+def _ceilings_lifted(tally: Tally) -> Fix | None:
+    """What lets all records form one group; None if nothing forbids it."""
+    fixes = [_without_ceiling(d.name, d.floor + d.taxonomy.height) for d in _limited(tally)]
+    return say("  and  ".join(["{}"] * len(fixes)), *fixes) if fixes else None
+
+
+def _under(lifted: Fix | None, way: Relaxation) -> Relaxation:
+    """A way out that forms one group: where ceilings forbid such a group, they must be lifted, too."""
+    return way if lifted is None else replace(way, fix=say("{}  and  {}", way.fix, lifted))
 
 
 def _without_ceiling(column: str, height: int) -> Fix:

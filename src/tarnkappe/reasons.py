@@ -16,7 +16,6 @@ from tarnkappe.arrays import Codes, Counts
 from tarnkappe.companions import groups_table
 from tarnkappe.criteria.base import Criterion
 from tarnkappe.errors import DataError, JobError, did_you_mean
-from tarnkappe.goal import Goal
 from tarnkappe.groups import Draft
 from tarnkappe.io import open_source
 from tarnkappe.io.folders import GROUPS, MANIFEST, ReleaseFolder, dialect_told, read_manifest
@@ -25,8 +24,7 @@ from tarnkappe.metrics import metric_named
 from tarnkappe.pipeline import Decided, decide
 from tarnkappe.plan import Plan
 from tarnkappe.publish.boxes import BoxForm
-from tarnkappe.tally import Tally
-from tarnkappe.taxonomy import Taxonomy
+from tarnkappe.publish.notation import range_text
 from tarnkappe.wording import count, plural
 
 #: So many places to cut a range are tried, evenly spaced where there are more.
@@ -94,8 +92,7 @@ def reasons_of_group(decided: Decided, group: int, columns: Sequence[str] = (), 
             f"'{unknown[0]}' is no quasi-identifier of the release{did_you_mean(unknown[0], names)}",
             hint=f"Quasi-identifiers: {', '.join(names)}.",
         )
-    pieces = plan.grouping.group == group
-    part = _Part(plan.tally, plan.goal, plan.grouping.cell[pieces], plan.grouping.quota[pieces])
+    part = _Part.of(plan, group)
     found = tuple(
         _reason(plan, group, j, name, row_labels[j], part, decided.job)
         for j, name in enumerate(names)
@@ -104,20 +101,62 @@ def reasons_of_group(decided: Decided, group: int, columns: Sequence[str] = (), 
     return Reasons(row, int(plan.sizes[group]), decided.job.algorithm.title, found)
 
 
+#: Which parts satisfy something.
+_Kept = np.ndarray[Any, Any]
+
+
 @dataclass(frozen=True, eq=False)
 class _Part:
     """The pieces of one group, to be divided in other ways."""
 
-    tally: Tally
-    goal: Goal
+    plan: Plan
+    group: int
     cell: Codes
     quota: Counts
 
-    def divided(self, parts: Codes, n_parts: int, times: int = 1) -> tuple[np.ndarray[Any, Any], dict[str, Any]]:
-        """Which parts satisfy everything, and which satisfy each criterion; pieces are repeated so many `times`."""
-        draft = Draft(np.tile(self.cell, times), parts, np.tile(self.quota, times), n_parts)
-        stats = self.goal.stats(self.tally, draft, self.goal.table_distributions(self.tally))
-        return self.goal.satisfied(stats), {_name(c): c.satisfied(stats) for c in self.goal.criteria}
+    @classmethod
+    def of(cls, plan: Plan, group: int) -> _Part:
+        """The pieces of a group of a plan."""
+        own = plan.grouping.group == group
+        return cls(plan, group, plan.grouping.cell[own], plan.grouping.quota[own])
+
+    def divided(self, parts: Codes, n_parts: int, j: int, said: Sequence[str | None]) -> tuple[_Kept, dict[str, _Kept]]:
+        """Which parts satisfy everything, and which satisfy each criterion.
+
+        `parts` has the part of every piece, time after time if the group is divided several times. In column `j` a
+        part would say what is `said`; that matters if criteria look at more than a single group.
+        """
+        tally, goal = self.plan.tally, self.plan.goal
+        tables, times = goal.table_distributions(tally), len(parts) // len(self.cell)
+        if goal.scopes == {"group"}:
+            draft = Draft(np.tile(self.cell, times), parts, np.tile(self.quota, times), n_parts)
+            stats = goal.stats(tally, draft, tables)
+            return goal.satisfied(stats), {_name(c): c.satisfied(stats) for c in goal.criteria}
+        each: dict[str, list[_Kept]] = {_name(c): [] for c in goal.criteria}
+        n = n_parts // times
+        for i in range(times):
+            of_pieces = parts[i * len(self.cell) : (i + 1) * len(self.cell)] - i * n
+            draft, keys = self._in_its_place(of_pieces, n, j, said[i * n : (i + 1) * n])
+            stats = goal.stats(tally, draft, tables, keys=keys)
+            for criterion in goal.criteria:
+                ok = criterion.satisfied(stats)
+                # The others satisfied it before: what breaks there is broken by dividing, whichever part is looked at.
+                each[_name(criterion)].append(ok[-n:] & ok[:-n].all())
+        flags = {name: np.concatenate(kept) for name, kept in each.items()}
+        return np.all(list(flags.values()), axis=0), flags
+
+    def _in_its_place(self, parts: Codes, n: int, j: int, said: Sequence[str | None]) -> tuple[Draft, Codes]:
+        """All groups of the release, the parts last in place of the group, and what each of them says."""
+        grouping, labels = self.plan.grouping, self.plan.labels
+        others = np.arange(grouping.n_groups) != self.group
+        group = np.append(np.cumsum(others) - 1, -1)[grouping.group]
+        group[grouping.group == self.group] = others.sum() + parts
+        code = {text: i for i, text in enumerate(labels[j].texts)}
+        own = np.tile([int(x.code[self.group]) for x in labels], (n, 1))
+        own[:, j] = [-1 if text is None else code.setdefault(text, len(code)) for text in said]
+        keys = np.vstack([np.column_stack([x.code for x in labels])[others], own]) + 1
+        draft = Draft(grouping.cell, group.astype(np.int32), grouping.quota, int(others.sum()) + n)
+        return draft, keys.astype(np.int32)
 
 
 def _name(criterion: Criterion) -> str:
@@ -135,12 +174,12 @@ def _reason(plan: Plan, group: int, j: int, name: str, label: str | None, part: 
     if label is None or (not spread and domain.taxonomy.lo[node] == domain.taxonomy.hi[node] and not domain.floor):
         return Reason(name, label, 0, 0, {}, f"'{name}' is published as it is in the data.")
     if spread:
-        tried, possible, broken = _cuts(part, leaf)
+        tried, possible, broken = _cuts(part, leaf, j)
         ways = f"{plural(tried, 'place')} where it could be cut in two"
         begin = f"'{name}' says {shown}. Of {ways},"
         kept = f"{count(possible)} would satisfy everything" if possible else "none leaves two parts that satisfy all"
     else:
-        tried, possible, broken = _children(part, leaf, domain.taxonomy, node)
+        tried, possible, broken = _children(part, leaf, j, node)
         if tried == 0:
             return Reason(name, label, 0, 0, {}, f"'{name}' says {shown}: the lowest level that may be published.")
         begin = f"'{name}' says {shown}. One level below, the group would be {plural(tried, 'part')},"
@@ -153,27 +192,35 @@ def _reason(plan: Plan, group: int, j: int, name: str, label: str | None, part: 
     return Reason(name, label, tried, possible, broken, sentence)
 
 
-def _cuts(part: _Part, leaf: Codes) -> tuple[int, int, dict[str, int]]:
+def _cuts(part: _Part, leaf: Codes, j: int) -> tuple[int, int, dict[str, int]]:
     """How many places there are to cut a range in two, at how many both parts hold, and what breaks elsewhere."""
-    values = np.unique(leaf)
+    values, tree = np.unique(leaf), part.plan.tally.quasi_domains[j].taxonomy
     ends = values[:-1] if len(values) <= _MOST_CUTS else values[np.linspace(0, len(values) - 2, _MOST_CUTS).astype(int)]
     if not len(ends):
         return 0, 0, {}
     side = (leaf[None, :] > ends[:, None]) + 2 * np.arange(len(ends))[:, None]
-    ok, each = part.divided(side.ravel().astype(np.int32), 2 * len(ends), len(ends))
+    nexts = values[np.searchsorted(values, ends) + 1]
+    spans = [span for a, b in zip(ends, nexts, strict=True) for span in ((values[0], a), (b, values[-1]))]
+    said = [range_text(tree.leaves[a], tree.leaves[b]) if a < b else tree.leaves[a] for a, b in spans]
+    ok, each = part.divided(side.ravel().astype(np.int32), 2 * len(ends), j, said)
     both = ok.reshape(-1, 2).all(axis=1)
     broken = {name: int((~flags.reshape(-1, 2)).any(axis=1).sum()) for name, flags in each.items()}
     return len(ends), int(both.sum()), broken
 
 
-def _children(part: _Part, leaf: Codes, tree: Taxonomy, node: int) -> tuple[int, int, dict[str, int]]:
+def _children(part: _Part, leaf: Codes, j: int, node: int) -> tuple[int, int, dict[str, int]]:
     """How many nodes below a label the group would be divided into, how many hold, and what breaks in the others."""
-    begins = np.sort(tree.lo[tree.parent == node])
-    if not len(begins):
+    domain = part.plan.tally.quasi_domains[j]
+    tree = domain.taxonomy
+    below = np.flatnonzero(tree.parent == node)
+    if not len(below):
         return 0, 0, {}
-    which = np.searchsorted(begins, leaf, side="right") - 1
+    below = below[np.argsort(tree.lo[below])]
+    which = np.searchsorted(tree.lo[below], leaf, side="right") - 1
     present, parts = np.unique(which, return_inverse=True)
-    ok, each = part.divided(parts.astype(np.int32), len(present))
+    gap = tree.leaf_nodes[domain.missing] if domain.missing >= 0 else -1
+    said = [None if child == gap else tree.labels[child] for child in below[present]]
+    ok, each = part.divided(parts.astype(np.int32), len(present), j, said)
     return len(present), int(ok.sum()), {name: int((~flags).sum()) for name, flags in each.items()}
 
 

@@ -7,8 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
+import numpy as np
+
 from tarnkappe.criteria.base import Criterion
 from tarnkappe.criteria.k_anonymity import KAnonymity
+from tarnkappe.criteria.xy_anonymity import XYAnonymity
+from tarnkappe.criteria.xy_privacy import XYPrivacy
 from tarnkappe.errors import JobError
 from tarnkappe.fixes import Fix, criterion, role, say
 from tarnkappe.groups import GroupStats
@@ -55,6 +59,9 @@ def relaxations(criteria: Sequence[Criterion], together: GroupStats) -> list[Rel
             out.append(Relaxation(fix, f"{count(n)} records are enough for {words} groups"))
     column = failing[0].sensitive_column
     remaining = [c for c in criteria if c.sensitive_column != column]
+    if column is not None:  # people go on being counted, or the job that names their key is refused
+        halves = (_about_people(c, together) for c in criteria if c.sensitive_column == column)
+        remaining += [c for c in halves if c is not None and c.y != column and c not in remaining]
     if column is not None and not remaining:  # then people are to be hidden at least
         remaining = [KAnonymity(min(_USUAL_K, n))]
     if column is not None and remaining and _holds(remaining, together):
@@ -66,6 +73,17 @@ def relaxations(criteria: Sequence[Criterion], together: GroupStats) -> list[Rel
 
 def _holds(criteria: Sequence[Criterion], stats: GroupStats) -> bool:
     return all(bool(c.satisfied(stats).all()) for c in criteria)
+
+
+def _about_people(criterion: Criterion, together: GroupStats) -> XYAnonymity | None:
+    """What is left of a criterion that counts people if nothing is said about their secrets."""
+    if isinstance(criterion, XYPrivacy):
+        return criterion.anonymity
+    subject = getattr(criterion, "subject", None)
+    if subject is None:
+        return None
+    people = int(np.diff(together.histograms[subject].indptr)[0])
+    return XYAnonymity(subject, min(_USUAL_K, people))
 
 
 def _weakest(criterion: Criterion, stats: GroupStats) -> Criterion | None:

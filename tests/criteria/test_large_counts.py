@@ -19,6 +19,7 @@ from tarnkappe import (
     XYLinkability,
 )
 from tarnkappe.criteria.base import Criterion
+from tarnkappe.criteria.weighted_k_map import WeightedKMap
 from tarnkappe.groups import GroupStats
 from tarnkappe.tally import Domain
 from tarnkappe.taxonomy.tree import Taxonomy
@@ -114,3 +115,15 @@ def _gain(counts: np.ndarray, group: int) -> Fraction:
         if q
     ]
     return max(shares)
+
+
+@pytest.mark.parametrize("n", [1, 10**6, 5 * 10**6, 2 * 10**9])
+def test_weights_of_many_records_add_up(n: int):
+    """Weights with nine decimals are whole numbers of up to 53 digits; millions of them go beyond 64."""
+    weights = ["1000.123456789", "1500.987654321"]
+    domain = Domain("w", Taxonomy.scale(weights), np.array(weights, np.float64), aside=True)
+    codes = np.array([0, 1, 1], np.int32)
+    stats = GroupStats.from_cells(np.array([0, 0, 1]), np.array([n, n, 1]), {"w": (codes, domain)})
+    people = n * (Fraction(weights[0]) + Fraction(weights[1]))
+    assert WeightedKMap("w", 100).level(stats).tolist() == [float(people), 1500.987654321]
+    assert WeightedKMap("w", 100).holds(stats).all()

@@ -97,3 +97,33 @@ def test_missing_values():
     assert [row.group for row in asked.ask("count group by age").rows][-1] == (None,)
     lacking = Asked(whole_table(frame, Known(MEANINGS, may_lack=frozenset({"age"}))), ())
     assert (lacking.ask("count where age = 45").low, lacking.ask("count where age = 45").high) == (0, 1)
+
+
+def test_what_has_no_value_meets_no_condition_on_values():
+    frame = pl.DataFrame({"age": ["45", None, "[20 29]"], "area": ["c", None, None]})
+    asked = Asked(whole_table(frame, Known(MEANINGS)), ())
+    for void in ('age = "" and age > 3', 'age = 45 and age = ""', 'age = "" and age != 3', 'age = "" and age != ""'):
+        found = asked.ask(f"count where {void}")
+        assert (found.value, found.low, found.high) == (0, 0, 0)
+    assert [row.group for row in asked.ask("count where age = 45 group by age").rows] == [("45",)]
+    assert [row.group for row in asked.ask("count where area != d group by area").rows] == [("c",)]
+    assert [row.group for row in asked.ask('count where area = "" group by area').rows] == [(None,)]
+    assert asked.ask('count where age != ""').high == 2
+
+
+def test_several_conditions_on_what_is_nowhere_shown():
+    """Of a column of nothing but stars, values between two ends are possible, however far apart the ends."""
+    frame = pl.DataFrame({"age": ["*", "*"]})
+    asked = Asked(whole_table(frame, Known({"age": {"*": "Any value: nothing is said."}})), ())
+    for where in ("age > 35 and age < 60", "age >= 3 and age <= 5", "age > 35 and age = 36"):
+        found = asked.ask(f"count where {where}")
+        assert (found.value, found.low, found.high) == (None, 0, 2)
+
+
+def test_groups_of_nothing_but_stars_are_not_passed_over_in_silence():
+    data = pl.DataFrame({"zip": ["22765", "20246"] * 2, "illness": ["flu", "flu", "gout", "gout"]})
+    quasi = {"zip": tk.prefix(3)}
+    release = tk.Job(quasi=quasi, sensitive=["illness"], criteria=[tk.KAnonymity(4)]).anonymize(data)
+    found = release.query("count group by zip")
+    assert (found.rows, found.notes[-1]) == ((), "Some labels may stand for values that are not listed.")
+    assert release.query("count group by illness").notes == ()

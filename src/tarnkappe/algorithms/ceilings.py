@@ -37,7 +37,7 @@ def decide_below_ceilings(algorithm: Algorithm, tally: Tally, goal: Goal, rng: n
     lost = int(stats.size[hopeless].sum())
     budget, others = goal.budget(tally.n_records) - lost, tally.n_records - lost
     if budget < 0 or others == 0:
-        raise goal.infeasible(tally, lost, enough=False)
+        raise goal.infeasible(tally, lost, enough=False, at_least=True)
     share = math.floor(budget * _FINEST_SHARE / others) / _FINEST_SHARE
     within = Goal(goal.criteria, min(share, 1.0), goal.pause)
     starts, order = group_order(room, n_rooms)

@@ -18,6 +18,8 @@ from tarnkappe.query.wanted import Wanted
 #: Groups that a query may ask for at once.
 _MOST_GROUPS = 5_000
 
+_NOT_LISTED = "Some labels may stand for values that are not listed."
+
 _FIGURES = {
     "sum": estimates.added_up,
     "avg": estimates.averaged,
@@ -112,7 +114,10 @@ class Asked:
     ) -> Iterator[str]:
         """What the estimates take for granted, where they are not exact."""
         yield from self.about
+        hidden = any(self.tables.column(token.text).is_open for token in question.by)
         if all(row.is_exact for row in rows):
+            if hidden and not rows:  # stars alone: there are records, of values that nobody can list
+                yield _NOT_LISTED
             return
         names = {*wanted, *(token.text for token in question.by), *([column.name] if column else ())}
         columns = [self.tables.column(name) for name in self.tables.names if name in names]
@@ -123,8 +128,8 @@ class Asked:
             yield "Values are taken to be spread evenly over what their label stands for."
         if len(self.tables.homes(names)) > 1:
             yield "Columns that were torn from each other are taken to be independent within a group."
-        if any(c.is_open for c in columns if c.name in {t.text for t in question.by}):
-            yield "Some labels may stand for values that are not listed."
+        if hidden:
+            yield _NOT_LISTED
         if any(row.value is None for row in rows) and question.aggregate in ("min", "max"):
             yield "Of a smallest or largest value there are only bounds."
         elif any(row.value is None and row.high is not None for row in rows):
@@ -137,7 +142,7 @@ def _narrowed(question: Question, column: PublishedColumn, condition: Condition,
         if condition.sign == "=":
             return before.without_value()
         if condition.sign == "!=":
-            return before  # a record without a value is never asked for
+            return before.with_value()
         question.refuse('a missing value "" can only be asked for with  =  or  !=', condition.values[0])
     values = [_key(question, column, token, condition.sign) for token in condition.values]
     first = values[0]
@@ -145,8 +150,8 @@ def _narrowed(question: Question, column: PublishedColumn, condition: Condition,
         return before.one_of(frozenset(values))
     if condition.sign == "!=":
         return before.other_than(first)
-    if isinstance(column, Texts) and not column.known:  # nothing but * : any condition may hold
-        return before.one_of(frozenset(values))
+    if isinstance(column, Texts) and not column.known:  # nothing but * : any condition may hold, and several at once
+        return before.perhaps()
     if not isinstance(first, float):
         name = _quoted(column.name)
         question.refuse(

@@ -70,6 +70,8 @@ class PublishedColumn(ABC):
         numbers: tuple[Floats, Floats, Floats] | None = None,
     ) -> Match:
         """The answers of labels, and that of a missing value after them."""
+        if wanted.is_void:
+            return self._nothing(numbers is not None)
         if wanted.missing:
             share, certain, possible = np.zeros(len(share)), np.zeros_like(certain), np.zeros_like(possible)
         certain = certain & ~(self.may_lack | self.vague)
@@ -89,6 +91,13 @@ class PublishedColumn(ABC):
         low, high, mean = numbers
         shown = (np.append(low, ends[0]), np.append(high, ends[1]), np.append(mean, 0.0))
         return Match(share, certain, possible, *shown, is_exact=self.is_exact)
+
+    def _nothing(self, of_numbers: bool) -> Match:
+        """The answers where no record can match."""
+        n = len(self.may_lack) + 1
+        no, none = np.zeros(n, np.bool_), np.zeros(n)
+        numbers = none if of_numbers else None
+        return Match(none, no, no, numbers, numbers, numbers, is_exact=self.is_exact)
 
     @cached_property
     def is_exact(self) -> bool:
@@ -251,7 +260,7 @@ class Texts(PublishedColumn):
         for label in self._open:
             prefix = self.open_as[label] or ""
             if wanted.among is None:
-                certain[label] = not any(str(x).startswith(prefix) for x in wanted.beside)
+                certain[label] = not wanted.doubtful and not any(str(x).startswith(prefix) for x in wanted.beside)
                 possible[label] = True
                 share[label] = 1.0 if certain[label] else share[label]
             else:

@@ -56,6 +56,10 @@ class Lattice:
         """Number of levels of each quasi-identifier."""
         return tuple(b - a + 1 for a, b in zip(self.low, self.high, strict=True))
 
+    def __contains__(self, node: Node) -> bool:
+        """Whether all levels of a node are allowed."""
+        return all(a <= i <= b for a, i, b in zip(self.low, node, self.high, strict=True))
+
     @property
     def n_nodes(self) -> int:
         """Number of nodes."""

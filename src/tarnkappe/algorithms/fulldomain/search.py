@@ -248,7 +248,8 @@ class Search:
         return int(self.goal.least_suppressed(classes.stats).sum()) > self.budget
 
     def _failed(self, node: Node, suppressed: int, *, rules_out_below: bool) -> Checked:
-        if suppressed < (self.tally.n_records if self.fewest_suppressed is None else self.fewest_suppressed):
+        fewest = self.tally.n_records if self.fewest_suppressed is None else self.fewest_suppressed
+        if suppressed < fewest and node in self.lattice:  # what lies beyond the levels allowed is no release
             self.fewest_suppressed, self.least_suppressing = suppressed, node
         return Checked(node, False, np.inf, suppressed, 0, rules_out_below=rules_out_below)
 
