@@ -215,3 +215,9 @@ def test_numbers_beyond_what_readers_agree_on_are_refused(k: int):
         KAnonymity(k)
     with pytest.raises(JobError, match="E110"):
         TCloseness("illness", 10**400)
+
+
+def test_a_word_that_nobody_knows_is_answered_with_the_usual_one():
+    with pytest.raises(JobError, match="'style' must be one of plain, marble, got 'zebra'") as caught:
+        recipe(style="zebra")
+    assert caught.value.hint == "style: plain   (How it is made.)"

@@ -231,7 +231,8 @@ def shown_value(value: Any) -> str:
 def _proposal(p: Parameter, value: Any) -> Fix:
     """What may be written in place of a value that cannot be, and what it says; only that if no value is known."""
     close = closest(value, p.choices) if p.choices and isinstance(value, str) else None
-    better = close if close is not None else p.example
+    usual = p.default if p.choices and p.default in p.choices else None
+    better = next((known for known in (close, p.example, usual) if known is not None), None)
     if better is None:
         return Fix(*[f"{p.name}: {p.doc}"] * 2)
     written = assignment(p.name, better)

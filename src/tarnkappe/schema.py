@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, get_args
@@ -203,7 +204,7 @@ class Schema:
         object.__setattr__(self, "missing_rule", missing_rule)
         object.__setattr__(self, "_by_name", {c.name: c for c in self.columns})
         if len(self._by_name) < len(self.columns):
-            raise JobError("E104", "a column stands twice in the schema")
+            raise self._two_roles()
         if not self.quasi and not self.with_role("undecided"):  # those may still become some
             raise JobError(
                 "E106",
@@ -220,6 +221,12 @@ class Schema:
     def with_role(self, *roles: Role) -> tuple[Column, ...]:
         """The columns that have one of these roles, in order."""
         return tuple(c for c in self.columns if c.role in roles)
+
+    def _two_roles(self) -> JobError:
+        name = next(name for name, n in Counter(c.name for c in self.columns).items() if n > 1)
+        roles = [c.role for c in self.columns if c.name == name]
+        what = " and ".join(f"'{r}'" for r in dict.fromkeys(roles)) if len({*roles}) > 1 else f"'{roles[0]}' twice"
+        return JobError("E104", f"column '{name}' is named as {what}", hint=f"Name '{name}' in one of them only.")
 
     @property
     def quasi(self) -> tuple[Column, ...]:

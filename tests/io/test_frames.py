@@ -6,6 +6,7 @@ import datetime as dt
 import hashlib
 import sys
 from collections import Counter
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,7 @@ import pytest
 
 from tarnkappe.errors import DataError
 from tarnkappe.io import frame_kind, like, open_source
+from tarnkappe.looks.facts import column_facts
 
 ROWS = {"zip": ["01234", "", None], "age": [34, 35, 36]}
 
@@ -126,6 +128,34 @@ def test_refusal_names_the_column_and_no_value():
         open_source(pd.DataFrame({"a": [1, 2], "b": [1, "secret"]}))
     assert caught.value.__cause__ is None
     assert "secret" not in f"{caught.value} {caught.value.hint} {caught.value.details}"
+
+
+LONG = pa.array([Decimal(1), Decimal(2)], pa.decimal256(50, 2))
+
+
+def test_a_kind_of_arrow_that_polars_has_no_place_for_is_an_error_of_ours():
+    with pytest.raises(DataError, match="column 'b'") as caught:
+        open_source(pa.table({"a": [1, 2], "b": LONG}))
+    assert (caught.value.code, caught.value.hint) == ("E409", 'table = table.drop_columns("b")')
+    open_source(pa.table({"a": [1, 2], "b": LONG}).drop_columns("b"))
+
+
+@pytest.mark.parametrize(
+    ("values", "what"),
+    [
+        (pa.array([[("x", 1)], []], pa.map_(pa.string(), pa.int32())), "maps|lists"),
+        (LONG, "decimal numbers of more than 38 digits"),
+    ],
+)
+def test_columns_of_parquet_that_cannot_be_read_are_named_and_may_be_dropped(
+    tmp_path: Path, values: pa.Array, what: str
+):
+    pq.write_table(pa.table({"a": [1, 2], "b": values}), tmp_path / "x.parquet")
+    source = open_source(tmp_path / "x.parquet")
+    with pytest.raises(DataError, match=f"column 'b' of 'x.parquet' holds ({what})") as caught:
+        source.read(["a", "b"])
+    assert caught.value.code == "E408"
+    assert [fact.odd is not None for fact in column_facts(source)] == [False, True]
 
 
 def test_damaged_parquet(tmp_path: Path):

@@ -227,6 +227,20 @@ def test_inputs_inside_the_output_are_refused(tmp_path: Path, monkeypatch: pytes
     assert content(tmp_path / "out") == release("two")
 
 
+def test_a_release_inside_what_is_given_away_is_refused(tmp_path: Path):
+    """Whoever hands over the folder ``public`` of one release would hand over the private files of the other."""
+    first = tmp_path / "first"
+    with Staging(first) as stage:
+        stage.path("public/manifest.json").write_text('{"tarnkappe": "1"}')
+    for inside in (first / "public" / "second", first / "public" / "deep" / "second"):
+        with pytest.raises(RefusedError, match="public folder of the release 'first'") as caught:
+            publish(inside, "two")
+        assert caught.value.code == "E603"
+        assert caught.value.hint == f"Write to another folder:  {tmp_path / 'first-2'}"
+    assert content(first) == {"public/manifest.json": '{"tarnkappe": "1"}'}
+    publish(tmp_path / "public" / "second", "two")  # a folder that is only called so
+
+
 def test_parent_that_cannot_hold_a_folder(tmp_path: Path):
     (tmp_path / "file").write_text("x")
     for folder in (tmp_path / "file" / "out", tmp_path / "file" / "deep" / "out", tmp_path / "new" / ("x" * 300)):

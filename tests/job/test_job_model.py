@@ -107,3 +107,17 @@ def test_an_algorithm_may_have_parameters() -> None:
     assert job_from_text(K + "algorithm: mondrian").algorithm.get_params() == {"cut": "strict", "swaps": 0}
     relaxed = job_from_text(K + "algorithm: {name: mondrian, cut: relaxed}").algorithm
     assert relaxed.get_params() == {"cut": "relaxed", "swaps": 0}
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"identifiers": ["illness"]}, "'illness' is named as 'sensitive' and 'identifier'"),
+        ({"columns": [Column("sex", "drop"), Column("sex", "drop")]}, "'sex' is named as 'drop' twice"),
+    ],
+)
+def test_a_column_that_is_named_twice_is_told_with_its_roles(given: dict[str, object], said: str) -> None:
+    with pytest.raises(JobError, match=f"column {said}") as caught:
+        Job(quasi={"age": numeric()}, sensitive=["illness"], criteria=[KAnonymity(2)], **given)  # type: ignore[arg-type]
+    assert caught.value.code == "E104"
+    assert caught.value.hint == f"Name {said.split(maxsplit=1)[0]} in one of them only."

@@ -374,11 +374,19 @@ _ODD_KINDS: tuple[tuple[type[pl.DataType], str], ...] = (
     (pl.Binary, "bytes"),
     (pl.Object, "objects"),
     (pl.Int128, "whole numbers of more than 64 bits"),
+    *([(pl.UInt128, "whole numbers of more than 64 bits")] if hasattr(pl, "UInt128") else []),
+    *([(pl.Map, "maps")] if hasattr(pl, "Map") else []),
     *([(pl.BaseExtension, "values of another library, such as periods")] if hasattr(pl, "BaseExtension") else []),
 )
 
 
+#: Longer decimal numbers are known to a file's header, and no engine reads them.
+_DIGITS = 38
+
+
 def _odd_kind(dtype: pl.DataType) -> str | None:
+    if isinstance(dtype, pl.Decimal) and dtype.precision is not None and dtype.precision > _DIGITS:
+        return f"decimal numbers of more than {_DIGITS} digits"
     return next((what for kind, what in _ODD_KINDS if isinstance(dtype, kind)), None)
 
 

@@ -117,14 +117,15 @@ def _as_polars(data: Any, kind: FrameKind) -> pl.DataFrame:
     check_columns(names, "data frame")
     try:
         return pl.from_pandas(data) if kind == "pandas" else cast(pl.DataFrame, pl.from_arrow(data))
-    except Exception:
+    except (Exception, pl.exceptions.PanicException):  # Polars panics at kinds of Arrow that it has no place for
         # The libraries' own words may quote a value, so only the column is named.
         column = next((c for i, c in enumerate(names) if not _converts(data, i, kind)), names[0])
+        texts = f'df["{column}"] = df["{column}"].astype("string")'
         raise DataError(
             "E409",
             f"column '{column}' of the data frame mixes types or holds objects that are not plain values",
             where="data frame",
-            hint=f'df["{column}"] = df["{column}"].astype("string")',
+            hint=texts if kind == "pandas" else f'table = table.drop_columns("{column}")',
         ) from None
 
 
@@ -148,6 +149,6 @@ def _converts(data: Any, index: int, kind: FrameKind) -> bool:
             pl.from_pandas(data.iloc[:, [index]])
         else:
             pl.from_arrow(data.select([index]))
-    except Exception:
+    except (Exception, pl.exceptions.PanicException):
         return False
     return True

@@ -42,6 +42,21 @@ def require_apart(target: Path, inputs: Iterable[Path]) -> None:
             )
 
 
+def require_private_place(target: Path) -> None:
+    """Refuse a folder inside the public one of an earlier release: that is given away whole, with all that is in it."""
+    for folder in target.parents:
+        if folder.name == "public" and _is_release(folder.parent):
+            release = folder.parent
+            unused = release.with_name(f"{release.name}-2")
+            raise RefusedError(
+                "E603",
+                f"'{target.name}' would lie in the public folder of the release '{release.name}'",
+                where=str(target),
+                details=["That folder is given away whole, and what has to stay with you would be in it."],
+                hint=f"Write to another folder:  {unused}",
+            )
+
+
 def hidden_folders(target: Path) -> Iterator[Path]:
     """The hidden folders of runs that were killed before what they wrote took its name."""
     return abandoned(target.parent, _prefix(target, "tmp"))
@@ -111,6 +126,7 @@ class Staging:
 
     def __enter__(self) -> Self:
         require_apart(self.target, self._inputs)
+        require_private_place(self.target)
         parent = self.target.parent
         try:
             self._tidy(parent)
