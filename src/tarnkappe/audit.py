@@ -18,6 +18,7 @@ from tarnkappe.criteria.l_diversity import LDiversity
 from tarnkappe.criteria.t_closeness import TCloseness
 from tarnkappe.engines.measures import measured
 from tarnkappe.errors import DataError, JobError
+from tarnkappe.fixes import known_columns, say
 from tarnkappe.goal import Goal
 from tarnkappe.io import Source, open_source
 from tarnkappe.io.databases import Address, is_database
@@ -43,7 +44,7 @@ from tarnkappe.regrouping import verify_sheets
 from tarnkappe.schema import Column
 from tarnkappe.taxonomy import suppress
 from tarnkappe.verification import Evidence, Verification, original_name, verify_table
-from tarnkappe.wording import command_to_verify, some_columns
+from tarnkappe.wording import command_to_verify
 
 
 @dataclass(frozen=True, eq=False)
@@ -290,7 +291,7 @@ def _asked(
             raise JobError(
                 "E108",
                 "a criterion needs --quasi: the columns that form the groups",
-                hint=f"--quasi {some_columns(source.columns)}   (the columns that others may know)",
+                hint=say("{}   (the columns that others may know)", known_columns(source.columns)),
             )
         return _Asked.by(_job(source, quasi, criteria), source, "the command line")
     if manifest is None and quasi:

@@ -17,6 +17,7 @@ from tarnkappe.engines.base import Engine
 from tarnkappe.engines.needs import memory_for
 from tarnkappe.engines.parts import Parts
 from tarnkappe.errors import LimitError
+from tarnkappe.fixes import algorithm, more_memory, say
 from tarnkappe.goal import Goal
 from tarnkappe.in_parts import PartDecider, plan_in_parts, why_not
 from tarnkappe.job import Job
@@ -101,7 +102,7 @@ def _require_dealt_here(job: Job, tally: Tally) -> None:
             "E702",
             f"about {needed / 1e9:.1f} GB of memory are needed, {limit / 1e9:.1f} GB allowed",
             details=[f"All {count(tally.n_records)} records are dealt to groups by this process, on any engine."],
-            hint=f"--memory {-(-needed // 10**9)}GB   or choose an algorithm that generalises:  algorithm: hilb",
+            hint=say("{}   or choose an algorithm that generalises:  {}", more_memory(needed), algorithm("hilb")),
         )
 
 

@@ -6,7 +6,10 @@ Whoever works with job files is told ``illness: {role: sensitive}``, whoever cal
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+import re
+import shlex
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,6 +61,8 @@ def role(column: str, given: str, how: str | None = None) -> Fix:
     Fix(in_job='age: {role: quasi, type: numeric}', in_python='quasi={"age": numeric()}')
     >>> role("visit", "subject").in_python, role("visit", "drop").in_python
     ('subject="visit"', 'drop=["visit"]')
+    >>> role("draw", "weight").in_python, role("net: pay", "drop").in_job
+    ('columns=[Column("draw", "weight")]', '"net: pay": {role: drop}')
     """
     settings = "" if how is None else f", type: {how}" if how == "numeric" else f", taxonomy: {how}"
     name = _quoted(column)
@@ -67,9 +72,52 @@ def role(column: str, given: str, how: str | None = None) -> Fix:
         python = f"subject={name}"
     elif given == "quasi":
         python = f"quasi={{{name}: …}}"
+    elif given not in _ARGUMENTS:
+        python = f"columns=[Column({name}, {_quoted(given)})]"
     else:
         python = f"{_ARGUMENTS[given]}=[{name}]"
-    return Fix(f"{column}: {{role: {given}{settings}}}", python)
+    return Fix(f"{_key(column)}: {{role: {given}{settings}}}", python)
+
+
+def coarsened(column: str, kind: str, **parameters: Any) -> Fix:
+    """A quasi-identifier with a taxonomy.
+
+    >>> coarsened("age", "intervals", widths=[5, 10]).in_job
+    'age: {role: quasi, taxonomy: {kind: intervals, widths: [5, 10]}}'
+    >>> coarsened("age", "intervals", widths=[5, 10]).in_python
+    'quasi={"age": intervals(widths=[5, 10])}'
+    """
+    taxonomy = _in_job({"kind": kind, **parameters})
+    python = f"quasi={{{_quoted(column)}: {_call(kind, parameters)}}}"
+    return Fix(f"{_key(column)}: {{role: quasi, taxonomy: {taxonomy}}}", python)
+
+
+def of_column(column: str, key: str, value: Any, argument: str | None = None) -> Fix:
+    """A setting of one column; the argument may have another name.
+
+    >>> of_column("age", "min_level", 2)
+    Fix(in_job='age: {min_level: 2}', in_python='min_level={"age": 2}')
+    """
+    return Fix(f"{_key(column)}: {{{key}: {_plain(value)}}}", f"{argument or key}={_written({column: value})}")
+
+
+def known_columns(columns: Sequence[str]) -> Fix:
+    """Two columns of a table as those that others know; which ones they know, only its owner can say.
+
+    >>> known_columns(["age", "post code", "ward"])
+    Fix(in_job="--quasi 'age,post code'", in_python='quasi=["age", "post code"]')
+    """
+    return Fix(f"--quasi {shlex.quote(','.join(columns[:2]))}", f"quasi={_written(columns[:2])}")
+
+
+def more_memory(needed: float) -> Fix:
+    """Whole gigabytes that are enough for so many bytes.
+
+    >>> more_memory(2.1e9)
+    Fix(in_job='--memory 3GB', in_python='engine=EngineSettings("streaming", memory="3GB")')
+    """
+    amount = f"{-(-int(needed) // 10**9)}GB"
+    return Fix(f"--memory {amount}", f'engine=EngineSettings("streaming", memory="{amount}")')
 
 
 def criterion(name: str, cls: str, **parameters: Any) -> Fix:
@@ -115,7 +163,17 @@ def _call(cls: str, parameters: Mapping[str, Any]) -> str:
 
 
 def _in_job(parameters: Mapping[str, Any]) -> str:
-    return "{" + ", ".join(f"{key}: {_plain(value)}" for key, value in parameters.items()) + "}"
+    return "{" + ", ".join(f"{_plain(key)}: {_plain(value)}" for key, value in parameters.items()) + "}"
+
+
+#: Texts that YAML would not read as they stand, as keys and inside braces.
+_NO_KEY = re.compile(r"^[-?:,\[\]{}#&*!|>'\"%@`\s]|:(\s|$)|\s#|\s$")
+_NOT_IN_BRACES = re.compile(rf"{_NO_KEY.pattern}|[,\[\]{{}}]")
+
+
+def _key(text: str) -> str:
+    """A name as a key of a job file."""
+    return json.dumps(text, ensure_ascii=False) if _NO_KEY.search(text) else text
 
 
 def _plain(value: Any) -> str:
@@ -123,6 +181,8 @@ def _plain(value: Any) -> str:
         return _in_job(value)
     if isinstance(value, (list, tuple)):
         return "[" + ", ".join(_plain(item) for item in value) + "]"
+    if isinstance(value, str) and _NOT_IN_BRACES.search(value):
+        return json.dumps(value, ensure_ascii=False)
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

@@ -176,6 +176,8 @@ def _coerce(p: Parameter, value: Any, where: str | None) -> Any:
     if p.refers_to in ("sensitive", "counted", "quasi") and type(value) is int and wanted is str:
         value = str(value)  # columns of a file without a header, and some of pandas, are called by a number
     ok = True
+    if type(value).__module__ == "numpy" and not hasattr(value, "__len__"):
+        value = value.item()  # a number out of an array or a data frame
     if wanted is int:
         ok = (
             isinstance(value, int)

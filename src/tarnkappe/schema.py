@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from tarnkappe.errors import DataError, JobError, closest, did_you_mean
-from tarnkappe.fixes import DROP_REST, Fix, role, say
+from tarnkappe.fixes import DROP_REST, Fix, assignment, of_column, role, say
 from tarnkappe.taxonomy.base import TaxonomyBuilder
 from tarnkappe.taxonomy.builders import Suppress
 
@@ -139,40 +139,43 @@ class Column:
             raise JobError(
                 "E110",
                 f"the weight of '{self.name}' must be a number above 0, got {self.weight!r}",
-                hint=Fix(f"{self.name}: {{weight: 2}}", f'weights={{"{self.name}": 2}}'),
+                hint=of_column(self.name, "weight", 2, "weights"),
             )
         if self.because is not None and not is_reason(self.because):
             raise JobError(
                 "E110",
                 f"'because' of column '{self.name}' is too short to be a reason",
                 details=["It is recorded and printed in the reports, for those who ask why the column was published."],
-                hint=f'{self.name}: {{role: {self.role}, because: "ward codes are internal, reviewed by A. Meyer"}}',
+                hint=of_column(self.name, "because", "ward codes are internal, reviewed by A. Meyer"),
             )
         for key, level in (("min_level", self.min_level), ("max_level", self.max_level)):
             if level is not None and (type(level) is not int or level < 0):
                 raise JobError(
                     "E110",
                     f"'{key}' of '{self.name}' must be a whole number of at least 0, got {level!r}",
-                    hint=Fix(f"{self.name}: {{{key}: 1}}", f'{key}={{"{self.name}": 1}}'),
+                    hint=of_column(self.name, key, 1),
                 )
         if (self.min_level or self.max_level is not None) and self.role != "quasi":
             raise JobError(
                 "E110",
                 f"'{self.name}' has levels, but only a quasi-identifier is generalised",
-                hint=f"{self.name}: {{role: quasi, …}}   or remove  min_level  and  max_level.",
+                hint=say("{}   or remove  min_level  and  max_level.", role(self.name, "quasi")),
             )
         if self.min_level and self.taxonomy is not None and self.taxonomy.admits_unknown:
             raise JobError(
                 "E110",
                 f"'{self.name}' has a lowest level, but values that its taxonomy lacks have no levels",
-                hint="on_unknown: error   (and add the values to the taxonomy), or remove  min_level.",
+                hint=say(
+                    "{}   (and add the values to the taxonomy), or remove  min_level.",
+                    assignment("on_unknown", "error"),
+                ),
             )
         if self.max_level is not None and self.min_level > self.max_level:
             raise JobError(
                 "E110",
                 f"the levels of '{self.name}' contradict each other: at least {self.min_level}, at most "
                 f"{self.max_level}",
-                hint=f"min_level: {self.max_level}",
+                hint=of_column(self.name, "min_level", self.max_level),
             )
         if self.role == "quasi" and self.kind == "categorical" and self.taxonomy is None:
             raise JobError(

@@ -7,6 +7,8 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
+from tarnkappe.fixes import known_columns
+
 
 def count(number: int) -> str:
     """A number for people.
@@ -86,15 +88,10 @@ def shown_path(path: str | Path) -> str:
     return str(inside)
 
 
-def some_columns(columns: Sequence[str]) -> str:
-    """Two columns of a table as an option takes them; which ones others know, only its owner can say."""
-    return shlex.quote(",".join(columns[:2]))
-
-
 def command_to_verify(file: Path, columns: Sequence[str]) -> str:
     """What to type to check a file that says nothing about itself.
 
     >>> command_to_verify(Path("my census.csv"), ["age", "sex", "zip"])
     "tarnkappe verify 'my census.csv' --quasi age,sex --k 5"
     """
-    return f"tarnkappe verify {shlex.quote(str(file))} --quasi {some_columns(columns)} --k 5"
+    return f"tarnkappe verify {shlex.quote(str(file))} --quasi {known_columns(columns)} --k 5"

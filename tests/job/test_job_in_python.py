@@ -6,13 +6,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
 import tarnkappe as tk
 from tarnkappe.errors import InfeasibleError, JobError, RefusedError, TarnkappeError
-from tarnkappe.fixes import criterion, role, say, setting
+from tarnkappe.fixes import criterion, of_column, role, say, setting
 from tarnkappe.job.files import job_from_text
+from tarnkappe.job.text import read_job_text
 from tarnkappe.schema import Column
 
 PEOPLE = pl.DataFrame(
@@ -174,7 +176,9 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"criteria": []}, "criteria=[KAnonymity(5)]"),
     ({"min_level": {"age": "1"}}, 'min_level={"age": 1}'),
     ({"max_level": 2}, 'max_level={"age": 1}'),
-    ({"max_level": {"aeg": 2}}, "columns=["),
+    ({"max_level": {"aeg": 2}}, 'quasi={"aeg": numeric()}'),
+    ({"because": {"wrad": "an internal code, reviewed"}}, 'keep=["wrad"]'),
+    ({"keep": ["ward"], "because": {"ward": "x"}}, 'because={"ward": '),
     ({"algorithm": tk.Mondrian}, 'algorithm="mondrian"'),
     ({"algorithm": 5}, "algorithm="),
     ({"max_suppressed": "much"}, "max_suppressed=0.02"),
@@ -184,7 +188,9 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"seed": 2**128}, "seed=7"),
     ({"seed": 10**5000}, "seed=7"),
     ({"missing_rule": "own"}, 'missing_rule="own-value"'),
-    ({"weights": {"agee": 2}}, ""),
+    ({"weights": {"agee": 2}}, 'quasi={"agee": numeric()}'),
+    ({"drop": "rest"}, 'drop="rest"'),
+    ({"population": 5}, 'population="register.csv"'),
     ({"weights": {"age": "much"}}, 'weights={"age": 2}'),
     ({"columns": ["age"]}, 'columns=[Column("age"'),
     ({"columns": 5}, 'columns=[Column("age"'),
@@ -203,6 +209,52 @@ def test_a_wrong_type_is_an_error_of_ours_with_a_fix_in_python(change: dict[str,
         job(**change)
     assert fix in str(caught.value)
     assert ": {" not in str(caught.value).partition("Fix:")[2], "no syntax of job files"
+
+
+def refusals() -> dict[str, Callable[[], object]]:
+    """Calls that are refused, each for a value that the fix replaces."""
+    quasi = {"age": tk.numeric()}
+    frame = PEOPLE.select("age", "illness")
+    odd = frame.with_columns(ward=pl.Series([[1, 2]] * 12))
+    return {
+        "prefix without lengths": tk.prefix,
+        "prefix that grows": lambda: tk.prefix(2, 3),
+        "intervals that overlap": lambda: tk.intervals(5, 8),
+        "cuts in disorder": lambda: tk.cuts(9, 1),
+        "presence": lambda: tk.DeltaPresence(delta_min=0.5, delta_max=0.2),
+        "a level that is not there": lambda: job(quasi=quasi, drop="rest", keep=(), min_level={"age": 99}).anonymize(
+            PEOPLE
+        ),
+        "lists": lambda: job(quasi=quasi, keep=["ward"]).anonymize(odd),
+        "risk": lambda: tk.risk(frame, ["x"]),
+        "a job file": lambda: tk.Job.from_yaml(5),  # type: ignore[arg-type]
+    }
+
+
+@pytest.mark.parametrize("name", refusals())
+def test_every_fix_in_python_is_python(name: str):
+    with pytest.raises(TarnkappeError) as caught:
+        refusals()[name]()
+    fix = str(caught.value).partition("Fix: ")[2].split("   ")[0]
+    compile(f"f({fix})", "fix", "eval")
+
+
+def test_numbers_of_numpy_are_numbers():
+    assert tk.KAnonymity(np.int64(5)) == tk.KAnonymity(5)
+    assert tk.LDiversity("illness", np.int32(2), know_others=np.bool_(True)) == tk.LDiversity(
+        "illness", 2, know_others=True
+    )
+    with pytest.raises(JobError, match="must be a whole number of at least 1, got 0"):
+        tk.KAnonymity(np.int64(0))
+    with pytest.raises(JobError, match="E110"):
+        tk.KAnonymity(np.array([5]))
+
+
+@pytest.mark.parametrize("column", ["net: pay", "- age", "#", "a, b", "plain", "'", "yes: ", "?", "ä"])
+def test_fixes_in_a_job_file_are_yaml(column: str):
+    reason = "codes of wards, reviewed: by A. Meyer"
+    for fix, key in ((role(column, "drop"), "role"), (of_column(column, "because", reason), "because")):
+        assert read_job_text(fix.in_job, "job")[column][key] in ("drop", reason)
 
 
 def test_a_wrong_column_is_an_error_of_ours():

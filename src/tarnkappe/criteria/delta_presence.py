@@ -11,6 +11,7 @@ import numpy as np
 from tarnkappe.arrays import Flags, Floats
 from tarnkappe.criteria.base import Card, Criterion, as_fraction, times
 from tarnkappe.errors import JobError
+from tarnkappe.fixes import assignment
 from tarnkappe.groups import GroupStats
 from tarnkappe.params import param
 
@@ -62,7 +63,7 @@ class DeltaPresence(Criterion):
             raise JobError(
                 "E110",
                 f"'delta_min' ({self.delta_min:g}) is larger than 'delta_max' ({self.delta_max:g})",
-                hint=f"delta_min: {self.delta_max:g}",
+                hint=assignment("delta_min", self.delta_max),
             )
 
     @property

@@ -12,6 +12,7 @@ from tarnkappe.arrays import Codes, Counts, Flags, Floats
 from tarnkappe.criteria.base import Card, Measure, SensitiveCriterion, as_fraction, times
 from tarnkappe.criteria.values import numbers
 from tarnkappe.errors import JobError
+from tarnkappe.fixes import assignment
 from tarnkappe.groups import GroupStats
 from tarnkappe.kernels.criteria.windows import fullest_windows
 from tarnkappe.params import param
@@ -62,7 +63,7 @@ class EpsilonMAnonymity(SensitiveCriterion):
             raise JobError(
                 "E110",
                 f"a relative 'epsilon' is a share of the number, below 1, got {self.epsilon:g}",
-                hint="epsilon: 0.1",
+                hint=assignment("epsilon", 0.1),
             )
 
     @property

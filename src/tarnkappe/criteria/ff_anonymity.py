@@ -13,6 +13,7 @@ from tarnkappe.arrays import Codes, Counts, Flags, Floats
 from tarnkappe.criteria.base import Card, Criterion, as_fraction, times
 from tarnkappe.criteria.values import require_somewhere
 from tarnkappe.errors import JobError
+from tarnkappe.fixes import assignment
 from tarnkappe.groups import GroupStats
 from tarnkappe.params import param
 from tarnkappe.tally import Domain, distinct_rows
@@ -79,7 +80,7 @@ class FFAnonymity(Criterion):
         super().__post_init__()
         if not self.freeform or not self.values:
             what = "values" if self.freeform else "freeform"
-            raise JobError("E110", f"'{what}' of {self.name} is empty", hint=f"{what}: [NAME]")
+            raise JobError("E110", f"'{what}' of {self.name} is empty", hint=assignment(what, ["NAME"]))
         if len(self.freeform) > _MOST_COLUMNS:
             raise JobError(
                 "E110",

@@ -12,6 +12,7 @@ from tarnkappe.arrays import Counts, Flags, Floats
 from tarnkappe.criteria.base import Card, Criterion, as_fraction, times
 from tarnkappe.criteria.values import require_somewhere
 from tarnkappe.errors import JobError
+from tarnkappe.fixes import assignment
 from tarnkappe.groups import GroupStats
 from tarnkappe.params import param
 from tarnkappe.tally import Domain
@@ -76,7 +77,7 @@ class QuasiSensitive(Criterion):
         super().__post_init__()
         if not self.beside or not self.reveals:
             what, such = ("reveals", "insulin -> diabetes") if self.beside else ("beside", "NAME")
-            raise JobError("E110", f"'{what}' of {self.name} is empty", hint=f"{what}: [{such}]")
+            raise JobError("E110", f"'{what}' of {self.name} is empty", hint=assignment(what, [such]))
         for rule in self.reveals:
             left, arrow, secret = rule.partition(_REVEALS)
             if not (arrow and secret.strip() and all(value.strip() for value in left.split(_AND))):

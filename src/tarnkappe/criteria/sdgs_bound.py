@@ -25,6 +25,7 @@ from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Dec
 from functools import lru_cache
 
 from tarnkappe.errors import JobError
+from tarnkappe.fixes import assignment, say
 
 _DIGITS = 60
 _UP = Context(_DIGITS, ROUND_CEILING, MIN_EMIN, MAX_EMAX)
@@ -108,7 +109,7 @@ class _Tails:
             raise JobError(
                 "E110",
                 f"'beta' must be above 0 and at most 1 - exp(-epsilon), got {beta!r}",
-                hint=f"beta: {largest_beta(epsilon)!r}   or leave it out.",
+                hint=say("{}   or leave it out.", assignment("beta", largest_beta(epsilon))),
             )
         # Rounded down, gamma gives more trials for each threshold, and so larger tails.
         self.gamma = _DOWN.subtract(_ONE, _UP.multiply(self.miss[0], kept_back))

@@ -7,6 +7,7 @@ import numpy as np
 from tarnkappe.arrays import Counts, Floats
 from tarnkappe.criteria.base import Criterion
 from tarnkappe.errors import DataError, JobError
+from tarnkappe.fixes import role
 from tarnkappe.groups import GroupStats
 from tarnkappe.tally import Domain
 
@@ -43,7 +44,7 @@ def require_weights(criterion: Criterion, domain: Domain) -> None:
         raise JobError(
             "E111",
             f"{criterion.name} adds up the weights in '{domain.name}', which is not declared to hold numbers",
-            hint=f"{domain.name}: {{role: weight}}",
+            hint=role(domain.name, "weight"),
         )
     known = np.nan_to_num(domain.positions)[domain.known]
     if domain.missing >= 0 or (known < 1).any() or not np.isfinite(known).all():

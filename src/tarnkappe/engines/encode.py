@@ -10,7 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tarnkappe.errors import DataError, JobError
-from tarnkappe.fixes import setting
+from tarnkappe.fixes import of_column, setting
 from tarnkappe.io import Source
 from tarnkappe.io.kept import one_of_a_kind
 from tarnkappe.io.numbers import only_numbers
@@ -260,7 +260,7 @@ def _floored(
             "E110",
             f"the taxonomy of '{column.name}' has no level {level}, its highest is {tree.height}",
             where=where,
-            hint=f"min_level: {tree.height}",
+            hint=of_column(column.name, "min_level", tree.height),
         )
     raised, leaf = tree.raised(level)
     code, size = leaf[place], raised.n_leaves

@@ -18,6 +18,7 @@ from tarnkappe.engines.ledger import LedgerKeeper
 from tarnkappe.engines.needs import memory_for
 from tarnkappe.engines.shuffle import Shuffle
 from tarnkappe.errors import DataError, LimitError
+from tarnkappe.fixes import more_memory, say
 from tarnkappe.freed import give_back
 from tarnkappe.groups import SUPPRESSED, Grouping
 from tarnkappe.io import Cells, RowCounter, Source, count_rows
@@ -238,7 +239,7 @@ class StreamingEngine(Engine):
                 "E702",
                 f"about {needed / 1e9:.1f} GB of memory are needed, {self._limit / 1e9:.1f} GB allowed",
                 details=[f"The data have {count(n_cells)} distinct combinations of the columns that are counted."],
-                hint=f"--memory {-(-needed // 10**9)}GB   or declare fewer or coarser quasi-identifiers.",
+                hint=say("{}   or declare fewer or coarser quasi-identifiers.", more_memory(needed)),
             )
 
 

@@ -13,6 +13,7 @@ import polars as pl
 import polars.selectors as cs
 
 from tarnkappe.errors import DataError, did_you_mean
+from tarnkappe.fixes import role, say
 from tarnkappe.io.cells import BATCH, Cells, Counted, Step, count_rows
 from tarnkappe.io.formulas import HARMLESS, RUNS, meant
 from tarnkappe.io.kept import one_of_a_kind, restored_rows, together, words
@@ -295,7 +296,9 @@ class Source(ABC):
                     "E408",
                     f"column '{column}' of '{self.name}' holds {self.odd[column]}, which Tarnkappe does not take",
                     where=self.name,
-                    hint=f"{column}: {{role: drop}}   or make plain columns of it before:  texts, numbers or dates.",
+                    hint=say(
+                        "{}   or make plain columns of it before:  texts, numbers or dates.", role(column, "drop")
+                    ),
                 )
             if column not in self.columns:
                 raise DataError(

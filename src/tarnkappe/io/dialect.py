@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tarnkappe.errors import JobError
-from tarnkappe.fixes import Fix
+from tarnkappe.fixes import Fix, assignment
 from tarnkappe.io.transcode import beginning
 from tarnkappe.params import Declared, param
 
@@ -129,7 +129,9 @@ def _encoding_name(name: str) -> str:
         "".encode(info.name)
     except (LookupError, ValueError, UnicodeError):
         raise JobError(
-            "E110", f"'encoding' is not a text encoding Python knows, got {name!r}", hint="encoding: utf-8"
+            "E110",
+            f"'encoding' is not a text encoding Python knows, got {name!r}",
+            hint=assignment("encoding", "utf-8"),
         ) from None
     return _ENCODING_NAMES.get(info.name, info.name)
 

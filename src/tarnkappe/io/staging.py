@@ -17,7 +17,7 @@ from typing import Self
 from tarnkappe.errors import RefusedError, TarnkappeError
 from tarnkappe.fixes import OVERWRITE, Fix, say
 from tarnkappe.io.failures import is_disk_full, translate_os_error
-from tarnkappe.io.folders import ReleaseFolder, read_manifest
+from tarnkappe.io.folders import PUBLIC, ReleaseFolder, read_manifest
 from tarnkappe.io.leftovers import abandoned, temporary_tag
 
 _PRIVATE_FILE = 0o600
@@ -45,7 +45,7 @@ def require_apart(target: Path, inputs: Iterable[Path]) -> None:
 def require_private_place(target: Path) -> None:
     """Refuse a folder inside the public one of an earlier release: that is given away whole, with all that is in it."""
     for folder in target.parents:
-        if folder.name == "public" and _is_release(folder.parent):
+        if folder.name == PUBLIC and _is_release(folder.parent):
             release = folder.parent
             unused = release.with_name(f"{release.name}-2")
             raise RefusedError(

@@ -8,6 +8,7 @@ from dataclasses import replace
 import polars as pl
 
 from tarnkappe.errors import JobError
+from tarnkappe.fixes import algorithm, role, say
 from tarnkappe.goal import Goal
 from tarnkappe.schema import KEYS, Column, Schema
 
@@ -29,13 +30,13 @@ def independent(schema: Schema, goal: Goal, types: Mapping[str, pl.DataType]) ->
             "E111",
             f"{names} speaks about single records, but '{column.name}' says that a person may have several",
             details=["Whoever has several records would be protected less than promised."],
-            hint=f"Give data with one record per person, and  {column.name}: {{role: identifier}}",
+            hint=say("Give data with one record per person, and  {}", role(column.name, "identifier")),
         )
     for column in schema.with_role("keep"):
         raise JobError(
             "E111",
             f"{names} cannot cover '{column.name}', which is published as it is",
-            hint=f"{column.name}: {{role: sensitive}}   or  {{role: drop}}",
+            hint=say("{}   or  {}", role(column.name, "sensitive"), role(column.name, "drop")),
         )
     for column in schema.sensitive:
         if types[column.name].is_float():
@@ -51,7 +52,7 @@ def independent(schema: Schema, goal: Goal, types: Mapping[str, pl.DataType]) ->
             raise JobError(
                 "E111",
                 f"{names} has the level of '{column.name}' fixed in advance, so a lowest one means nothing",
-                hint=f"algorithm: {{name: sdgs, levels: {{{column.name}: {column.min_level}}}}}",
+                hint=algorithm("sdgs", levels={column.name: column.min_level}),
             )
         if getattr(column.taxonomy, "trim", False):
             raise JobError(

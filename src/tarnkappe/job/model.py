@@ -14,7 +14,7 @@ from tarnkappe.criteria import Criterion
 from tarnkappe.engines.measures import require_measure
 from tarnkappe.engines.settings import EngineSettings
 from tarnkappe.errors import JobError, Notice, did_you_mean
-from tarnkappe.fixes import Fix, role, say, setting
+from tarnkappe.fixes import DROP_REST, Fix, role, say, setting
 from tarnkappe.goal import Goal
 from tarnkappe.job.attacks import attacks_of, require_attackable
 from tarnkappe.job.given import (
@@ -142,7 +142,7 @@ class Job:
         for name, how in by_name(quasi or {}, "quasi", '"age": numeric()').items():
             made.append(column_of(name, "quasi", how, weight.pop(name, 1.0)))
         if weight:
-            raise refused(f"'weights' names '{next(iter(weight))}', which is not among 'quasi'", _COLUMNS)
+            raise _no_role("weights", next(iter(weight)), made, "quasi", "numeric")
         described = by_name(sensitive, "sensitive", "") if isinstance(sensitive, Mapping) else {}
         described |= dict.fromkeys([] if described else names_of(sensitive, "sensitive"))
         made.extend(column_of(name, "sensitive", how, 1.0) for name, how in described.items())
@@ -150,7 +150,7 @@ class Job:
         made.extend([] if subject is None else [Column(name_of(subject, "subject"), "subject")])
         rest: Role | None = None
         if keep == "rest" and drop == "rest":
-            raise JobError("E110", "only one of 'keep' and 'drop' can take the rest of the columns")
+            raise refused("only one of 'keep' and 'drop' can take the rest of the columns", DROP_REST)
         others: tuple[tuple[Role, Any], ...] = (("keep", keep), ("drop", drop))
         for other, names in others:
             if isinstance(names, str) and names == "rest":
@@ -161,11 +161,11 @@ class Job:
             bounds = by_name(levels or {}, key, '"age": 1')
             made = [replace(c, **{key: bounds.pop(c.name)}) if c.name in bounds else c for c in made]
             if bounds:
-                raise refused(f"'{key}' names '{next(iter(bounds))}', which has no role", _COLUMNS)
+                raise _no_role(key, next(iter(bounds)), made, "quasi", "numeric")
         reasons = by_name(because or {}, "because", '"ward": "an internal code, reviewed by the board"')
         made = [replace(c, because=reasons.pop(c.name)) if c.name in reasons else c for c in made]
         if reasons:
-            raise refused(f"'because' names '{next(iter(reasons))}', which has no role", _COLUMNS)
+            raise _no_role("because", next(iter(reasons)), made, "keep")
         if missing_rule is not None and missing_rule not in MISSING_RULES:
             raise refused(f"'missing_rule' must be one of {', '.join(MISSING_RULES)}, got {shown(missing_rule)}", _RULE)
         if isinstance(data, (str, Path)):
@@ -284,6 +284,9 @@ class Job:
         """Read a job file; `settings` are ``key=value`` overrides."""
         from tarnkappe.job.files import load_job
 
+        if not isinstance(path, (str, Path)):
+            such = Fix("tarnkappe run JOB.yaml", 'Job.from_yaml("job.yaml")')
+            raise refused(f"a job file is named by its path, got {shown(path)}", such)
         return load_job(path, settings)
 
     def to_yaml(self, folder: str | Path | None = None) -> str:
@@ -371,11 +374,24 @@ def replace_job(job: Job, **changes: Any) -> Job:
     return made
 
 
+def _no_role(argument: str, name: str, made: Iterable[Column], role_: str, how: str | None = None) -> JobError:
+    """A setting of a column that nobody gave the role for which it means something."""
+    guess = did_you_mean(name, [c.name for c in made])
+    return refused(f"'{argument}' names '{name}', which is no column with such a role{guess}", role(name, role_, how))
+
+
 def _population(given: Population | Data | None) -> Population | None:
     """A public table, however it was given."""
     if given is None or isinstance(given, Population):
         return given
-    return Population(str(given)) if isinstance(given, (str, Path)) else Population(frame=given)
+    if isinstance(given, (str, Path)):
+        return Population(str(given))
+    from tarnkappe.io.frames import frame_kind
+
+    if frame_kind(given) is not None:
+        return Population(frame=given)
+    such = setting("population: {path: register.csv}", "population", "register.csv")
+    raise refused(f"'population' must be a file or a data frame, got {shown(given)}", such)
 
 
 def column_of(name: str, role_: Role, how: Coarsening | None, weight: float = 1.0) -> Column:

@@ -10,7 +10,7 @@ import numpy as np
 
 from tarnkappe.arrays import Flags, Floats
 from tarnkappe.errors import JobError
-from tarnkappe.fixes import Fix
+from tarnkappe.fixes import assignment
 from tarnkappe.masks.base import Chance, ColumnMask, Fitted, Held, Kept, MaskCard, as_series, is_whole, unfit
 from tarnkappe.masks.columns import Columns
 from tarnkappe.params import param
@@ -54,12 +54,13 @@ class TopBottomCoding(ColumnMask):
         if (self.top is not None and self.top_percent is not None) or (
             self.bottom is not None and self.bottom_percent is not None
         ):
-            raise JobError("E110", "a threshold is given as a number or in percent, not both", hint="top_percent: 1")
+            raise JobError(
+                "E110", "a threshold is given as a number or in percent, not both", hint=assignment("top_percent", 1)
+            )
         if self.top is None and self.top_percent is None and self.bottom is None and self.bottom_percent is None:
-            fix = Fix("top_percent: 1", "top_percent=1")
-            raise JobError("E110", f"{self.name} needs a threshold", hint=fix)
+            raise JobError("E110", f"{self.name} needs a threshold", hint=assignment("top_percent", 1))
         if self.top is not None and self.bottom is not None and self.bottom > self.top:
-            raise JobError("E110", "'bottom' is above 'top'", hint=f"bottom: {self.top:g}")
+            raise JobError("E110", "'bottom' is above 'top'", hint=assignment("bottom", self.top))
 
     @property
     def computes_with(self) -> tuple[str, ...]:

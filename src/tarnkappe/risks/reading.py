@@ -13,6 +13,7 @@ import polars as pl
 from tarnkappe.algorithms import all_algorithms
 from tarnkappe.arrays import Codes
 from tarnkappe.errors import JobError, RefusedError, did_you_mean
+from tarnkappe.fixes import known_columns
 from tarnkappe.io import CsvDialect, Source, open_source
 from tarnkappe.io.folders import ReleaseFolder, dialect_told, manifest_of, require_records
 from tarnkappe.io.reading import file_only
@@ -24,7 +25,6 @@ from tarnkappe.publish.centres import Centres
 from tarnkappe.publish.sliced import Sliced
 from tarnkappe.risks.subsets import Combinations
 from tarnkappe.schema import Column
-from tarnkappe.wording import some_columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +102,7 @@ def _require_columns(names: Sequence[str], source: Source) -> None:
             "E106",
             "nothing says which columns others may know, and no column looks like one",
             where=source.name,
-            hint=f"--quasi {some_columns(source.columns)}",
+            hint=known_columns(source.columns),
         )
     for name in names:
         if name not in source.columns:
@@ -110,7 +110,7 @@ def _require_columns(names: Sequence[str], source: Source) -> None:
                 "E105",
                 f"'{name}' is no column of the table{did_you_mean(name, source.columns)}",
                 where=source.name,
-                hint=f"--quasi {some_columns(source.columns)}",
+                hint=known_columns(source.columns),
             )
 
 

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import ClassVar
 
 from tarnkappe.errors import TaxonomyError
-from tarnkappe.fixes import Fix, role, say
+from tarnkappe.fixes import Fix, assignment, role, say
 from tarnkappe.params import param
 from tarnkappe.taxonomy.base import Counts, TaxonomyBuilder, Values, texts_of
 from tarnkappe.taxonomy.coverage import MOST_EXAMPLES, not_covered
@@ -49,12 +49,14 @@ class Dates(TaxonomyBuilder):
             return
         ranks = [PERIODS.index(level) for level in self.levels]
         if not ranks or ranks != sorted(set(ranks)):
-            raise TaxonomyError("E203", "'levels' must go from fine to coarse", hint="levels: [month, year]")
+            raise TaxonomyError(
+                "E203", "'levels' must go from fine to coarse", hint=assignment("levels", ["month", "year"])
+            )
         if ranks[0] < finest:
             raise TaxonomyError(
                 "E203",
                 f"dates written as {shown(str(self.format))} do not tell the {self.levels[0]}",
-                hint=f"levels: [{', '.join(PERIODS[finest:])}]",
+                hint=assignment("levels", PERIODS[finest:]),
             )
 
     @property

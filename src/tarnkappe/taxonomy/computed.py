@@ -10,6 +10,7 @@ from decimal import Decimal
 from typing import ClassVar
 
 from tarnkappe.errors import TaxonomyError
+from tarnkappe.fixes import Fix, assignment, say
 from tarnkappe.params import param
 from tarnkappe.taxonomy.base import Counts, TaxonomyBuilder, Values, texts_of
 from tarnkappe.taxonomy.coverage import MOST_EXAMPLES, not_covered
@@ -47,17 +48,19 @@ class Intervals(TaxonomyBuilder):
         """Check the parameters."""
         super().__post_init__()
         if not self.widths:
-            raise TaxonomyError("E203", "intervals need at least one width", hint="widths: [5, 10, 20]")
+            raise TaxonomyError("E203", "intervals need at least one width", hint=assignment("widths", [5, 10, 20]))
         exact, _ = scaled_integers(written_decimal(width) for width in self.widths)
         for before, width, given in zip(exact, exact[1:], self.widths[1:], strict=False):
             if width <= before or width % before:
                 raise TaxonomyError(
                     "E203",
                     f"width {number_label(given)} is not a multiple of the width before it, so intervals would overlap",
-                    hint="widths: [5, 10, 20]   (each a multiple of the one before)",
+                    hint=say("{}   (each a multiple of the one before)", assignment("widths", [5, 10, 20])),
                 )
         if self.bottom is not None and self.top is not None and self.bottom >= self.top:
-            raise TaxonomyError("E203", "'bottom' must be less than 'top'", hint="bottom: 20, top: 80")
+            raise TaxonomyError(
+                "E203", "'bottom' must be less than 'top'", hint=Fix("bottom: 20, top: 80", "bottom=20, top=80")
+            )
         require_whole_bounds(self.whole, self._settings)
 
     @property
@@ -150,7 +153,7 @@ def require_whole_bounds(whole: bool | None, bounds: Iterable[Decimal]) -> None:
         raise TaxonomyError(
             "E203",
             "intervals of whole numbers begin and end at whole numbers",
-            hint="whole: false   (they are then written as [20, 22.5))",
+            hint=say("{}   (they are then written as [20, 22.5))", assignment("whole", False)),
         )
 
 
@@ -164,7 +167,7 @@ def require_whole(texts: Sequence[str], broken: Sequence[bool], column: str, cou
             counts,
             reason=lambda _: "not a whole number",
             what="the interval taxonomy",
-            hint="whole: false   (intervals are then written as [20, 30))",
+            hint=say("{}   (intervals are then written as [20, 30))", assignment("whole", False)),
         )
 
 
@@ -224,8 +227,13 @@ class Prefix(TaxonomyBuilder):
     def __post_init__(self) -> None:
         """Check the parameters."""
         super().__post_init__()
-        if not self.keep or list(self.keep) != sorted(set(self.keep), reverse=True):
-            raise TaxonomyError("E203", "'keep' must decrease from level to level", hint="keep: [4, 3, 2]")
+        if not self.keep:
+            raise TaxonomyError(
+                "E203", "a prefix taxonomy needs at least one length", hint=assignment("keep", [4, 3, 2])
+            )
+        if list(self.keep) != sorted(set(self.keep), reverse=True):
+            hint = assignment("keep", sorted(set(self.keep), reverse=True))
+            raise TaxonomyError("E203", "'keep' must decrease from level to level", hint=hint)
 
     @property
     def n_levels(self) -> int:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from tarnkappe.errors import TaxonomyError
+from tarnkappe.fixes import assignment
 from tarnkappe.params import param
 from tarnkappe.taxonomy.base import Counts, TaxonomyBuilder, Values, texts_of
 from tarnkappe.taxonomy.coverage import not_covered
@@ -40,7 +41,9 @@ class Order(TaxonomyBuilder):
         if self.values is not None:
             texts = tuple(scalar_text(value) for value in self.values)
             if not texts:
-                raise TaxonomyError("E202", "the order has no values", hint="values: [low, middle, high]")
+                raise TaxonomyError(
+                    "E202", "the order has no values", hint=assignment("values", ["low", "middle", "high"])
+                )
             if len(set(texts)) < len(texts):
                 raise TaxonomyError("E201", "a value stands twice in the order", hint="Remove one of the two.")
             object.__setattr__(self, "values", texts)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tarnkappe.errors import TaxonomyError
+from tarnkappe.fixes import assignment, say
 from tarnkappe.params import param
 from tarnkappe.taxonomy.base import Counts, TaxonomyBuilder, Values
 from tarnkappe.taxonomy.computed import Scale, exact_numbers, interval_meaning
@@ -49,7 +50,7 @@ class Quantiles(TaxonomyBuilder):
             raise TaxonomyError(
                 "E203",
                 "the parts of quantiles must divide each other",
-                hint="parts: [16, 8, 4, 2]   (from fine to coarse)",
+                hint=say("{}   (from fine to coarse)", assignment("parts", [16, 8, 4, 2])),
             )
 
     def build(

@@ -16,6 +16,7 @@ from tarnkappe.boxes import Boxes
 from tarnkappe.engines.cells import tally_of_cells
 from tarnkappe.engines.encode import encode_again, read_kind
 from tarnkappe.errors import JobError, RefusedError, did_you_mean
+from tarnkappe.fixes import known_columns, say
 from tarnkappe.io import Source, open_source
 from tarnkappe.io.folders import ReleaseFolder, dialect_told, manifest_of, read_manifest, require_records
 from tarnkappe.io.reading import file_only
@@ -250,7 +251,7 @@ def _columns(
             "E106",
             "nothing in the release differs from the original, and nothing says what was coarsened",
             where=after.name,
-            hint="--quasi age,sex   (the columns that were coarsened)",
+            hint=say("{}   (the columns that were coarsened)", known_columns(["age", "sex"])),
         )
     return columns
 
@@ -267,7 +268,7 @@ def _known(name: str, before: Source, after: Source) -> bool:
                 "E105",
                 f"'{name}' is no column of {source.name}{did_you_mean(name, source.columns)}",
                 where=source.name,
-                hint="Name columns that both tables have:  --quasi age,sex",
+                hint=say("Name columns that both tables have:  {}", known_columns(["age", "sex"])),
             )
     return True
 

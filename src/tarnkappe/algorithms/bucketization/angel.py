@@ -16,7 +16,7 @@ from tarnkappe.criteria.base import Criterion
 from tarnkappe.criteria.k_anonymity import KAnonymity
 from tarnkappe.deals import Deal
 from tarnkappe.errors import JobError, did_you_mean
-from tarnkappe.fixes import algorithm, say
+from tarnkappe.fixes import algorithm, assignment, criterion, say
 from tarnkappe.goal import Goal
 from tarnkappe.params import param
 from tarnkappe.publish.batches import Batches
@@ -116,13 +116,13 @@ class Angel(Bucketization):
             raise JobError(
                 "E111",
                 f"{self.name} forms batches of sensitive values, and no criterion looks at any",
-                hint="- l-diversity: {column: NAME, l: 3}",
+                hint=criterion("l-diversity", "LDiversity", column="NAME", l=3),
             )
         if people and self.marginals:
             raise JobError(
                 "E111",
                 f"{self.name} cannot promise {people[0].name} with marginals: joined by number they tell people apart",
-                hint="algorithm: {name: angel}   (without marginals)",
+                hint=say("{}   (without marginals)", algorithm("angel")),
             )
         return secret, people
 
@@ -136,7 +136,7 @@ class Angel(Bucketization):
         wrong = [name for name in names if name not in known]
         if wrong or not names or len(set(names)) < len(names):
             what = f"'{wrong[0]}' is no quasi-identifier{did_you_mean(wrong[0], known)}" if wrong else "one is empty"
-            raise JobError("E110", f"'marginals': {what}", hint=f"marginals: [[{known[0]}]]")
+            raise JobError("E110", f"'marginals': {what}", hint=assignment("marginals", [known[:1]]))
         return [known.index(name) for name in names]
 
     def _recoded(

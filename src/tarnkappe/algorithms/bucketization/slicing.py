@@ -15,7 +15,7 @@ from tarnkappe.algorithms.steps.medians import MedianFront
 from tarnkappe.arrays import Codes, Counts, Flags
 from tarnkappe.deals import Deal
 from tarnkappe.errors import JobError, did_you_mean
-from tarnkappe.fixes import algorithm, say
+from tarnkappe.fixes import algorithm, assignment, say
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Draft, GroupStats
 from tarnkappe.params import param
@@ -126,9 +126,8 @@ class Slicing(Bucketization):
         elif len(self.strands) < 2:
             wrong = "there is only one, so nothing would be torn apart"
         if wrong is not None:
-            quasi = ", ".join(name for name in known if name not in secret)
-            example = ", ".join([f"[{quasi}]", *(f"[{name}]" for name in secret)])
-            raise JobError("E110", f"'strands': {wrong}", hint=f"strands: [{example}]")
+            example = [[name for name in known if name not in secret], *([name] for name in secret)]
+            raise JobError("E110", f"'strands': {wrong}", hint=assignment("strands", example))
         return self.strands
 
     def _found(self, tally: Tally, goal: Goal) -> Strands:

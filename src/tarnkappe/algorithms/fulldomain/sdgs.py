@@ -15,6 +15,7 @@ from tarnkappe.algorithms.recoding import Cut, recode
 from tarnkappe.arrays import Codes, Counts
 from tarnkappe.criteria.base import Scope
 from tarnkappe.errors import JobError, did_you_mean
+from tarnkappe.fixes import assignment, coarsened, setting
 from tarnkappe.goal import Goal
 from tarnkappe.groups import SUPPRESSED, Grouping
 from tarnkappe.params import param
@@ -70,7 +71,7 @@ class Sdgs(Algorithm):
             raise JobError(
                 "E110",
                 "'levels' must be whole numbers from 0 on, or shares between 0 and 1, one per quasi-identifier",
-                hint="levels: {age: 2, zip: 0.5}",
+                hint=assignment("levels", {"age": 2, "zip": 0.5}),
             )
         object.__setattr__(self, "levels", dict(self.levels))
 
@@ -81,7 +82,7 @@ class Sdgs(Algorithm):
             raise JobError(
                 "E111",
                 f"{self.name} leaves records out by chance, so their number cannot be limited",
-                hint="limits: {suppressed_rows: 100%}",
+                hint=setting("limits: {suppressed_rows: 100%}", "max_suppressed", 1.0),
             )
         if tally.n_cells == 0:
             raise goal.infeasible(tally)
@@ -109,7 +110,7 @@ class Sdgs(Algorithm):
             raise JobError(
                 "E105",
                 f"'levels' names '{unknown[0]}', which is no quasi-identifier{did_you_mean(unknown[0], names)}",
-                hint=f"levels: {{{names[0]}: 1}}",
+                hint=assignment("levels", {names[0]: 1}),
             )
         return [self._level(domain) for domain in tally.quasi_domains]
 
@@ -125,7 +126,7 @@ class Sdgs(Algorithm):
             raise JobError(
                 "E110",
                 f"'{domain.name}' has the levels {lowest} to {highest}, not {level}",
-                hint=f"levels: {{{domain.name}: {highest}}}",
+                hint=assignment("levels", {domain.name: highest}),
             )
         return level - lowest
 
@@ -187,7 +188,7 @@ def _require_fixed_labels(domain: Domain, cut: Cut) -> None:
         raise JobError(
             "E111",
             f"quasi-identifier '{domain.name}' would publish the range of its values, which depends on the data",
-            hint=f"{domain.name}: {{role: quasi, taxonomy: {{kind: intervals, widths: [5, 10, 20]}}}}",
+            hint=coarsened(domain.name, "intervals", widths=[5, 10, 20]),
         )
 
 

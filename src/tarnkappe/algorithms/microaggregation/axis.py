@@ -11,6 +11,7 @@ from tarnkappe.algorithms.microaggregation.base import Microaggregation
 from tarnkappe.algorithms.microaggregation.records import Records
 from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.errors import JobError, did_you_mean
+from tarnkappe.fixes import assignment, say
 from tarnkappe.goal import Goal
 from tarnkappe.params import param
 from tarnkappe.tally import Tally
@@ -45,7 +46,7 @@ class OnAxis(Microaggregation):
             raise JobError(
                 "E110",
                 f"'by' names '{self.by}', which is no quasi-identifier{did_you_mean(self.by, [*self._axes, *names])}",
-                hint=f"by: {self._axes[0]}   Possible: {', '.join([*self._axes, *names])}.",
+                hint=say(f"{{}}   Possible: {', '.join([*self._axes, *names])}.", assignment("by", self._axes[0])),
             )
 
     @property

@@ -20,6 +20,7 @@ from tarnkappe.algorithms.steps.units import deal_out, project, tidy
 from tarnkappe.algorithms.watch import TimeOver
 from tarnkappe.arrays import Codes, Floats
 from tarnkappe.errors import JobError, did_you_mean
+from tarnkappe.fixes import assignment, say
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping
 from tarnkappe.params import param
@@ -159,7 +160,7 @@ class Microaggregation(Algorithm):
                 raise JobError(
                     "E110",
                     f"there is no operator '{operator}'{did_you_mean(operator, OPERATORS)}",
-                    hint=f"aggregates: {{{name}: median}}   Operators: {', '.join(OPERATORS)}.",
+                    hint=say(f"{{}}   Operators: {', '.join(OPERATORS)}.", assignment("aggregates", {name: "median"})),
                 )
 
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.errors import JobError, did_you_mean
+from tarnkappe.fixes import algorithm, role, say
 from tarnkappe.tally import Tally
 
 #: Gains below this are rounding errors.
@@ -22,7 +23,7 @@ def target_codes(tally: Tally, target: str, who: str) -> tuple[Codes, int]:
         raise JobError(
             "E105",
             f"{who} needs the target '{target}', which was not counted{did_you_mean(target, names)}",
-            hint=f"{target}: {{role: sensitive}}   or  algorithm: {{name: {who}, target: {(names or ['COLUMN'])[0]}}}",
+            hint=say("{}   or  {}", role(target, "sensitive"), algorithm(who, target=(names or ["COLUMN"])[0])),
         )
     s = names.index(target)
     return tally.sensitive[:, s], tally.sensitive_domains[s].size

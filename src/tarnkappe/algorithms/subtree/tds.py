@@ -12,6 +12,7 @@ from tarnkappe.algorithms.subtree.specialisation import everybody_together, spec
 from tarnkappe.algorithms.subtree.target import target_codes
 from tarnkappe.algorithms.subtree.values import GRANULARITIES
 from tarnkappe.errors import JobError, did_you_mean
+from tarnkappe.fixes import assignment
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping
 from tarnkappe.params import param
@@ -107,6 +108,6 @@ class TopDownSpecialization(Algorithm):
                     "E105",
                     f"the anonymity sets of {self.name} name '{name}', "
                     f"which is no quasi-identifier{did_you_mean(name, names)}",
-                    hint=f"anonymity_sets: [[{', '.join(names)}]]",
+                    hint=assignment("anonymity_sets", [names]),
                 )
         return [[names.index(name) for name in chosen] for chosen in self.anonymity_sets]
