@@ -94,4 +94,4 @@ def command_to_verify(file: Path, columns: Sequence[str]) -> str:
     >>> command_to_verify(Path("my census.csv"), ["age", "sex", "zip"])
     "tarnkappe verify 'my census.csv' --quasi age,sex --k 5"
     """
-    return f"tarnkappe verify {shlex.quote(str(file))} --quasi {known_columns(columns)} --k 5"
+    return f"tarnkappe verify {shlex.quote(str(file))} {known_columns(columns)} --k 5"

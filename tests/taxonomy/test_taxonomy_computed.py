@@ -173,9 +173,9 @@ def test_every_code_starts_with_its_prefixes(codes, keep):
             assert label == code[:n] + "*" * (width - len(code[:n]))
 
 
-@pytest.mark.parametrize("keep", [[], [2, 3], [3, 3]])
-def test_prefixes_must_get_shorter(keep):
-    with pytest.raises(TaxonomyError, match="decrease") as caught:
+@pytest.mark.parametrize(("keep", "why"), [([], "at least one"), ([2, 3], "decrease"), ([3, 3], "decrease")])
+def test_prefixes_must_get_shorter(keep, why):
+    with pytest.raises(TaxonomyError, match=why) as caught:
         Prefix(keep=keep)
     assert caught.value.code == "E203"
 
