@@ -7,6 +7,11 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
+#: Whole numbers below it are exact as floats, and short enough to be written out.
+_ALL_DIGITS = 1e15
+#: What computing with floats may add to a number of three digits.
+_A_HAIR = 1e-9
+
 
 def count(number: int) -> str:
     """A number for people.
@@ -74,6 +79,29 @@ def figure(number: float) -> str:
     if math.isinf(number):
         return "∞" if number > 0 else "−∞"
     return count(int(number)) if float(number).is_integer() else f"{number:.3g}"
+
+
+def stated(number: float) -> str:
+    """A number that was asked for, with all its digits: a bound that is rounded is another bound.
+
+    >>> stated(5.0), stated(0.25), stated(1234567.0), stated(100000.5), stated(1e-06)
+    ('5', '0.25', '1234567', '100000.5', '1e-06')
+    """
+    if float(number).is_integer() and abs(number) < _ALL_DIGITS:
+        return str(int(number))
+    return str(float(number))
+
+
+def at_most(number: float) -> str:
+    """A number that something does not exceed, in three digits: rounded up, or the sentence would not be true.
+
+    >>> at_most(2.71828), at_most(2.01375), at_most(1.5), at_most(20.0855), at_most(22026.4)
+    ('2.72', '2.02', '1.5', '20.1', '22100')
+    """
+    if not 0 < number < math.inf:
+        return figure(number)
+    step = 10.0 ** (math.floor(math.log10(number)) - 2)
+    return stated(float(f"{math.ceil(number / step - _A_HAIR) * step:.6g}"))
 
 
 def shown_path(path: str | Path) -> str:
