@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Sequence
+from decimal import Decimal
 from pathlib import Path
 
 #: Whole numbers below it are exact as floats, and short enough to be written out.
@@ -90,6 +91,16 @@ def stated(number: float) -> str:
     if float(number).is_integer() and abs(number) < _ALL_DIGITS:
         return str(int(number))
     return str(float(number))
+
+
+def stated_share(share: float) -> str:
+    """A share that was asked for, in percent with all its digits.
+
+    >>> stated_share(0.02), stated_share(0.12345), stated_share(0.0004), stated_share(1.0)
+    ('2.0 %', '12.345 %', '0.04 %', '100 %')
+    """
+    exact = 100 * Decimal(str(share))
+    return percent(share) if exact == round(exact, 1) else f"{exact.normalize():f} %"
 
 
 def at_most(number: float) -> str:
