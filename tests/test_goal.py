@@ -152,3 +152,9 @@ def test_a_group_too_small_is_not_asked_about_its_secrets():
     grouping = Grouping.of_cells(tally, np.array([0, 1, 1]), 2)
     goal = Goal([KAnonymity(2), LDiversity("s", 2)])
     assert goal.satisfied(goal.stats(tally, grouping)).tolist() == [False, True]
+
+
+def test_the_limit_that_was_asked_for_has_all_its_digits():
+    """12.3 % would be exceeded by a release that keeps the limit of 12.345 %."""
+    assert Goal([KAnonymity(2)], 0.12345).asked.endswith("at most 12.345 % rows removed")
+    assert Goal([KAnonymity(2)], 0.0004).asked.endswith("at most 0.04 % rows removed")

@@ -23,7 +23,7 @@ from tarnkappe.plan import AnyPlan, Plan
 from tarnkappe.relaxing import with_threshold, written
 from tarnkappe.schema import Column
 from tarnkappe.tally import Tally
-from tarnkappe.wording import count, percent, plural
+from tarnkappe.wording import count, percent, plural, stated
 
 #: What is changed: a column is left out, coarsened beforehand, a criterion is weakened or left out, or more records may
 #: be suppressed.
@@ -246,7 +246,7 @@ class _Trial:
         made = with_threshold(criterion, _looser(criterion))
         if made is not None and made.threshold != criterion.threshold:
             goal = Goal([made if c is criterion else c for c in self.job.goal.criteria], self.job.goal.max_suppressed)
-            asked = f"{criterion.name}{on} {made.threshold:g} instead of {criterion.threshold:g}"
+            asked = f"{criterion.name}{on} {stated(made.threshold)} instead of {stated(criterion.threshold)}"
             yield _Try("criterion", asked, written(made), True), self._with(goal)
         if others:
             fix = Fix(f"without  {written(criterion).in_job}", f"without  {written(criterion).in_python}")

@@ -17,7 +17,7 @@ from tarnkappe.fixes import Fix, algorithm, role, say, setting
 from tarnkappe.groups import Draft, Grouping, GroupStats
 from tarnkappe.relaxing import Relaxation, relaxations
 from tarnkappe.tally import Domain, Tally
-from tarnkappe.wording import count, percent, plural
+from tarnkappe.wording import count, percent, plural, stated_share
 
 #: What a job without a criterion lacks.
 _ADD_ONE = Fix("Add  criteria:\n  - k-anonymity: {k: 5}", "Add  criteria=[KAnonymity(5)]")
@@ -61,7 +61,7 @@ class Goal:
         'k-anonymity ≥ 5 · at most 2.0 % rows removed'
         """
         asked = [c.asked + (f" ({c.sensitive_column})" if c.sensitive_column else "") for c in self.criteria]
-        limit = f"at most {percent(self.max_suppressed)} rows removed" if self.max_suppressed else "no row removed"
+        limit = f"at most {stated_share(self.max_suppressed)} rows removed" if self.max_suppressed else "no row removed"
         return " · ".join([*asked, limit])
 
     @property
@@ -232,7 +232,7 @@ class Goal:
                 said = f"A release is found if {records} {are} suppressed"
             else:
                 said = f"In the groups that were found {records} {are} left over"
-            allowed = f"{count(self.budget(tally.n_records))} ({percent(self.max_suppressed)})"
+            allowed = f"{count(self.budget(tally.n_records))} ({stated_share(self.max_suppressed)})"
             details.append(f"{said}, allowed are {allowed}.")
             if enough:
                 ways.append(_more_suppression(suppressed, tally.n_records))

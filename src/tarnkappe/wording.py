@@ -5,9 +5,15 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Sequence
+from decimal import Decimal
 from pathlib import Path
 
 from tarnkappe.fixes import known_columns
+
+#: Whole numbers below it are exact as floats, and short enough to be written out.
+_ALL_DIGITS = 1e15
+#: What computing with floats may add to a number of three digits.
+_A_HAIR = 1e-9
 
 
 def count(number: int) -> str:
@@ -76,6 +82,39 @@ def figure(number: float) -> str:
     if math.isinf(number):
         return "∞" if number > 0 else "−∞"
     return count(int(number)) if float(number).is_integer() else f"{number:.3g}"
+
+
+def stated(number: float) -> str:
+    """A number that was asked for, with all its digits: a bound that is rounded is another bound.
+
+    >>> stated(5.0), stated(0.25), stated(1234567.0), stated(100000.5), stated(1e-06)
+    ('5', '0.25', '1234567', '100000.5', '1e-06')
+    """
+    if float(number).is_integer() and abs(number) < _ALL_DIGITS:
+        return str(int(number))
+    return str(float(number))
+
+
+def stated_share(share: float) -> str:
+    """A share that was asked for, in percent with all its digits.
+
+    >>> stated_share(0.02), stated_share(0.12345), stated_share(0.0004), stated_share(1.0)
+    ('2.0 %', '12.345 %', '0.04 %', '100 %')
+    """
+    exact = 100 * Decimal(str(share))
+    return percent(share) if exact == round(exact, 1) else f"{exact.normalize():f} %"
+
+
+def at_most(number: float) -> str:
+    """A number that something does not exceed, in three digits: rounded up, or the sentence would not be true.
+
+    >>> at_most(2.71828), at_most(2.01375), at_most(1.5), at_most(20.0855), at_most(22026.4)
+    ('2.72', '2.02', '1.5', '20.1', '22100')
+    """
+    if not 0 < number < math.inf:
+        return figure(number)
+    step = 10.0 ** (math.floor(math.log10(number)) - 2)
+    return stated(float(f"{math.ceil(number / step - _A_HAIR) * step:.6g}"))
 
 
 def shown_path(path: str | Path) -> str:

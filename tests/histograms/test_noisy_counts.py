@@ -293,3 +293,15 @@ def test_jobs_that_mean_nothing(settings: dict):
 
 def test_it_is_offered():
     assert tk.noisy_counts is noisy_counts
+
+
+def test_labels_of_ranges_say_where_the_ranges_end():
+    """Six digits made [100000 100002) of a bin from 100000.5 up to 100001.5, and could give two bins one label."""
+    labels = bins_from("x", {"from": 100000.5, "to": 100002.5, "width": 1}).labels
+    assert labels == ("[100000.5 100001.5)", "[100001.5 100002.5)", "(other)")
+
+
+def test_the_odds_that_are_promised_are_not_rounded_down():
+    """With ε = 0.7 they are 2.014, of which 2.01 is no bound."""
+    made = noisy_counts(PEOPLE, BINS, epsilon=0.7, seed=1)
+    assert "2.02 times as likely" in made.story.attacker

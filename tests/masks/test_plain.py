@@ -182,3 +182,11 @@ def test_tables_with_many_identifiers_are_written_in_the_order_of_their_columns(
     same = ["sex", "age", "illness"]
     assert written.select(same).sort(same).equals(frame.select(same).sort(same))
     assert as_if_large
+
+
+def test_what_is_said_of_a_mask_has_all_digits():
+    """A column coded at 1 234 567 was said to be coded at 1.23457e+06, which no written number was."""
+    assert tk.TopBottomCoding("n", top=1234567).done.startswith("top-coded at 1234567,")
+    assert tk.Rounding("n", base=1234567).done == "rounded to multiples of 1234567"
+    assert "12.345 % keep their value" in tk.Pram("n", stay_share=0.12345).done
+    assert tk.TCloseness("n", t=0.1234564).asked.endswith("0.1234564")

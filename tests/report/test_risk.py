@@ -14,9 +14,17 @@ def test_the_chances_are_those_of_the_groups():
     release = job.anonymize(frame, seed=1)
     assert release.group_sizes == ((5, 3),)
     public, internal = (" ".join(render_report(release, audience=a).split()) for a in ("public", "internal"))
-    assert "a chance of 20.0 % on average, and of at most 20.0 % for the most exposed record" in public
+    assert "a chance of 20.0 % on average, and of 20.0 % for the most exposed record" in public
     assert "original data" not in public.split('id="risk"')[1].split("</section>")[0]
     # Seven combinations among fifteen records, five of them with a record of their own.
     assert (
         "In the original data it was 46.7 % on average, and 33.3 % of the records had a chance above 20.0 %" in internal
     )
+
+
+def test_a_rounded_chance_is_not_called_a_bound():
+    """One in 14 is 7.14 %, of which "at most 7.1 %" is not true."""
+    frame = pl.DataFrame({"age": [20] * 14 + [30] * 20, "illness": ["flu", "gout"] * 17})
+    job = tk.Job(quasi={"age": tk.numeric()}, sensitive=["illness"], criteria=[tk.KAnonymity(14)])
+    public = " ".join(render_report(job.anonymize(frame, seed=1), audience="public").split())
+    assert "and of 7.1 % for the most exposed record" in public

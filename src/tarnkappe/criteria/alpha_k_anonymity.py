@@ -16,6 +16,7 @@ from tarnkappe.groups import GroupStats
 from tarnkappe.kernels.histograms import reduce_groups
 from tarnkappe.params import param
 from tarnkappe.tally import Domain
+from tarnkappe.wording import stated
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ class AlphaKAnonymity(SensitiveCriterion):
     def asked(self) -> str:
         """The promise in short."""
         whose = "every value" if self.value is None else f"'{self.value}'"
-        return f"share of {whose} ≤ {self.alpha:g} in groups of at least {self.k}"
+        return f"share of {whose} ≤ {stated(self.alpha)} in groups of at least {self.k}"
 
     def supply(self, everyone: GroupStats) -> Supply:
         """The records of the largest group that there is."""

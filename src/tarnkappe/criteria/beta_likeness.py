@@ -12,6 +12,7 @@ from tarnkappe.criteria.base import Card, SensitiveCriterion, as_fraction, no_en
 from tarnkappe.groups import GroupStats
 from tarnkappe.kernels.histograms import reduce_groups
 from tarnkappe.params import param
+from tarnkappe.wording import stated
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ class BetaLikeness(SensitiveCriterion):
     @property
     def asked(self) -> str:
         """The promise in short."""
-        return f"{self.form} gain ≤ {self.beta:g}"
+        return f"{self.form} gain ≤ {stated(self.beta)}"
 
     def _gains(self, stats: GroupStats) -> Floats:
         """The gain of each value present in each group; negative where it is rarer than in the table."""

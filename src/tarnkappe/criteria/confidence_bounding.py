@@ -20,6 +20,7 @@ from tarnkappe.groups import GroupStats
 from tarnkappe.kernels.histograms import reduce_groups
 from tarnkappe.params import param
 from tarnkappe.tally import Domain
+from tarnkappe.wording import stated
 
 #: `min_size` looks no further than this; it need only be a lower bound.
 _LARGEST_MIN_SIZE = 10_000
@@ -116,9 +117,9 @@ class ConfidenceBounding(SensitiveCriterion):
     @property
     def asked(self) -> str:
         """The promise in short."""
-        parts = [f"{value} {bound:g}" for value, bound in self.bounds.items()]
+        parts = [f"{value} {stated(bound)}" for value, bound in self.bounds.items()]
         if self.bound < 1:
-            parts.append(f"{'others' if parts else 'every value'} {self.bound:g}")
+            parts.append(f"{'others' if parts else 'every value'} {stated(self.bound)}")
         return f"share over bound ≤ 1 ({', '.join(parts)}){on_part(self.x)}"
 
     def require_values(self, domains: Mapping[str, Domain]) -> None:

@@ -13,6 +13,7 @@ from tarnkappe.criteria.base import Card, SensitiveCriterion, sizes_of_entries, 
 from tarnkappe.groups import GroupStats
 from tarnkappe.kernels.histograms import reduce_groups
 from tarnkappe.params import param
+from tarnkappe.wording import stated
 
 _BASES = {"binary": 2.0, "natural": math.e, "decimal": 10.0}
 
@@ -83,7 +84,7 @@ class DeltaDisclosure(SensitiveCriterion):
     def asked(self) -> str:
         """The promise in short."""
         skipped = ", absent values skipped" if self.absent == "skipped" else ""
-        return f"|{self.logarithm} log of the ratio of shares| < {self.delta:g}{skipped}"
+        return f"|{self.logarithm} log of the ratio of shares| < {stated(self.delta)}{skipped}"
 
     def level(self, stats: GroupStats) -> Floats:
         """The largest absolute logarithm of the ratio of shares of each group."""

@@ -14,6 +14,7 @@ from tarnkappe.errors import JobError
 from tarnkappe.fixes import assignment
 from tarnkappe.groups import GroupStats
 from tarnkappe.params import param
+from tarnkappe.wording import stated
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ class DeltaPresence(Criterion):
         if self.delta_min > self.delta_max:
             raise JobError(
                 "E110",
-                f"'delta_min' ({self.delta_min:g}) is larger than 'delta_max' ({self.delta_max:g})",
+                f"'delta_min' ({stated(self.delta_min)}) is larger than 'delta_max' ({stated(self.delta_max)})",
                 hint=assignment("delta_min", self.delta_max),
             )
 
@@ -74,8 +75,8 @@ class DeltaPresence(Criterion):
     @property
     def asked(self) -> str:
         """The promise in short."""
-        least = f"{self.delta_min:g} ≤ " if self.delta_min else ""
-        return f"{least}share of people in the data ≤ {self.delta_max:g}"
+        least = f"{stated(self.delta_min)} ≤ " if self.delta_min else ""
+        return f"{least}share of people in the data ≤ {stated(self.delta_max)}"
 
     @property
     def judges_empty_groups(self) -> bool:

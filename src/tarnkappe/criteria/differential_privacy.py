@@ -13,6 +13,7 @@ from tarnkappe.criteria.sdgs_bound import largest_beta, smallest_k
 from tarnkappe.groups import GroupStats
 from tarnkappe.kernels.histograms import reduce_groups
 from tarnkappe.params import param
+from tarnkappe.wording import stated
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,7 @@ class DifferentialPrivacy(Criterion):
     @property
     def asked(self) -> str:
         """The promise in short, as far as a table can show it."""
-        return f"every published record at least {self.k} times (ε = {self.epsilon:g}, δ = {self.delta:g})"
+        return f"every published record at least {self.k} times (ε = {stated(self.epsilon)}, δ = {stated(self.delta)})"
 
     def level(self, stats: GroupStats) -> Floats:
         """How often the rarest record of each group occurs."""

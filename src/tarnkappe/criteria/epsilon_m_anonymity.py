@@ -17,6 +17,7 @@ from tarnkappe.groups import GroupStats
 from tarnkappe.kernels.criteria.windows import fullest_windows
 from tarnkappe.params import param
 from tarnkappe.tally import Domain
+from tarnkappe.wording import stated
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ class EpsilonMAnonymity(SensitiveCriterion):
         if self.relative and self.epsilon >= 1:
             raise JobError(
                 "E110",
-                f"a relative 'epsilon' is a share of the number, below 1, got {self.epsilon:g}",
+                f"a relative 'epsilon' is a share of the number, below 1, got {stated(self.epsilon)}",
                 hint=assignment("epsilon", 0.1),
             )
 
@@ -84,7 +85,7 @@ class EpsilonMAnonymity(SensitiveCriterion):
     @property
     def asked(self) -> str:
         """The promise in short."""
-        near = f"{self.epsilon:.4g} times the number" if self.relative else f"{self.epsilon:g}"
+        near = f"{stated(self.epsilon)} times the number" if self.relative else f"{stated(self.epsilon)}"
         return f"share within {near} ≤ 1/{self.m}"
 
     def _neighbourhoods(self, domain: Domain) -> tuple[Codes, Codes]:

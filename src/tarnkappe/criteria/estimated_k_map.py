@@ -14,6 +14,7 @@ from tarnkappe.arrays import Floats
 from tarnkappe.criteria.base import Card, Criterion, as_fraction
 from tarnkappe.groups import GroupStats
 from tarnkappe.params import param
+from tarnkappe.wording import stated
 
 #: Of so many people the chances are computed in whole numbers.
 _FEW = 500
@@ -93,7 +94,7 @@ class EstimatedKMap(Criterion):
     @property
     def asked(self) -> str:
         """The promise in short."""
-        return f"probably {self.k} people fit: records ≥ {self.least} at a fraction of {self.fraction:g}"
+        return f"probably {self.k} people fit: records ≥ {self.least} at a fraction of {stated(self.fraction)}"
 
     def level(self, stats: GroupStats) -> Floats:
         """Records of each group."""

@@ -17,6 +17,7 @@ from tarnkappe.fixes import assignment
 from tarnkappe.groups import GroupStats
 from tarnkappe.params import param
 from tarnkappe.tally import Domain, distinct_rows
+from tarnkappe.wording import stated
 
 #: More columns have too many parts that somebody may know.
 _MOST_COLUMNS = 10
@@ -101,7 +102,7 @@ class FFAnonymity(Criterion):
     @property
     def asked(self) -> str:
         """The promise in short."""
-        return f"confidence in a guarded value, others known, ≤ {self.c:g}"
+        return f"confidence in a guarded value, others known, ≤ {stated(self.c)}"
 
     def require_values(self, domains: Mapping[str, Domain]) -> None:
         """Refuse a value that no column has: a misspelt one would protect nothing."""

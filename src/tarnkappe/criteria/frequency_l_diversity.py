@@ -14,6 +14,7 @@ from tarnkappe.criteria.base import Card, SensitiveCriterion, times
 from tarnkappe.groups import GroupStats
 from tarnkappe.kernels.histograms import reduce_groups
 from tarnkappe.params import param
+from tarnkappe.wording import stated
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ class FrequencyLDiversity(SensitiveCriterion):
     @property
     def asked(self) -> str:
         """The promise in short."""
-        return f"share of the commonest value ≤ 1/{self.l:g}"
+        return f"share of the commonest value ≤ 1/{stated(self.l)}"
 
     def _commonest(self, stats: GroupStats) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
         h = stats.histograms[self.column]

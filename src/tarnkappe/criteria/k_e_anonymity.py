@@ -13,6 +13,7 @@ from tarnkappe.criteria.values import numbers
 from tarnkappe.groups import GroupStats
 from tarnkappe.kernels.histograms import reduce_groups
 from tarnkappe.params import param
+from tarnkappe.wording import stated
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ class KEAnonymity(SensitiveCriterion):
     @property
     def asked(self) -> str:
         """The promise in short."""
-        return f"range ≥ {self.e:g} with at least {self.k} different numbers"
+        return f"range ≥ {stated(self.e)} with at least {self.k} different numbers"
 
     def supply(self, everyone: GroupStats) -> Supply:
         """The different numbers of the column."""

@@ -14,7 +14,7 @@ from tarnkappe.criteria.base import Card, Criterion, Sense, Supply, as_fraction,
 from tarnkappe.groups import GroupStats
 from tarnkappe.kernels.histograms import reduce_groups
 from tarnkappe.params import param
-from tarnkappe.wording import plural
+from tarnkappe.wording import plural, stated
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class LKCPrivacy(Criterion):
     @property
     def asked(self) -> str:
         """The promise in short."""
-        sure = f", confidence ≤ {self.c:g}" if self.column else ""
+        sure = f", confidence ≤ {stated(self.c)}" if self.column else ""
         return f"whoever knows {plural(self.l, 'quasi-identifier')}: records ≥ {self.k}{sure}"
 
     def supply(self, everyone: GroupStats) -> Supply:

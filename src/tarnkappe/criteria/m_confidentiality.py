@@ -17,6 +17,7 @@ from tarnkappe.fixes import Fix
 from tarnkappe.groups import GroupStats
 from tarnkappe.params import param
 from tarnkappe.tally import Domain
+from tarnkappe.wording import stated
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,7 @@ class MConfidentiality(Criterion):
     @property
     def asked(self) -> str:
         """The promise in short, as far as a table can show it."""
-        return f"guarded values ≤ 1 in {self.m:g}, groups formed without them"
+        return f"guarded values ≤ 1 in {stated(self.m)}, groups formed without them"
 
     @property
     def least_group(self) -> int:

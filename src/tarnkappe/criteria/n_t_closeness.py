@@ -15,6 +15,7 @@ from tarnkappe.criteria.subset_distances import distances_to_pools
 from tarnkappe.criteria.t_closeness import GROUND_NEEDS
 from tarnkappe.groups import GroupStats
 from tarnkappe.params import param
+from tarnkappe.wording import stated
 
 #: Distances are rounded by far less than that.
 _ROUNDING = 1e-9
@@ -92,7 +93,7 @@ class NTCloseness(Criterion):
     @property
     def asked(self) -> str:
         """The promise in short."""
-        return f"{self.distance} EMD to {self.n} or more records ≤ {self.t:g}"
+        return f"{self.distance} EMD to {self.n} or more records ≤ {stated(self.t)}"
 
     def supply(self, everyone: GroupStats) -> Supply:
         """The records of the largest superset that there is."""

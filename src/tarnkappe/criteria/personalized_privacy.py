@@ -16,6 +16,7 @@ from tarnkappe.groups import GroupStats, Histogram
 from tarnkappe.kernels.criteria.breaches import worst_breaches
 from tarnkappe.params import param
 from tarnkappe.tally import Domain
+from tarnkappe.wording import stated
 
 #: Levels closer to the threshold than this are compared as fractions.
 _TIE = 1e-9
@@ -89,7 +90,7 @@ class PersonalizedPrivacy(Criterion):
     @property
     def asked(self) -> str:
         """The promise in short."""
-        return f"chance of a breach ≤ {self.p_breach:g}{'' if self.subject is None else ' by people'}"
+        return f"chance of a breach ≤ {stated(self.p_breach)}{'' if self.subject is None else ' by people'}"
 
     def require_values(self, domains: Mapping[str, Domain]) -> None:
         """Refuse guarding nodes that the taxonomy does not have."""

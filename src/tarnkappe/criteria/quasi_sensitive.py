@@ -16,6 +16,7 @@ from tarnkappe.fixes import assignment
 from tarnkappe.groups import GroupStats
 from tarnkappe.params import param
 from tarnkappe.tally import Domain
+from tarnkappe.wording import stated
 
 #: What stands between the values of a rule, and before what they reveal.
 _AND, _REVEALS = " + ", " -> "
@@ -109,7 +110,7 @@ class QuasiSensitive(Criterion):
     @property
     def asked(self) -> str:
         """The promise in short."""
-        return f"records that reveal the same ≤ 1 in {self.l:g}"
+        return f"records that reveal the same ≤ 1 in {stated(self.l)}"
 
     def require_values(self, domains: Mapping[str, Domain]) -> None:
         """Refuse a rule about a value that no column has: a misspelt one would protect nothing."""

@@ -14,6 +14,7 @@ from tarnkappe.criteria.base import Card, SensitiveCriterion, Supply, times
 from tarnkappe.groups import GroupStats
 from tarnkappe.kernels.histograms import recursive_tails, reduce_groups
 from tarnkappe.params import param
+from tarnkappe.wording import stated
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ class RecursiveCLDiversity(SensitiveCriterion):
     @property
     def asked(self) -> str:
         """The promise in short."""
-        return f"recursive ({self.c:g}, {self.l})-diversity"
+        return f"recursive ({stated(self.c)}, {self.l})-diversity"
 
     def supply(self, everyone: GroupStats) -> Supply | None:
         """The different values of the column, unless groups fall apart by what else is known."""

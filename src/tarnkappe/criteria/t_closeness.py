@@ -13,6 +13,7 @@ from tarnkappe.criteria.distances import Ratio, exact_equal, exact_hierarchical,
 from tarnkappe.groups import GroupStats
 from tarnkappe.kernels.histograms import emd_equal, emd_hierarchical, emd_ordered, largest_remainder
 from tarnkappe.params import param
+from tarnkappe.wording import stated
 
 #: Distances are rounded by far less than that.
 _ROUNDING = 1e-9
@@ -81,7 +82,7 @@ class TCloseness(SensitiveCriterion):
     @property
     def asked(self) -> str:
         """The promise in short."""
-        return f"{self.distance} EMD ≤ {self.t:g}"
+        return f"{self.distance} EMD ≤ {stated(self.t)}"
 
     def least_suppressed(self, stats: GroupStats) -> Counts:
         r"""What a group has too much of some values, even if the best mix of its records is kept.

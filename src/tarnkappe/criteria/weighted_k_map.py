@@ -12,6 +12,7 @@ from tarnkappe.criteria.weights import people_of, require_weights
 from tarnkappe.groups import GroupStats
 from tarnkappe.params import param
 from tarnkappe.tally import Domain
+from tarnkappe.wording import stated
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ class WeightedKMap(Criterion):
     @property
     def asked(self) -> str:
         """The promise in short."""
-        return f"people by weight ≥ {self.k:g}"
+        return f"people by weight ≥ {stated(self.k)}"
 
     def require_values(self, domains: Mapping[str, Domain]) -> None:
         """Refuse weights that are none."""

@@ -17,6 +17,7 @@ from tarnkappe.groups import GroupStats
 from tarnkappe.kernels.histograms import reduce_groups
 from tarnkappe.params import param
 from tarnkappe.tally import Domain, distinct_rows
+from tarnkappe.wording import stated
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,7 @@ class XYLinkability(Criterion):
     def asked(self) -> str:
         """The promise in short."""
         what = "any value" if self.value is None else f"'{self.value}'"
-        return f"confidence in {what}{on_part(self.x)} ≤ {self.h:g}"
+        return f"confidence in {what}{on_part(self.x)} ≤ {stated(self.h)}"
 
     @property
     def min_size(self) -> int:

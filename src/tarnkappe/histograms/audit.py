@@ -14,7 +14,7 @@ from tarnkappe.criteria.base import Verdict
 from tarnkappe.errors import JobError
 from tarnkappe.histograms.counting import cells_of, count_name, table_names
 from tarnkappe.job.histogram import KEY, Histogram
-from tarnkappe.wording import plural
+from tarnkappe.wording import plural, stated
 
 #: What the promise is called, and what is said to break it.
 NAME, TITLE, UNIT = "epsilon-differential-privacy", "ε-differential privacy", "table"
@@ -28,7 +28,7 @@ def check_tables(tables: Mapping[str, pl.DataFrame], asked: Histogram) -> Found:
     wrong = {name: list(_wrong(tables.get(name), asked, i)) for i, name in enumerate(table_names(asked))}
     further = [f"there is a table '{name}' that the job does not ask for" for name in tables if name not in wrong]
     broken = sum(bool(problems) for problems in wrong.values())
-    says = f"ε ≤ {asked.epsilon:g}, cells fixed in advance"
+    says = f"ε ≤ {stated(asked.epsilon)}, cells fixed in advance"
     ok = not broken and asked.spent <= asked.epsilon
     verdict = Verdict(NAME, None, says, asked.spent, ok, broken)
     return Found((verdict,), (*(p for problems in wrong.values() for p in problems), *further))

@@ -29,7 +29,7 @@ from tarnkappe.job.histogram import KEY, Histogram, HistogramJob
 from tarnkappe.job.places import DataSettings, OutputSettings
 from tarnkappe.params import SEED_BITS
 from tarnkappe.phases import Phases, Progress
-from tarnkappe.wording import count, plural
+from tarnkappe.wording import at_most, count, plural, stated
 
 #: Purposes of chance: which records of a person are counted, and the noise. No two share a stream.
 _CHOOSING, _NOISE = 1, 2
@@ -188,9 +188,9 @@ class _Draft(BundleDraft[HistogramRelease]):
         asked = self.job.histogram
         who = "person" if asked.person else "record"
         return Story(
-            promise=f"all cells that the job fixes, with noise for ε = {asked.epsilon:g} for any one {who}.",
+            promise=f"all cells that the job fixes, with noise for ε = {stated(asked.epsilon)} for any one {who}.",
             attacker="somebody who knows everything about everybody else: with or without any one person, no tables "
-            f"are more than {np.exp(asked.epsilon):.3g} times as likely.",
+            f"are more than {at_most(float(np.exp(asked.epsilon)))} times as likely.",
             checked=Checking(
                 "The published tables were read back: they have the cells that the job fixes, and the counts that were "
                 "drawn. That there is noise in them no table can show; it lies in how they were made."

@@ -10,6 +10,7 @@ from typing import Any
 
 from tarnkappe.errors import JobError
 from tarnkappe.taxonomy.tree import Taxonomy
+from tarnkappe.wording import stated
 
 #: Where everything goes that the job does not name, missing values too.
 OTHER = "(other)"
@@ -127,4 +128,4 @@ def _number(value: Any) -> Fraction:
 
 
 def _shown(end: Fraction) -> str:
-    return str(end.numerator) if end.denominator == 1 else f"{float(end):g}"
+    return str(end.numerator) if end.denominator == 1 else stated(float(end))

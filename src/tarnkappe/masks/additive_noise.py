@@ -28,6 +28,7 @@ from tarnkappe.masks.base import (
 from tarnkappe.masks.columns import Columns, addresses, moments
 from tarnkappe.params import param
 from tarnkappe.threads import in_background, share_evenly
+from tarnkappe.wording import stated
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,11 @@ class AdditiveNoise(ColumnsMask):
         super().__post_init__()
         if self.lower is not None and self.upper is not None and not self.lower < self.upper:
             below, above = sorted((self.lower, self.upper))
-            fix = f"lower: {below:g}   and  upper: {above:g}" if below < above else f"lower: {above - 1:g}"
+            fix = (
+                f"lower: {stated(below)}   and  upper: {stated(above)}"
+                if below < above
+                else f"lower: {stated(above - 1)}"
+            )
             raise JobError("E110", "'lower' must be below 'upper'", hint=fix)
 
     @property
@@ -93,10 +98,10 @@ class AdditiveNoise(ColumnsMask):
         """In words."""
         kind = "correlated noise" if self.correlated else "noise"
         ends = (("at least", self.lower), ("at most", self.upper))
-        bounds = [f"{word} {bound:g}" for word, bound in ends if bound is not None]
+        bounds = [f"{word} {stated(bound)}" for word, bound in ends if bound is not None]
         corrected = ", corrected after Kim" if self.corrected else ""
         limited = f", {' and '.join(bounds)}" if bounds else ""
-        return f"{kind} added, {self.variance_share:g} times the variance{corrected}{limited}"
+        return f"{kind} added, {stated(self.variance_share)} times the variance{corrected}{limited}"
 
     @property
     def keeps(self) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from tarnkappe.criteria.base import Card
 from tarnkappe.errors import JobError
 from tarnkappe.fixes import Fix
 from tarnkappe.params import Declared, param
+from tarnkappe.wording import stated
 
 #: How an attacker may link: the nearest record, records of about the same ranks, the likeliest record.
 ATTACKS = ("distance", "rank-interval", "probabilistic")
@@ -64,4 +65,4 @@ class MaxLinkage(Declared):
     @property
     def asked(self) -> str:
         """The promise in short."""
-        return f"{self.name} ≤ {self.share:g}"
+        return f"{self.name} ≤ {stated(self.share)}"

@@ -13,6 +13,7 @@ from tarnkappe.errors import JobError
 from tarnkappe.masks.base import SIGMAS, Chance, ColumnsMask, Fitted, Held, Kept, MaskCard, as_series, is_whole
 from tarnkappe.masks.columns import Columns
 from tarnkappe.params import param
+from tarnkappe.wording import stated
 
 #: What a bounded sum of chance may be off beside six standard deviations, in steps of its largest part (Bernstein).
 _STEPS = 14.0
@@ -51,7 +52,7 @@ class MultiplicativeNoise(ColumnsMask):
         super().__post_init__()
         if self.least_percent > self.most_percent:
             raise JobError(
-                "E110", "'least_percent' is above 'most_percent'", hint=f"least_percent: {self.most_percent:g}"
+                "E110", "'least_percent' is above 'most_percent'", hint=f"least_percent: {stated(self.most_percent)}"
             )
 
     @property
@@ -62,14 +63,14 @@ class MultiplicativeNoise(ColumnsMask):
     @property
     def done(self) -> str:
         """In words."""
-        return f"multiplied by noise: {self.least_percent:g} to {self.most_percent:g} % more or less"
+        return f"multiplied by noise: {stated(self.least_percent)} to {stated(self.most_percent)} % more or less"
 
     @property
     def keeps(self) -> tuple[str, ...]:
         """In words."""
         return (
             f"means of {', '.join(self.columns)} to sampling error",
-            f"every number of {', '.join(self.columns)} to within {self.most_percent:g} %",
+            f"every number of {', '.join(self.columns)} to within {stated(self.most_percent)} %",
         )
 
     def fit(self, data: Columns, chance: Chance) -> Fitted:
@@ -109,7 +110,7 @@ class MultiplicativeNoise(ColumnsMask):
             bad = (moved > size * self.most_percent / 100 * (1 + 1e-9) + lot) | (
                 moved < size * self.least_percent / 100 * (1 - 1e-9) - lot
             )
-            yield Kept(f"every number of {name} to within {self.most_percent:g} %", int(bad.sum()))
+            yield Kept(f"every number of {name} to within {stated(self.most_percent)} %", int(bad.sum()))
             moved = moved[size > 0] / size[size > 0]
             if not lot and len(moved):
                 low, high = self.least_percent / 100, self.most_percent / 100

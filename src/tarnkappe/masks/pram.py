@@ -13,7 +13,7 @@ import polars as pl
 from tarnkappe.masks.base import Chance, ColumnMask, Fitted, Held, Kept, MaskCard
 from tarnkappe.masks.columns import Columns
 from tarnkappe.params import param
-from tarnkappe.wording import percent
+from tarnkappe.wording import stated_share
 
 #: A sum of chances is farther off than this once in a thousand million masks (Bernstein): in standard deviations and
 #: in records.
@@ -62,7 +62,7 @@ class Pram(ColumnMask):
     def done(self) -> str:
         """In words."""
         within = f", by {', '.join(self.by)}" if self.by else ""
-        return f"post-randomised: {percent(self.stay_share)} keep their value, others draw one{within}"
+        return f"post-randomised: {stated_share(self.stay_share)} keep their value, others draw one{within}"
 
     @property
     def keeps(self) -> tuple[str, ...]:

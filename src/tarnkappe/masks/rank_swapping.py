@@ -11,6 +11,7 @@ import numpy as np
 from tarnkappe.masks.base import Chance, ColumnsMask, Fitted, Held, Kept, MaskCard, exchanged, unfit
 from tarnkappe.masks.columns import Columns, differing
 from tarnkappe.params import param
+from tarnkappe.wording import stated
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class RankSwapping(ColumnsMask):
     def done(self) -> str:
         """In words."""
         how = "within" if self.tails == "bounded" else "mostly within"
-        return f"values exchanged between records {how} {self.window_percent:g} % of the ranks"
+        return f"values exchanged between records {how} {stated(self.window_percent)} % of the ranks"
 
     @property
     def keeps(self) -> tuple[str, ...]:

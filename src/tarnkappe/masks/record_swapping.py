@@ -11,6 +11,7 @@ import numpy as np
 from tarnkappe.masks.base import Chance, ColumnMask, Fitted, Held, Kept, MaskCard, unfit
 from tarnkappe.masks.columns import Columns, differing
 from tarnkappe.params import param
+from tarnkappe.wording import stated
 
 #: Records that are tried as partners of one.
 _TRIES = 1000
@@ -58,7 +59,7 @@ class RecordSwapping(ColumnMask):
     @property
     def done(self) -> str:
         """In words."""
-        return f"exchanged between records of different regions, about {self.share:g} of all"
+        return f"exchanged between records of different regions, about {stated(self.share)} of all"
 
     @property
     def keeps(self) -> tuple[str, ...]:

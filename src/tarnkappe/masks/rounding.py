@@ -12,6 +12,7 @@ import numpy as np
 from tarnkappe.masks.base import Chance, ColumnMask, Fitted, Held, Kept, MaskCard, as_series, is_whole, unfit
 from tarnkappe.masks.columns import Columns
 from tarnkappe.params import param
+from tarnkappe.wording import stated
 
 #: Multiples of the base that floating-point numbers tell apart, and how far off computed ones may be, of their size.
 _MOST, _OFF = 2.0**50, 1e-15
@@ -53,19 +54,19 @@ class Rounding(ColumnMask):
     @property
     def done(self) -> str:
         """In words."""
-        return f"rounded to multiples of {self.base:g}"
+        return f"rounded to multiples of {stated(self.base)}"
 
     @property
     def keeps(self) -> tuple[str, ...]:
         """In words."""
-        return (f"every number of {self.column} to within {self.base / 2:g}",)
+        return (f"every number of {self.column} to within {stated(self.base / 2)}",)
 
     def fit(self, data: Columns, chance: Chance) -> Fitted:
         """Round all numbers."""
         numbers = data.numbers(self.column)
         x = data.floats(self.column)
         if (np.abs(x) > _MOST * self.base).any():
-            what = f"numbers of '{self.column}' are so large that multiples of {self.base:g} cannot be told apart"
+            what = f"numbers of '{self.column}' are so large that multiples of {stated(self.base)} cannot be told apart"
             raise unfit(self, what, data.source, "A larger  base.")
         digits = max(-int(Decimal(str(self.base)).normalize().as_tuple().exponent), 0)
         made = np.round(np.floor(x / self.base + 0.5) * self.base, digits)
@@ -78,7 +79,7 @@ class Rounding(ColumnMask):
         x = x[~np.isnan(x)]
         ratio = x / self.base
         off = float((np.abs(ratio - np.round(ratio)) - _OFF * np.abs(ratio)).max(initial=0))
-        yield Kept(f"{self.column} holds multiples of {self.base:g}", off, 1e-6)
+        yield Kept(f"{self.column} holds multiples of {stated(self.base)}", off, 1e-6)
         y = before.floats(self.column)
         if len(x):
             shift = abs(float(x.mean() - np.nanmean(y)))

@@ -14,6 +14,7 @@ from tarnkappe.fixes import assignment
 from tarnkappe.masks.base import Chance, ColumnMask, Fitted, Held, Kept, MaskCard, as_series, is_whole, unfit
 from tarnkappe.masks.columns import Columns
 from tarnkappe.params import param
+from tarnkappe.wording import stated
 
 #: A mean of fewer records is nearly the value of each.
 _FEWEST = 3
@@ -73,9 +74,9 @@ class TopBottomCoding(ColumnMask):
         ends = []
         for end, number, share in (("top", self.top, self.top_percent), ("bottom", self.bottom, self.bottom_percent)):
             if number is not None:
-                ends.append(f"{end}-coded at {number:g}")
+                ends.append(f"{end}-coded at {stated(number)}")
             elif share is not None:
-                ends.append(f"{end}-coded, {share:g} % of the records")
+                ends.append(f"{end}-coded, {stated(share)} % of the records")
         return f"{' and '.join(ends)}, by the {self.by}"
 
     @property

@@ -14,6 +14,7 @@ from tarnkappe.errors import DataError, JobError, did_you_mean
 from tarnkappe.io import Source, open_source
 from tarnkappe.multirelational.model import Relation
 from tarnkappe.verification import Verification
+from tarnkappe.wording import stated
 
 #: What the promises are called.
 K_NAME, L_NAME = "multirelational-k-anonymity", "multirelational-l-diversity"
@@ -95,7 +96,7 @@ def _l_verdict(rows: pl.DataFrame, sizes: Counts, name: str, column: str, l: flo
     size = sizes[persons[_GROUP].to_numpy()]
     exact = as_fraction(l)
     bad = int(np.sum(most * exact.numerator > size.astype(object) * exact.denominator))
-    asked = f"share of persons with the commonest value ≤ 1/{l:g}"
+    asked = f"share of persons with the commonest value ≤ 1/{stated(l)}"
     reached = float((most / size).max()) if len(most) else 0.0
     return Verdict(L_NAME, name, asked, reached, bad == 0, bad)
 

@@ -29,7 +29,7 @@ def risk(release: Release) -> Html | None:
     words = (
         "Somebody who knows that a person is in the data, and knows their quasi-identifiers, finds the group of the "
         f"person and has to guess within it. The guess is right with a chance of {percent(after.average)} on average, "
-        f"and of at most {percent(_highest(after))} for the most exposed record."
+        f"and of {percent(_highest(after))} for the most exposed record."
     )
     was = ""
     if before is not None:

@@ -14,6 +14,7 @@ from tarnkappe.criteria.base import Card, Verdict
 from tarnkappe.errors import JobError
 from tarnkappe.synthetic.domains import Coded
 from tarnkappe.synthetic.model import Model
+from tarnkappe.wording import stated
 
 #: Records that may be inserted, and possible records that are gone through one by one.
 _MOST_INSERTED, _FEW = 20_000_000, 1 << 22
@@ -109,14 +110,14 @@ class AlphaBeta(Model):
     def sentence(self) -> str:
         """Both bounds."""
         return (
-            f"whoever thought a record at most {self.d:g} likely thinks it at most {self.gamma:g} likely now, and at "
-            f"least {self.d / self.gamma:g} times as likely as before."
+            f"whoever thought a record at most {stated(self.d)} likely thinks it at most {stated(self.gamma)} likely "
+            f"now, and at least {self.d / self.gamma:g} times as likely as before."
         )
 
     def check(self, people: Codes, written: Codes) -> Found:
         """The beliefs that the probabilities lead to; a record must not stand twice, which would tell it is real."""
         after = believed(self.d, self.alpha, self.beta, seen=True)
-        asked = f"belief after ≤ {self.gamma:g} for at most {self.d:g} before"
+        asked = f"belief after ≤ {stated(self.gamma)} for at most {stated(self.d)} before"
         ok = after <= self.gamma + 1e-9 and (1 - self.alpha - self.beta) >= (1 - self.beta) * self.d / self.gamma - 1e-9
         twice = len(written) - len(np.unique(written, axis=0)) if len(written) else 0
         problems = (f"{twice} records stand twice",) if twice else ()

@@ -14,6 +14,7 @@ from tarnkappe.bundle import Found
 from tarnkappe.criteria.base import Card, Verdict
 from tarnkappe.mechanisms import epsilon_of, gaussian_noise, geometric_noise, granted_epsilon
 from tarnkappe.synthetic.model import Model, Spent
+from tarnkappe.wording import at_most, stated
 
 #: What one step may spend more than it was granted, by the rounding of a sum of floats.
 _ROUNDING = 1e-9
@@ -52,13 +53,14 @@ class Private(Model):
 
     def sentence(self) -> str:
         """The odds in numbers."""
-        odds = f"with or without any one person, no release is more than {np.exp(self.epsilon):.3g} times as likely"
-        return odds + (f", but for a chance of {self.delta:g}." if self.delta else ".")
+        odds = at_most(float(np.exp(self.epsilon)))
+        odds = f"with or without any one person, no release is more than {odds} times as likely"
+        return odds + (f", but for a chance of {stated(self.delta)}." if self.delta else ".")
 
     def check(self, people: Codes, written: Codes) -> Found:
         """The costs of all steps are added up; a table can show nothing more."""
         total = together(self.ledger, self.delta)
-        asked = f"ε ≤ {self.epsilon:g}" + (f", δ = {self.delta:g}" if self.delta else "")
+        asked = f"ε ≤ {stated(self.epsilon)}" + (f", δ = {stated(self.delta)}" if self.delta else "")
         ok = total <= self.epsilon + _ROUNDING
         return Found((Verdict(self.promise, None, asked, round(total, 9), ok, int(not ok)),))
 
