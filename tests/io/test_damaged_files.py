@@ -80,3 +80,11 @@ def test_entities_of_xml_are_refused(tmp_path: Path, what: str):
     path = tmp_path / "table.xml"
     path.write_text(f'<?xml version="1.0"?><!DOCTYPE t [{what}]><t><r><v>&{what[9]};</v></r><r><v>1</v></r></t>')
     assert refused(path) == "E470"
+
+
+def test_a_key_of_several_kinds_is_not_only_called_damage(tmp_path: Path):
+    path = tmp_path / "table.jsonl"
+    path.write_text('{"n": 1}\n{"n": true}\n')
+    with pytest.raises(TarnkappeError, match="a key has values of several kinds") as caught:
+        open_source(path)
+    assert caught.value.code == "E470"

@@ -26,6 +26,8 @@ class FileSource(Source):
 
     #: What it is, as `formats` lists it.
     kind: ClassVar[str]
+    #: What may be wrong with one that its reader gives up on.
+    fault: ClassVar[str] = "or is damaged"
 
     def _open(self, path: Path, missing: tuple[str, ...], frame: pl.LazyFrame, *, every_row: bool = False) -> None:
         """Read the schema and the number of rows; `every_row` where only reading them shows that none is broken."""
@@ -35,7 +37,7 @@ class FileSource(Source):
             counted = frame.select(pl.len(), *(pl.all().count().name.suffix("\0") for _ in range(every_row)))
             n_rows = counted.collect(engine="streaming").item(0, 0)
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
-            raise not_of_its_kind(path, self.kind) from None  # their own words may quote values
+            raise not_of_its_kind(path, self.kind, self.fault) from None  # their own words may quote values
         super().__init__(path.name, columns, n_rows, missing)
 
     @property

@@ -15,6 +15,7 @@ class JsonSource(FileSource):
     """A file of JSON objects; a key that an object lacks is a missing value."""
 
     kind = "jsonl"
+    fault = "or is damaged, or a key has values of several kinds, such as 1 and true"
 
     def __init__(self, path: Path, missing: tuple[str, ...]) -> None:
         """Look at every line once: what types the keys have, and that no line is broken."""

@@ -452,7 +452,7 @@ def test_medoids_are_as_near_as_exchanges_get(n: int, k: int, seed: int) -> None
 def test_strands_that_are_none_are_refused(strands: Any, says: str) -> None:
     with pytest.raises(JobError, match=says) as caught:
         job_of(strands=strands).anonymize(THESIS)
-    assert "strands: [[age, sex, zip], [illness]]" in str(caught.value)
+    assert 'strands=[["age", "sex", "zip"], ["illness"]]' in str(caught.value)
 
 
 def test_two_secrets_in_a_strand_are_refused() -> None:
