@@ -195,7 +195,7 @@ def test_records_that_are_too_many_to_be_dealt_are_refused(tmp_path: Path):
     with pytest.raises(LimitError, match="E702") as error:
         run_job(asked, data, tmp_path / "release")
     assert "2 000 records are dealt" in str(error.value)
-    assert "algorithm: hilb" in str(error.value.hint)
+    assert "algorithm: {name: hilb}" in str(error.value.hint)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -150,7 +150,7 @@ def test_levels_are_kept():
 def test_a_level_that_is_not_there():
     with pytest.raises(TarnkappeError, match="E110 the taxonomy of 'age' has no level 4, its highest is 3") as error:
         limited(4, None, Datafly()).anonymize(FRAME)
-    assert error.value.hint == "min_level: 3"
+    assert error.value.hint == "age: {min_level: 3}"
 
 
 def test_every_algorithm_knows_levels():
