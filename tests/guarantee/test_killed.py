@@ -235,8 +235,9 @@ def test_several_tables_appear_together_or_not_at_all(tmp_path: Path, engine: st
             phase, delay = [(None, chance.uniform(0, seconds)), ("write", 0.05), ("verify", 0.05), ("report", 0.1)][
                 i % 4
             ]
-            server.strike(signals[i % 3], phase, delay if phase is None else chance.uniform(0, delay))
-            assert server.wait_for("ended") != "0"
+            delay = delay if phase is None else chance.uniform(0, delay)
+            server.strike(signals[i % 3], phase, delay)
+            assert server.wait_for("ended") != "0", (signals[i % 3].name, phase, delay, seconds)
             assert whole_release(tmp_path / "release") in hashes
             assert all(name.startswith(".release.") for name in leftovers(tmp_path))
         server.begin(times=1)
