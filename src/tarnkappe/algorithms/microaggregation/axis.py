@@ -11,7 +11,7 @@ from tarnkappe.algorithms.microaggregation.base import Microaggregation
 from tarnkappe.algorithms.microaggregation.records import Records
 from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.errors import JobError, did_you_mean
-from tarnkappe.fixes import assignment, say
+from tarnkappe.fixes import Fix, assignment, say
 from tarnkappe.goal import Goal
 from tarnkappe.params import param
 from tarnkappe.tally import Tally
@@ -43,10 +43,11 @@ class OnAxis(Microaggregation):
         super().require_supported(tally, goal)
         names = [d.name for d in tally.quasi_domains]
         if self.by not in self._axes and self.by not in names:
+            known = ", ".join([*self._axes, *names])
             raise JobError(
                 "E110",
                 f"'by' names '{self.by}', which is no quasi-identifier{did_you_mean(self.by, [*self._axes, *names])}",
-                hint=say(f"{{}}   Possible: {', '.join([*self._axes, *names])}.", assignment("by", self._axes[0])),
+                hint=say("{}   Possible: {}.", assignment("by", self._axes[0]), Fix(known, known)),
             )
 
     @property

@@ -244,21 +244,22 @@ def count_secrets(
             left = _left_share(v, code[k], wild[j], quota[i], ties_left)
             if v == code[k]:
                 ties_left -= left
-            if after[cell[i]] == cell[i] + 1:
-                _count_secret(np.int64(secret[cell[i]]), left, seen, occurs, 0, 0)
-                _count_secret(np.int64(secret[cell[i]]), quota[i] - left, seen, occurs, n_codes, n_words)
-            else:
-                side = 0 if left > 0 else 1
-                for c in range(cell[i], after[cell[i]]):
-                    _count_secret(np.int64(secret[c]), count[c], seen, occurs, side * n_codes, side * n_words)
+            first, last = cell[i], after[cell[i]]
+            for c in range(first, last):
+                records = count[c] if last > first + 1 else quota[i]
+                here = min(left, records)  # of several cells all records go left, or none
+                if here > 0:
+                    _count_secret(np.int64(secret[c]), here, seen, occurs, 0, 0)
+                if here < records:
+                    _count_secret(np.int64(secret[c]), records - here, seen, occurs, n_codes, n_words)
         for side in range(2):
-            first = at
+            since = at
             at = list_bits(occurs, side * n_words, (side + 1) * n_words, found, at)
-            for x in range(first, at):
+            for x in range(since, at):
                 c = side * n_codes + found[x]
                 of_code[x] = seen[c]
                 seen[c] = 0
-            sizes[2 * k + side] = at - first
+            sizes[2 * k + side] = at - since
     return at
 
 
@@ -266,9 +267,9 @@ def count_secrets(
 def _count_secret(
     secret: Any, records: Any, seen: Counts, occurs: NDArray[np.uint64], first_code: Any, first_word: Any
 ) -> None:
-    """Add some records with a secret, and mark it if there are any."""
+    """Add some records with a secret, and mark it."""
     seen[first_code + secret] += records
-    occurs[first_word + (secret >> 6)] |= np.uint64(records > 0) << np.uint64(secret & 63)
+    occurs[first_word + (secret >> 6)] |= np.uint64(1) << np.uint64(secret & 63)
 
 
 @kernel
