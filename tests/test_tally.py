@@ -103,6 +103,19 @@ def test_cells_of_columns_that_do_not_fit_into_one_key():
     assert [found[c] for c in cell] == records
 
 
+@pytest.mark.parametrize("size", [7, 20_000])
+def test_cells_of_a_large_table_are_counted_in_threads(size: int):
+    """With many records to a cell, and with few; threads share only so many records."""
+    rng = np.random.default_rng(size)
+    age, secret = rng.integers(0, size, 100_003), rng.integers(0, 3, 100_003)
+    column = [Domain("age", Taxonomy.scale([str(i) for i in range(size)]))]
+    tally, cell = count_cells([age], [secret], column, [Domain("secret", Taxonomy.scale(["0", "1", "2"]))])
+    found = zip(tally.quasi[:, 0].tolist(), tally.sensitive[:, 0].tolist(), tally.count.tolist(), strict=True)
+    assert {(a, s): n for a, s, n in found} == Counter(zip(age.tolist(), secret.tolist(), strict=True))
+    assert np.array_equal(tally.quasi[cell, 0], age)
+    assert np.array_equal(tally.sensitive[cell, 0], secret)
+
+
 def test_an_empty_table():
     none = np.zeros(0, np.int32)
     tally, cell = count_cells([none], [none], [scale("a", 3)], [scale("s", 2)])

@@ -65,6 +65,16 @@ def test_what_goes_wrong_in_a_thread_goes_wrong_for_whoever_waits():
         in_background(lambda: task(3)).result()
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux gives a thread a priority of its own")
+def test_what_gives_way_has_a_lower_priority_than_whoever_waits_for_it():
+    own = os.getpriority(os.PRIO_PROCESS, 0)
+    assert in_background(lambda: os.getpriority(os.PRIO_PROCESS, 0), giving_way=True).result() == min(own + 5, 19)
+    assert in_background(lambda: os.getpriority(os.PRIO_PROCESS, 0)).result() == own
+    assert os.getpriority(os.PRIO_PROCESS, 0) == own
+    with pytest.raises(ZeroDivisionError):
+        in_background(lambda: 1 // 0, giving_way=True).result()
+
+
 def test_things_aside_are_done_in_order_and_to_the_end():
     done: list[int] = []
     with Aside() as aside:

@@ -305,7 +305,7 @@ def _open_population(job: Job, engine: Engine) -> Source | None:
 def _decide(job: Job, data: Any, seed: int | None, clock: Phases, *, in_parts: bool = False) -> Run:
     seed = next(s for s in (seed_of(seed), job.seed, secrets.randbits(SEED_BITS)) if s is not None)
     engine, source = _open(job, data, clock)
-    digest = in_background(lambda: source.sha256) if source.hashed_aside else None
+    digest = in_background(lambda: source.sha256, giving_way=True) if source.hashed_aside else None
     checked = _count(job, data, engine, source, seed)
     digest = digest or in_background(lambda: checked.source.sha256)
     if not in_parts:

@@ -21,6 +21,9 @@ from tarnkappe.threads import map_threads, share_evenly
 #: So many cells for every row may be listed, whether they occur or not, to number those that do.
 _PLACES = 4
 
+#: Cells with so many records each, on average, are counted by every thread for itself.
+_RECORDS_PER_CELL = 8
+
 
 @dataclass(frozen=True, eq=False)
 class Hidden:
@@ -363,9 +366,18 @@ def count_cells(
                 for j, codes in enumerate(given):
                     out[:, j] = codes[first]
     n_cells = len(quasi_codes)
-    count = occurrences(cell, n_cells) if weights is None else np.bincount(cell, weights, n_cells).astype(np.int64)
+    count = _occurrences(cell, n_cells) if weights is None else np.bincount(cell, weights, n_cells).astype(np.int64)
     tally = Tally(quasi_codes, sensitive_codes, count, tuple(quasi_domains), tuple(sensitive_domains))
     return tally, cell
+
+
+def _occurrences(cell: Codes, n_cells: int) -> Counts:
+    """How many records each cell has, counted in threads where that takes little more memory than the records."""
+    if n_cells > len(cell) // _RECORDS_PER_CELL:
+        return occurrences(cell, n_cells)
+    found: list[Counts] = []
+    share_evenly(lambda begin, end: found.append(occurrences(cell[begin:end], n_cells)), len(cell))
+    return sum(found, np.zeros(n_cells, np.int64))
 
 
 def with_population(tally: Tally, people: Tally) -> tuple[Tally, Codes]:

@@ -237,7 +237,9 @@ def test_several_tables_appear_together_or_not_at_all(tmp_path: Path, engine: st
             ]
             delay = delay if phase is None else chance.uniform(0, delay)
             server.strike(signals[i % 3], phase, delay)
-            assert server.wait_for("ended") != "0", (signals[i % 3].name, phase, delay, seconds)
+            ended = server.wait_for("ended")
+            # Python drops an interrupt that it raises while an object is being finalised; such a run goes on to its end.
+            assert ended != "0" or signals[i % 3] == signal.SIGINT, (signals[i % 3].name, phase, delay, seconds)
             assert whole_release(tmp_path / "release") in hashes
             assert all(name.startswith(".release.") for name in leftovers(tmp_path))
         server.begin(times=1)

@@ -19,12 +19,12 @@ from tarnkappe.errors import DataError
 from tarnkappe.groups import SUPPRESSED, Grouping
 from tarnkappe.io import Source, is_text
 from tarnkappe.io.coded import read_coded
-from tarnkappe.kernels.engines.dealing import shuffle_within
+from tarnkappe.kernels.engines.dealing import gathered, shuffle_within
 from tarnkappe.kernels.histograms import group_order
 from tarnkappe.plan import Plan
 from tarnkappe.schema import KEYS, Column, Schema
 from tarnkappe.tally import Domain, Tally, count_cells, with_population
-from tarnkappe.threads import Aside, map_threads
+from tarnkappe.threads import Aside, ahead, map_threads
 
 #: Records per batch when rewriting: large enough for speed, small enough to keep labels cheap.
 BATCH = 1 << 20
@@ -117,9 +117,9 @@ class MemoryEngine(Engine):
             return column.cast(pl.String) if plan.goal.is_mechanism and is_text(column.dtype) else column
 
         with Aside() as aside:  # a batch is written while the next one is made
-            for at in filter(len, _in_random_order(group, rng)):
+            for at in ahead(filter(len, _in_random_order(group, rng))):
                 written.append(at)
-                groups = group[at]
+                groups = gathered(group, at)
                 batch = pl.DataFrame(
                     {name: labels[name].at(groups) if name in labels else carried(name, at) for name in names}
                 )
@@ -143,7 +143,7 @@ def assign_records(cell: Codes, grouping: Grouping, rng: np.random.Generator) ->
     Records of one cell are interchangeable; where a cell is divided among groups, chance decides who goes where.
     """
     if not grouping.splits_cells:
-        return grouping.group[cell]
+        return gathered(grouping.group, cell)
     by_cell = rng.permutation(len(cell)).astype(np.int32)
     by_cell = by_cell[np.argsort(cell[by_cell], kind="stable")]
     group = np.empty(len(cell), np.int32)

@@ -243,7 +243,7 @@ def _records(text: str, delimiter: str, quote: str) -> list[list[str]]:
 def _detect_quote(text: str) -> str:
     """Single quotes only if whole fields are wrapped in them throughout; a stray apostrophe is text."""
     between = r"(?:^|(?<=[,;\t|\n\r]))"
-    if re.search(between + '"', text):
+    if "'" not in text or ('"' in text and re.search(between + '"', text)):
         return '"'
     opened = len(re.findall(between + "'", text))
     wrapped = len(re.findall(between + r"'(?:[^'\r\n]|'')*'(?=[,;\t|\r\n]|$)", text))

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from tarnkappe.arrays import Codes, Floats
 from tarnkappe.boxes import Boxes
+from tarnkappe.kernels.engines.dealing import gathered
 from tarnkappe.publish.notation import EITHER, range_text, set_text
 from tarnkappe.tally import Domain, distinct_rows
 
@@ -35,7 +36,7 @@ class Labels:
 
     def at(self, groups: Codes) -> pl.Series:
         """The column for records that belong to these groups; the missing value is null."""
-        code = self.code[groups]
+        code = gathered(self.code, groups)
         if self.numbers is None:
             return text_column(code, self.texts)
         return self.numbers.extend_constant(None, 1).gather(np.where(code < 0, len(self.texts), code))
