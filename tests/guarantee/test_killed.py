@@ -238,7 +238,7 @@ def test_several_tables_appear_together_or_not_at_all(tmp_path: Path, engine: st
             delay = delay if phase is None else chance.uniform(0, delay)
             server.strike(signals[i % 3], phase, delay)
             ended = server.wait_for("ended")
-            # Python drops an interrupt that it raises while an object is being finalised; such a run goes on to its end.
+            # Python drops an interrupt that it raises while an object is finalised; such a run goes on to its end.
             assert ended != "0" or signals[i % 3] == signal.SIGINT, (signals[i % 3].name, phase, delay, seconds)
             assert whole_release(tmp_path / "release") in hashes
             assert all(name.startswith(".release.") for name in leftovers(tmp_path))
