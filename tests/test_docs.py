@@ -9,8 +9,10 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
+import polars as pl
 import pytest
 
+import tarnkappe as tk
 from tarnkappe.algorithms import all_algorithms
 from tarnkappe.attacks import all_attacks
 from tarnkappe.criteria import all_criteria
@@ -64,6 +66,23 @@ def test_python_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.Monke
 def test_every_python_block_is_found():
     for page in pages():
         assert len(blocks(page)) == page.read_text(encoding="utf-8").count("```python")
+
+
+def test_figures_that_pipelines_ask_for_are_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """To `jq` a figure that is not there is less than any limit, so a gate that asks for one lets everything pass."""
+    monkeypatch.chdir(tmp_path)
+    people = pl.DataFrame({"age": [20, 21, 30, 31], "illness": ["flu", "gout", "flu", "burn"]})
+    job = tk.Job(quasi={"age": tk.numeric()}, sensitive=["illness"], criteria=[tk.KAnonymity(2)])
+    release = tk.run_job(job, people, "release")
+    told = {"result.json": release.as_dict(), "release/do-not-share/manifest.json": release.private_manifest}
+    page = (ROOT / "docs" / "how-to" / "automate.md").read_text(encoding="utf-8")
+    asked = re.findall(r"jq (?:-\w+ )*'\.([a-z_.]+)[^']*'(?: (\S+))?", page)
+    assert len(asked) == page.count("jq -") + page.count("jq '")
+    for path, file in asked:
+        found = told[file]
+        for key in path.split("."):
+            assert key in found, f"{file} has no {path}"
+            found = found[key]
 
 
 def test_formulas_are_plain_text():
