@@ -78,6 +78,12 @@ def test_every_combination_is_tried_and_measured_like_a_release(folder: Path):
             }
 
 
+def test_parameters_of_the_algorithms_that_are_compared_are_varied(folder: Path):
+    grid = Grid.load(folder / "job.yaml", algorithms=["hilb", "k-member"], vary={"algorithm.effort": [0.5, 2]}, seeds=1)
+    tried = [(p.job.algorithm.name, p.job.algorithm.get_params()["effort"]) for p in grid.points()]
+    assert tried == [("hilb", 0.5), ("hilb", 2), ("k-member", 0.5), ("k-member", 2)]
+
+
 def test_the_front_is_what_nobody_beats(folder: Path):
     found = tk.compare(
         Grid.load(folder / "job.yaml", algorithms=["mondrian", "flash", "datafly"], vary={"criteria.k": [2, 3, 5, 8]})

@@ -30,6 +30,7 @@ from tarnkappe import (
     suppress,
     tree,
 )
+from tarnkappe.algorithms.local.hilb import Hilb
 from tarnkappe.errors import JobError, TarnkappeError
 from tarnkappe.io import CsvDialect
 from tarnkappe.job import DataSettings, OutputSettings
@@ -211,6 +212,14 @@ def test_settings_change_what_the_file_says(tmp_path: Path) -> None:
     assert job.goal.max_suppressed == 0.02
     assert job.algorithm == Datafly()
     assert (job.columns[0].weight, job.seed, job.title) == (2.0, 4, "007")
+
+
+def test_a_setting_goes_below_an_algorithm_or_a_role_that_is_written_as_one_word(tmp_path: Path) -> None:
+    path = tmp_path / "job.yaml"
+    path.write_text(MINIMAL + "algorithm: hilb\n")
+    job = load_job(path, ["algorithm.effort=best", "columns.illness.type=numeric"])
+    assert job.algorithm == Hilb(effort="best")
+    assert (job.columns[-1].role, job.columns[-1].kind) == ("sensitive", "numeric")
 
 
 @pytest.mark.parametrize("setting", ["k", "=5", "criteria.", "criteria.nothing=5", "criteria.l-diversity.l=3", "k=[1"])

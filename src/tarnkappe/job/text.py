@@ -162,6 +162,7 @@ def apply_settings(data: PlacedDict, settings: Iterable[str], where: str = "--se
             )
         node = parse_yaml(text, f"{where} {path}", _complain)
         value = _plain(node, as_text=keys[-1] in _TEXT_KEYS, depth=0)
+        _write_out(data, keys)
         if not _assign(data, keys, value, where):
             known = _settable(data.get(keys[0]), keys[0])
             raise JobError(
@@ -170,6 +171,20 @@ def apply_settings(data: PlacedDict, settings: Iterable[str], where: str = "--se
                 where=where,
                 hint=f"There is: {', '.join(known)}.",
             )
+
+
+def _write_out(data: PlacedDict, keys: list[str]) -> None:
+    """Write ``algorithm: NAME`` and ``COLUMN: ROLE`` as mappings if a setting is below them."""
+    above: Any = data
+    names, key = keys, "name"
+    if keys[0] == "columns":
+        above, names, key = data.get("columns"), keys[1:], "role"
+    elif keys[0] != "algorithm":
+        return
+    if len(names) > 1 and isinstance(above, PlacedDict) and isinstance(above.get(names[0]), str):
+        entry = PlacedDict(above.place_of(names[0]))
+        entry[key] = above[names[0]]
+        above[names[0]] = entry
 
 
 def _assign(target: Any, keys: list[str], value: Any, where: str) -> bool:
