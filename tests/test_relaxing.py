@@ -12,7 +12,11 @@ import pytest
 
 import tarnkappe as tk
 from tarnkappe.errors import InfeasibleError
+from tarnkappe.goal import Goal
+from tarnkappe.history.applying import apply_recoding
 from tarnkappe.job.files import job_from_text
+from tarnkappe.job.model import replace_job
+from tarnkappe.job.places import OutputSettings
 
 N = 40
 
@@ -105,6 +109,34 @@ def test_every_way_out_leads_out(case: str):
         assert all(v.ok for v in release.verdicts)
         if "left out" in effect:
             assert release.n_suppressed == int(effect.split()[0])
+
+
+def test_the_ways_around_a_stratum_lead_out():
+    """No level can be set for a stratum: what lets its parts meet is another role."""
+    text = JOB.format(criteria="  - k-anonymity: {k: 25}", algorithm="flash", ceiling="")
+    text = text.replace("zip: {role: quasi, taxonomy: {kind: prefix, keep: [3]}}", "zip: stratum")
+    lines = told(text, people()).hint.split("\n")[1:]
+    assert len(lines) == 2
+    for line in lines:
+        release = job_from_text(pasted(text, line.partition("   (")[0])).anonymize(people(), seed=1)
+        assert all(v.ok for v in release.verdicts)
+
+
+def test_nobody_is_told_to_coarsen_labels_that_were_given(tmp_path: Path):
+    data = people()
+    job = tk.Job(
+        quasi={"age": tk.numeric()}, drop="rest", criteria=tk.KAnonymity(3), output=OutputSettings(recoding=True)
+    )
+    tk.run_job(job, data, tmp_path / "first", seed=1)
+    with pytest.raises(InfeasibleError) as caught:
+        apply_recoding(tmp_path / "first", job, data[:24], tmp_path / "second", unseen="suppress")
+    assert re.fullmatch(
+        r"one of\nlimits: \{suppressed_rows: [\d.]+%\}   \(\d+ of 24 records are left out\)", caught.value.hint
+    )
+    share = float(re.search(r"rows: ([\d.]+)%", caught.value.hint)[1]) / 100  # type: ignore[index]
+    enough = replace_job(job, goal=Goal(job.goal.criteria, share))
+    released = apply_recoding(tmp_path / "first", enough, data[:24], tmp_path / "second", unseen="suppress")
+    assert all(v.ok for v in released.verdicts)
 
 
 def test_the_criterion_that_fails_is_named_and_no_other():

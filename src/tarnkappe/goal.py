@@ -220,7 +220,8 @@ class Goal:
                 if not v.ok:
                     failing.append(c)
                     details.append(_reached(v, c, together))
-            ways += [_under(_ceilings_lifted(tally), way) for way in relaxations(self.criteria, together)]
+            if not _labels_are_given(tally):
+                ways += [_under(_ceilings_lifted(tally), way) for way in relaxations(self.criteria, together)]
         if suppressed is not None and suppressed < tally.n_records:  # a release of nobody is no release
             share = suppressed / max(tally.n_records, 1)
             enough = enough and not failing
@@ -236,7 +237,7 @@ class Goal:
             details.append(f"{said}, allowed are {allowed}.")
             if enough:
                 ways.append(_more_suppression(suppressed, tally.n_records))
-        if tally.n_cells and not failing:
+        if tally.n_cells and not failing and not _labels_are_given(tally):
             ways += self._ways_around_levels(tally)
         asked = " and ".join(c.asked for c in failing or self.criteria)
         effects = [way.effect.replace("{", "{{").replace("}", "}}") for way in ways]
@@ -293,6 +294,11 @@ def _more_suppression(records: int, of: int) -> Relaxation:
     return Relaxation(fix, f"{count(records)} of {count(of)} records are left out")
 
 
+def _labels_are_given(tally: Tally) -> bool:
+    """Whether groups are what has the same labels already, so that nothing but leaving some out changes them."""
+    return any(d.as_it_is == "label" for d in tally.quasi_domains)
+
+
 def _limited(tally: Tally) -> list[Domain]:
     """The quasi-identifiers that not every group may publish as widely as it likes."""
     return [d for d in tally.quasi_domains if not d.below_ceiling.all()]
@@ -300,7 +306,7 @@ def _limited(tally: Tally) -> list[Domain]:
 
 def _ceilings_lifted(tally: Tally) -> Fix | None:
     """What lets all records form one group; None if nothing forbids it."""
-    fixes = [_without_ceiling(d.name, d.floor + d.taxonomy.height) for d in _limited(tally)]
+    fixes = [_without_ceiling(d) for d in _limited(tally)]
     return say("  and  ".join(["{}"] * len(fixes)), *fixes) if fixes else None
 
 
@@ -309,6 +315,9 @@ def _under(lifted: Fix | None, way: Relaxation) -> Relaxation:
     return way if lifted is None else replace(way, fix=say("{}  and  {}", way.fix, lifted))
 
 
-def _without_ceiling(column: str, height: int) -> Fix:
+def _without_ceiling(domain: Domain) -> Fix:
     """A column whose highest level is the root of its taxonomy."""
+    column, height = domain.name, domain.floor + domain.taxonomy.height
+    if domain.as_it_is == "stratum":  # the role forbids any other level
+        return role(column, "quasi", "suppress")
     return Fix(f"--set columns.{column}.max_level={height}", f'max_level={{"{column}": {height}}}')

@@ -19,6 +19,9 @@ Role = Literal[
 Kind = Literal["categorical", "numeric"]
 MissingRule = Literal["own-value", "wildcard"]
 
+#: What is published as it is or not at all: a stratum, or labels that were given.
+AsItIs = Literal["stratum", "label"]
+
 ROLES: tuple[str, ...] = get_args(Role)
 KINDS: tuple[str, ...] = get_args(Kind)
 MISSING_RULES: tuple[str, ...] = get_args(MissingRule)
@@ -116,6 +119,7 @@ class Column:
     min_level: int = 0
     max_level: int | None = None
     lenient: bool = False
+    as_it_is: AsItIs | None = None
 
     def __post_init__(self) -> None:
         """Refuse a quasi-identifier that nobody said how to coarsen, and settings and reasons that mean nothing.
@@ -123,7 +127,8 @@ class Column:
         A stratum is a quasi-identifier that is never coarsened: groups of two strata would have to be.
         """
         if self.role == "stratum":
-            for name, value in (("role", "quasi"), ("taxonomy", Suppress()), ("max_level", 0)):
+            settled = {"role": "quasi", "taxonomy": Suppress(), "max_level": 0, "as_it_is": "stratum"}
+            for name, value in settled.items():
                 object.__setattr__(self, name, value)
         if self.role == "weight":
             object.__setattr__(self, "kind", "numeric")

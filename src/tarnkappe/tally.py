@@ -15,6 +15,7 @@ from tarnkappe.arrays import Codes, Counts, Floats, read_only
 from tarnkappe.kernels.crossing import count_codes
 from tarnkappe.kernels.engines.dealing import occurrences
 from tarnkappe.kernels.sorting import bits_of, dense_ranks, pack_columns, radix_argsort, ranks_by_place, unpack
+from tarnkappe.schema import AsItIs
 from tarnkappe.taxonomy.tree import Taxonomy
 from tarnkappe.threads import map_threads, share_evenly
 
@@ -48,7 +49,6 @@ class Domain:
     without a taxonomy is one range of its distinct values, whose positions are in `values`.
 
     If `sets` is true, a group publishes the set of its values instead of a range; at most 64 codes are then possible.
-
     Under ``missing_rule: wildcard`` (`wildcard`) a missing cell is compatible with everything: it does not widen its
     group's box, and is published with its group's value.
     """
@@ -60,8 +60,9 @@ class Domain:
     wildcard: bool = False
     weight: float = 1.0
     sets: bool = False
-    #: The highest level of the taxonomy that may be published (None: the root).
+    #: The highest level of the taxonomy that may be published (None: the root), and whether it follows from that.
     max_level: int | None = None
+    as_it_is: AsItIs | None = None
     #: What lies below the codes, where the column has a floor.
     hidden: Hidden | None = None
     #: The decimal sign of the numbers in its labels.
@@ -141,8 +142,7 @@ class Domain:
         """Largest minus smallest value of a numeric range; for an ordered one, the number of steps."""
         if self.values is None:
             return float(self.size - (self.missing >= 0) - 1)
-        known = self._known_values
-        return float(known[-1] - known[0]) if len(known) else 0.0
+        return float(np.ptp(self._known_values)) if len(self._known_values) else 0.0
 
     @cached_property
     def positions(self) -> Floats:

@@ -114,7 +114,8 @@ def encode_quasi(
     codes, domain = _encode(values, column, others, column.weight, wildcard, where, decimal)
     if column.max_level is None:
         return codes, domain
-    return codes, replace(domain, max_level=min(column.max_level - domain.floor, domain.taxonomy.height))
+    highest = min(column.max_level - domain.floor, domain.taxonomy.height)
+    return codes, replace(domain, max_level=highest, as_it_is=column.as_it_is)
 
 
 def _known(series: pl.Series, column: Column) -> pl.Series:

@@ -149,7 +149,7 @@ def publish_labelled(
 
 def _as_it_is(column: Column) -> Column:
     """A quasi-identifier whose labels are published as they are, or not at all."""
-    return replace(column, kind="categorical", taxonomy=suppress(), min_level=0, max_level=0)
+    return replace(column, kind="categorical", taxonomy=suppress(), min_level=0, max_level=0, as_it_is="label")
 
 
 def _labelled(
