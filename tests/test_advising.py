@@ -84,6 +84,13 @@ def test_figures_are_those_of_changed_jobs(algorithm: str):
     assert gains == sorted(gains, reverse=True)
 
 
+def test_a_weaker_criterion_is_told_in_the_numbers_that_were_asked_for():
+    found = tk.advise(job_for(criteria=[tk.FrequencyLDiversity("illness", 3)]), table(), seed=1)
+    weaker = next(c for c in found.changes if c.what.startswith("frequency-l-diversity"))
+    assert weaker.what == "frequency-l-diversity on 'illness' 2 instead of 3"
+    assert "l: 2" in weaker.fix.in_job
+
+
 def test_a_job_without_a_release_is_told_what_helps():
     job = job_for(max_level={"age": 1}, criteria=[tk.KAnonymity(40)], max_suppressed=0.0)
     found = tk.advise(job, table(), seed=1)

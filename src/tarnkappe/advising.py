@@ -246,7 +246,9 @@ class _Trial:
         made = with_threshold(criterion, _looser(criterion))
         if made is not None and made.threshold != criterion.threshold:
             goal = Goal([made if c is criterion else c for c in self.job.goal.criteria], self.job.goal.max_suppressed)
-            asked = f"{criterion.name}{on} {stated(made.threshold)} instead of {stated(criterion.threshold)}"
+            before, after = criterion.get_params(), made.get_params()
+            changed = next(name for name in after if after[name] != before[name])
+            asked = f"{criterion.name}{on} {stated(after[changed])} instead of {stated(before[changed])}"
             yield _Try("criterion", asked, written(made), True), self._with(goal)
         if others:
             fix = Fix(f"without  {written(criterion).in_job}", f"without  {written(criterion).in_python}")

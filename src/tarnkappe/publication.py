@@ -182,6 +182,7 @@ def _told(run: Run, tables: Sequence[Table], facts: Mapping[str, Mapping[str, An
             {"name": t.name, "columns": list(t.columns), "about": t.about, **(facts or {}).get(t.name, {})}
             for t in tables
         ],
+        **({STOPPED: run.plan.notes[STOPPED]} if STOPPED in run.plan.notes else {}),
         **run.told(),
     }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from pathlib import Path
 
@@ -47,6 +48,18 @@ def test_a_search_ends_with_a_valid_release_and_says_so(algorithm: object, tmp_p
     if "stopped" in release.private_manifest["search"]:
         assert "depends on the machine" in release.private_manifest["search"]["stopped"]
         assert "W616" in [n.code for n in release.notices]
+
+
+def test_the_manifest_does_not_claim_the_groups_of_an_algorithm_that_gave_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    assert "stopped" not in job("flash").anonymize(table(), seed=1).public_manifest
+    monkeypatch.setattr(Watch, "over", property(lambda watch: watch.__dict__.update(stopped=True) or True))
+    release = job("flash").anonymize(table(), seed=1).save(tmp_path / "release")
+    public = json.loads((tmp_path / "release" / "public" / "manifest.json").read_text())
+    assert public["algorithm"]["name"] == "flash"
+    assert "these are groups of mondrian" in public["stopped"]
+    assert public["stopped"] == release.private_manifest["search"]["stopped"]
 
 
 class Asked(Watch):

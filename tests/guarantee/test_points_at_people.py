@@ -193,6 +193,12 @@ def people_of(table: pl.DataFrame, release: Any) -> list[int]:
     return out
 
 
+def test_rows_that_repeat_a_key_are_counted_in_the_style_of_all_numbers():
+    data = pl.DataFrame({"nr": [i // 2 for i in range(3000)], "age": [i // 2 % 50 for i in range(3000)]})
+    said = anonymize(Job(quasi={"age": numeric()}, identifiers=["nr"], criteria=[KAnonymity(2)]), data, seed=1).notices
+    assert "1 500 of 3 000 rows repeat an earlier value of 'nr'" in next(n.message for n in said if n.code == "W604")
+
+
 @pytest.mark.parametrize("times", [2, 8])
 def test_several_records_per_person_are_said_however_many_they_are(times: int):
     data = PANEL.filter(pl.int_range(pl.len()) % 8 < times)

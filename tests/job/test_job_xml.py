@@ -98,6 +98,12 @@ def test_files_are_found_beside_the_configuration(config: Path) -> None:
     assert job_from_xml(there).data.path == "/data/census.csv"
 
 
+def test_what_was_imported_names_a_folder_for_its_release(config: Path) -> None:
+    assert job_from_xml(config).output.folder == str(config.parent / "5percent-release")
+    here = changed(config, ("hdfs:///datasets/pums/5percent", "file://census.csv"))
+    assert job_from_xml(here).output.folder == str(config.parent / "census-release")
+
+
 def test_the_job_can_be_written_and_runs(config: Path) -> None:
     job = job_from_xml(config, config.with_name("taxonomies.xml"))
     again = job_from_text(job.to_yaml(config.parent), folder=config.parent)

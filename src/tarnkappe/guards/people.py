@@ -97,7 +97,7 @@ def notices_about_open_keys(source: Source, columns: Iterable[Column]) -> Iterat
     """Warnings about keys of people that are published as they are, where there are no groups: `columns` are left."""
     for key, people in repeated_keys(source, columns):
         names = " and ".join(f"'{name}'" for name in key)
-        words = f"{source.n_rows - people} of {source.n_rows} rows repeat an earlier value of {names}"
+        words = f"{count(source.n_rows - people)} of {count(source.n_rows)} rows repeat an earlier value of {names}"
         words += ", which no mask changes: it joins the records of a person"
         yield Notice("W604", words, hint=str(role(key[0], "drop")))
 
@@ -118,7 +118,7 @@ def _notice(
     source: Source, schema: Schema, goal: Goal, plan: AnyPlan | None, key: tuple[str, ...], repeated: int
 ) -> Notice:
     what = f"value of '{key[0]}'" if len(key) == 1 else f"combination of '{key[0]}' and '{key[1]}'"
-    words = f"{repeated} of {source.n_rows} rows repeat an earlier {what}: k counts rows, not people"
+    words = f"{count(repeated)} of {count(source.n_rows)} rows repeat an earlier {what}: k counts rows, not people"
     people = None
     if plan is not None and source.n_rows <= _MOST_COUNTED:
         people = people_per_group(source, schema, plan, key)

@@ -13,7 +13,7 @@ The layout is::
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from xml.parsers import expat
 
 from tarnkappe.algorithms import Algorithm, all_algorithms
@@ -89,7 +89,7 @@ def import_xml(config: str | Path, taxonomies: str | Path | None = None) -> XmlI
             criteria=_criteria(found),
             algorithm=algorithm,
             data=DataSettings(_path(found.input, config.parent)),
-            output=OutputSettings(_path(found.output, config.parent)),
+            output=OutputSettings(_path(found.output or _beside(found.input), config.parent)),
         )
     except JobError as error:
         raise JobError("E109", error.message, where=error.where or found.where, hint=error.hint) from error
@@ -156,6 +156,11 @@ def _number(found: _Config, name: str) -> float:
             "E109", f"'{name}' must be a number, got '{text[:40]}'", where=found.where, hint=f'{name}="5"'
         ) from None
     return int(number) if number.is_integer() else number
+
+
+def _beside(data: str | None) -> str:
+    """Where the release goes if the configuration does not say it."""
+    return "release" if data is None else f"{PurePosixPath(data).stem}-release"
 
 
 def _path(name: str | None, folder: Path) -> str | None:

@@ -11,6 +11,7 @@ from tarnkappe.io import Source
 from tarnkappe.job.synthetic import SyntheticColumn
 from tarnkappe.schema import Column
 from tarnkappe.taxonomy import suppress
+from tarnkappe.wording import count
 
 
 def refuse_names_of_people(source: Source, columns: Mapping[str, SyntheticColumn]) -> None:
@@ -36,7 +37,7 @@ def notices_about_several_records(source: Source, made: Mapping[str, SyntheticCo
     return tuple(
         Notice(
             "W604",
-            f"{source.n_rows - people} of {source.n_rows} rows repeat an earlier value of "
+            f"{count(source.n_rows - people)} of {count(source.n_rows)} rows repeat an earlier value of "
             + " and ".join(f"'{name}'" for name in names)
             + ": k counts rows, not people",
             hint="Give a table with one row per person.",
