@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tarnkappe.errors import JobError
-from tarnkappe.fixes import Fix, assignment
+from tarnkappe.fixes import Fix
 from tarnkappe.io.transcode import beginning
 from tarnkappe.params import Declared, param
 
@@ -131,7 +131,7 @@ def _encoding_name(name: str) -> str:
         raise JobError(
             "E110",
             f"'encoding' is not a text encoding Python knows, got {name!r}",
-            hint=assignment("encoding", "utf-8"),
+            hint=Fix("encoding: utf-8   (--encoding utf-8)", 'encoding="utf-8"'),
         ) from None
     return _ENCODING_NAMES.get(info.name, info.name)
 
