@@ -232,6 +232,29 @@ def refusals() -> dict[str, Callable[[], object]]:
     }
 
 
+def made_for_another_goal(name: str) -> None:
+    numbers = pl.DataFrame({"age": range(60), "illness": ["flu", "gout", "ache"] * 20})
+    given = {"sensitive": ["illness"], "criteria": tk.KAnonymity(5), "algorithm": name}
+    tk.Job(quasi={"age": tk.numeric()}, **given).anonymize(numbers)
+
+
+#: Algorithms that promise one thing, and what they answer if it is not asked for.
+MADE_FOR = {
+    "greedy-personalized": "PersonalizedPrivacy(",
+    "mask": "MConfidentiality(",
+    "regenerated-condensation": "KIndistinguishability(",
+    "individual-sorting": "LKCPrivacy(",
+}
+
+
+@pytest.mark.parametrize("name", MADE_FOR)
+def test_an_algorithm_that_promises_one_thing_names_it_in_python(name: str):
+    with pytest.raises(JobError) as caught:
+        made_for_another_goal(name)
+    assert MADE_FOR[name] in str(caught.value)
+    assert MADE_FOR[name] not in str(caught.value.hint), "that is for job files"
+
+
 @pytest.mark.parametrize("name", refusals())
 def test_every_fix_in_python_is_python(name: str):
     with pytest.raises(TarnkappeError) as caught:
