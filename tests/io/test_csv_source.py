@@ -177,6 +177,17 @@ def test_fixes_with_paths_can_be_pasted(tmp_path: Path):
         assert fix in str(caught.value.hint)
 
 
+def test_blanks_separate_fields_if_nothing_else_does_and_some_are_numbers(tmp_path: Path):
+    """Otherwise the first record of such a file becomes the name of its only column."""
+    numbers = open_source(write(tmp_path, b"59 2 32.1 87\n48 1 21.6 69\n72 2 30.5 85\n"))
+    assert numbers.columns == ("1", "2", "3", "4")
+    assert numbers.n_rows == 3
+    named = open_source(write(tmp_path, b"age sex\n59 f\n48 m\n72 f\n"))
+    assert named.columns == ("age", "sex")
+    for whole in (b"name\nAnna Meyer\nJan Smit\n", b"full name\nAnna Meyer\nJan Smit\n", b"a b,c\n1 2,3\n4 5,6\n"):
+        assert all(" " in name or name in ("name", "c") for name in open_source(write(tmp_path, whole)).columns)
+
+
 def test_a_blank_line_is_to_be_removed_and_nothing_else(tmp_path: Path):
     with pytest.raises(DataError) as caught:
         rows(write(tmp_path, b"a,b\n1,2\n\n3,4\n"))

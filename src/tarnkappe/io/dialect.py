@@ -267,7 +267,17 @@ def _detect_delimiter(text: str, quote: str, whole: bool, first: str) -> str:
             best, best_score = delimiter, (agreeing, counts[0])
         if counts[0] == 1 and agreeing == 1.0 and absent is None:
             absent = delimiter
+    if best is None and _is_split_by_blanks(_records(text, " ", quote)):
+        return " "
     return best or absent or first
+
+
+def _is_split_by_blanks(records: list[list[str]]) -> bool:
+    """Whether blanks split all records into as many fields, some of them numbers throughout; texts have blanks, too."""
+    if len(records) < 3 or len({len(record) for record in records[:-1]}) > 1 or len(records[0]) < 2:
+        return False
+    columns = zip(*records[1:-1], strict=True)
+    return any(all(_NUMBER.fullmatch(value) for value in column) for column in columns)
 
 
 def _detect_decimal(text: str, delimiter: str, quote: str) -> str:
