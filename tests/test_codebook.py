@@ -98,7 +98,7 @@ def test_meanings_are_true_and_plain(tmp_path):
             assert meaning == f"Begins with {label.rstrip('*')}."
         if label == "*":
             assert meaning == "Any value: nothing is said."
-    assert said["job", "desk"] == "A group of values in the taxonomy of the column."
+    assert said["job", "desk"] == "A category in the taxonomy of the column."
     assert said["colour", '{blue | "green | dark"}'] == "One of: blue, green | dark."
     both = [words for (_, label), words in said.items() if "red, matt" in label and label.startswith("{")]
     assert both
@@ -114,7 +114,7 @@ def test_no_value_is_named_that_only_the_data_have(tmp_path):
         out = tmp_path / str(number)
         tk.run_job(job(columns=[Column("job", "quasi", taxonomy=taxonomy)]), tmp_path / "people.csv", out, seed=1)
         care = [e["meaning"] for e in read(out, "codebook.csv") if (e["column"], e["label"]) == ("job", "care")]
-        assert care == ["A group of values in the taxonomy of the column."]
+        assert care == ["A category in the taxonomy of the column."]
         for name in ("codebook.csv", "report.html", "manifest.json"):
             assert "falconer" not in (out / "public" / name).read_text("utf-8")
 
@@ -181,5 +181,5 @@ def test_both_reports_explain_the_labels_and_say_how_to_read_the_file(tmp_path):
     for edition in ("public", "do-not-share"):
         page = html.unescape((tmp_path / "out" / edition / "report.html").read_text("utf-8"))
         assert "sets of values {a | b} per group" in page
-        assert "A group of values in the taxonomy of the column." in page
+        assert "A category in the taxonomy of the column." in page
         assert all(line in page for line in release.public_manifest["read"].values())

@@ -14,6 +14,7 @@ from grids import examples
 from strategies import goals, groupings, tallies
 from tarnkappe.algorithms.fulldomain.datafly import Datafly
 from tarnkappe.criteria.entropy_l_diversity import EntropyLDiversity
+from tarnkappe.criteria.frequency_l_diversity import FrequencyLDiversity
 from tarnkappe.criteria.k_anonymity import KAnonymity
 from tarnkappe.criteria.l_diversity import LDiversity
 from tarnkappe.criteria.t_closeness import TCloseness
@@ -118,6 +119,17 @@ class TestInfeasible:
         error = Goal([K5], 0.01).infeasible(table([0] * 30, [0] * 30), suppressed=2)
         assert "A release is found if 2 records (6.7 %) are suppressed, allowed are 0 (1.0 %)." in error.details
         assert "suppressed_rows: 6.7%" in error.hint
+
+    def test_no_release_is_only_said_if_it_is_proved(self):
+        """Of a value that 3 of 4 records have, 2 may be left out: then it fills no more than half of a group."""
+        common = table([0] * 4, [0, 0, 0, 1])
+        half = FrequencyLDiversity("s", 2)
+        for limit, proved in ((0.0, True), (0.2, True), (0.5, False)):
+            error = Goal([half], limit).infeasible(common)
+            assert error.message.startswith("no release satisfies" if proved else "no release was found")
+            assert any("2 records may be left out" in line for line in error.details) != proved
+        never = Goal([LDiversity("s", 3), half], 0.9).infeasible(common)
+        assert never.message.startswith("no release satisfies"), "fewer records have no more values"
 
     @given(st.integers(1, 5000), st.data())
     def test_the_suggested_limit_is_enough(self, n, data):

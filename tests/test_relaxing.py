@@ -146,6 +146,16 @@ def test_the_criterion_that_fails_is_named_and_no_other():
     assert error.details == (f"All {N} records in one group reach 3 on 'illness'; asked: l-diversity ≥ 9.",)
 
 
+@pytest.mark.parametrize("algorithm", ["mondrian", "hilb", "flash", "mdav", "local-suppression"])
+def test_an_algorithm_that_does_not_find_whom_to_leave_out_does_not_say_that_there_is_no_release(algorithm: str):
+    criteria, _, _ = CASES["too common"]
+    text = JOB.format(criteria=criteria, algorithm=algorithm, ceiling="") + "limits: {suppressed_rows: 50%}\n"
+    uncommon = people().with_row_index().filter((pl.col("illness") != "flu") | (pl.col("index") % 4 == 0)).drop("index")
+    assert len(uncommon) >= N / 2
+    assert told(text, people()).message.startswith("no release was found")
+    assert job_from_text(text).anonymize(uncommon, seed=1).n_published, "for there is one"
+
+
 def test_the_ways_out_are_python_when_called_from_python():
     job = tk.Job(quasi={"age": tk.numeric()}, drop="rest", criteria=tk.KAnonymity(50))
     with pytest.raises(InfeasibleError) as caught:

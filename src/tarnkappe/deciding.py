@@ -32,12 +32,10 @@ from tarnkappe.wording import count
 def require_feasible(goal: Goal, tally: Tally) -> None:
     """Refuse a goal that all records in one group do not reach, unless leaving some of them out may help.
 
-    It never helps with an absorbing criterion: if some of the records satisfied it, all of them would. One group says
-    nothing about a criterion that pooling can break. Nor does leaving out help those whom a ceiling keeps from others.
+    Nor does leaving out help those whom a ceiling keeps from others.
     """
     stats = goal.together(tally)
-    telling = [c for c in goal.criteria if c.is_absorbing or (c.is_monotone and goal.max_suppressed == 0)]
-    if not all(c.satisfied(stats).all() for c in telling):
+    if not all(c.satisfied(stats).all() for c in goal.decisive(tally.n_records)):
         raise goal.infeasible(tally)
     lost = lost_to_ceilings(tally, goal)
     if lost > goal.budget(tally.n_records):

@@ -181,7 +181,7 @@ CODES: dict[str, str] = {
     "E202": "A taxonomy is empty or its file cannot be read.",
     "E203": "A taxonomy cannot be built with these settings.",
     "E204": "A taxonomy does not cover all values of its column.",
-    "E301": "No release satisfies the criteria within the suppression limit.",
+    "E301": "No release satisfies the criteria within the suppression limit, or none was found: the message says.",
     "E401": "The data file does not exist or cannot be opened.",
     "E402": "The data file is empty or has a header only.",
     "E403": "A row has more or fewer fields than the header.",

@@ -124,6 +124,15 @@ class Goal:
         """Whether people of a public table who are not in the data count too; then nothing can be suppressed."""
         return any(c.judges_empty_groups for c in self.criteria)
 
+    def decisive(self, n_records: int) -> tuple[Criterion, ...]:
+        """The criteria that no release of `n_records` satisfies if all of them in one group do not.
+
+        It never helps an absorbing criterion to leave some records out: if those that are left satisfied it, all would.
+        One group says nothing about a criterion that pooling can break.
+        """
+        nobody_left_out = self.budget(n_records) == 0
+        return tuple(c for c in self.criteria if c.is_absorbing or (c.is_monotone and nobody_left_out))
+
     def about(self, criteria: Iterable[Criterion]) -> Goal:
         """The same with some of the criteria only."""
         return Goal(criteria, self.max_suppressed, self.pause)
@@ -210,9 +219,10 @@ class Goal:
 
         `suppressed` is how many records the groups that were found leave out; other groups may leave out fewer, unless
         it is known that nobody does (`at_least`). If that is not `enough`, no release follows from leaving them out.
-        What the error proposes was tried on the table.
+        What the error proposes was tried on the table. That there is no release is only said if it is proved.
         """
         details, ways = [], []
+        budget = self.budget(tally.n_records)
         failing: list[Criterion] = []
         if tally.n_cells:
             together = self.together(tally)
@@ -233,18 +243,22 @@ class Goal:
                 said = f"A release is found if {records} {are} suppressed"
             else:
                 said = f"In the groups that were found {records} {are} left over"
-            allowed = f"{count(self.budget(tally.n_records))} ({stated_share(self.max_suppressed)})"
+            allowed = f"{count(budget)} ({stated_share(self.max_suppressed)})"
             details.append(f"{said}, allowed are {allowed}.")
             if enough:
                 ways.append(_more_suppression(suppressed, tally.n_records))
         if tally.n_cells and not failing and not _labels_are_given(tally):
             ways += self._ways_around_levels(tally)
         asked = " and ".join(c.asked for c in failing or self.criteria)
+        proved = at_least or not tally.n_cells or any(c in failing for c in self.decisive(tally.n_records))
+        if failing and not proved and budget:
+            records = plural(budget, "record")
+            details.append(f"There may be one: {records} may be left out, but which ones was not found.")
         effects = [way.effect.replace("{", "{{").replace("}", "}}") for way in ways]
         lines = [f"{{}}   ({effect})" for effect in effects]
         return InfeasibleError(
             "E301",
-            f"no release satisfies {asked}",
+            f"no release satisfies {asked}" if proved else f"no release was found that satisfies {asked}",
             details=details,
             hint=say("\n".join(["one of", *lines]), *(way.fix for way in ways))
             if ways

@@ -138,3 +138,14 @@ def test_what_to_type_names_columns_of_the_file_and_quotes_it(cli, folder: Path)
     TABLE.select("stay", "illness").write_csv("other.csv")
     assert "tarnkappe verify other.csv --quasi stay,illness --k 5" in cli("verify", "other.csv").stderr
     assert "--quasi stay,illness" in cli("verify", "other.csv", "--k", "5").stderr
+
+
+@pytest.mark.parametrize("option", [("--k", "0"), ("--l", "0"), ("--t", "2"), ("--t", "-1")])
+def test_what_cannot_be_asked_is_refused_as_an_option_and_not_as_a_line_of_a_job(cli, foreign: Path, option):
+    result = cli(*words("--sensitive", "illness", *option))
+    assert result.exit_code == 2
+    assert f"invalid value for '{option[0]}'" in result.stderr
+
+
+def test_a_wrong_encoding_is_answered_with_an_option(cli, foreign: Path):
+    assert "--encoding utf-8" in cli(*words("--encoding", "utf-17")).stderr

@@ -90,6 +90,8 @@ REFUSED = {
     "one field": (b"a,b\n1,2\n1\n", "E403", "line 3 of 'x.csv' has 1 field, the header has 2"),
     "last row short, no newline": (b"a,b\n1,2\n1", "E403", "line 3"),
     "blank line inside": (b"a,b\n1,2\n\n3,4\n", "E403", "line 3 of 'x.csv' is blank"),
+    "a note to Excel": (b"sep=;\r\na;b\r\n1;2\r\n", "E405", "the first line of 'x.csv' tells Excel the delimiter"),
+    "a note to Excel about commas": (b"SEP=,\na,b\n1,2\n", "E405", "tells Excel the delimiter"),
     "after blank lines and mark": (b"\xef\xbb\xbf\n\na,b\n1\n", "E403", "line 4"),
     "open quote": (b'a,b\n1,2\n3,"x\n5,6\n', "E403", "line 3 of 'x.csv' opens a quote that is never closed"),
     "open quote in the header": (b'"a,b\n1,2\n', "E403", "line 1"),
@@ -151,6 +153,8 @@ def test_file_problems(tmp_path: Path):
         (tmp_path / "peple.csv", "E401", "did you mean 'people.csv'"),
         (tmp_path / "no" / "such.csv", "E401", "does not exist"),
         (tmp_path, "E401", "is a folder"),
+        (Path(), "E401", "'.' is a folder"),
+        (write(tmp_path, b"version: 1", "job.yaml"), "E408", "data are expected"),
         (write(tmp_path, b"x", "x.xlsx"), "E408", "not an Excel file"),
         (write(tmp_path, b"x", "noending"), "E408", "format"),
         (write(tmp_path, b"x", "x.csv.gz"), "E402", "has a header but no rows"),
@@ -159,6 +163,36 @@ def test_file_problems(tmp_path: Path):
         with pytest.raises(DataError) as caught:
             open_source(str(path))
         assert (caught.value.code, words in caught.value.message) == (code, True)
+
+
+def test_fixes_with_paths_can_be_pasted(tmp_path: Path):
+    folder = tmp_path / "Klinik 2026"
+    folder.mkdir()
+    quoted = f"'{folder}"
+    job = write(folder, b"version: 1", "job.yaml")
+    told = [(folder / "no.csv", f"ls {quoted}'"), (folder, f"{quoted}/data.csv'"), (job, f"check {quoted}/job.yaml'")]
+    for path, fix in told:
+        with pytest.raises(DataError) as caught:
+            open_source(path)
+        assert fix in str(caught.value.hint)
+
+
+def test_blanks_separate_fields_if_nothing_else_does_and_some_are_numbers(tmp_path: Path):
+    """Otherwise the first record of such a file becomes the name of its only column."""
+    numbers = open_source(write(tmp_path, b"59 2 32.1 87\n48 1 21.6 69\n72 2 30.5 85\n"))
+    assert numbers.columns == ("1", "2", "3", "4")
+    assert numbers.n_rows == 3
+    named = open_source(write(tmp_path, b"age sex\n59 f\n48 m\n72 f\n"))
+    assert named.columns == ("age", "sex")
+    for whole in (b"name\nAnna Meyer\nJan Smit\n", b"full name\nAnna Meyer\nJan Smit\n", b"a b,c\n1 2,3\n4 5,6\n"):
+        assert all(" " in name or name in ("name", "c") for name in open_source(write(tmp_path, whole)).columns)
+
+
+def test_a_blank_line_is_to_be_removed_and_nothing_else(tmp_path: Path):
+    with pytest.raises(DataError) as caught:
+        rows(write(tmp_path, b"a,b\n1,2\n\n3,4\n"))
+    assert caught.value.message == "line 3 of 'x.csv' is blank"
+    assert caught.value.hint == "Remove the line."
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read every file")

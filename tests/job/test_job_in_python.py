@@ -176,7 +176,8 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"criteria": []}, "criteria=[KAnonymity(5)]"),
     ({"min_level": {"age": "1"}}, 'min_level={"age": 1}'),
     ({"max_level": 2}, 'max_level={"age": 1}'),
-    ({"max_level": {"aeg": 2}}, 'quasi={"aeg": numeric()}'),
+    ({"max_level": {"aeg": 2}}, "Write  age  in place of  aeg"),
+    ({"max_level": {"height": 2}}, 'quasi={"height": numeric()}'),
     ({"because": {"wrad": "an internal code, reviewed"}}, 'keep=["wrad"]'),
     ({"keep": ["ward"], "because": {"ward": "x"}}, 'because={"ward": '),
     ({"algorithm": tk.Mondrian}, 'algorithm="mondrian"'),
@@ -188,7 +189,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"seed": 2**128}, "seed=7"),
     ({"seed": 10**5000}, "seed=7"),
     ({"missing_rule": "own"}, 'missing_rule="own-value"'),
-    ({"weights": {"agee": 2}}, 'quasi={"agee": numeric()}'),
+    ({"weights": {"agee": 2}}, "Write  age  in place of  agee"),
     ({"drop": "rest"}, 'drop="rest"'),
     ({"population": 5}, 'population="register.csv"'),
     ({"weights": {"age": "much"}}, 'weights={"age": 2}'),
@@ -229,6 +230,29 @@ def refusals() -> dict[str, Callable[[], object]]:
         "risk": lambda: tk.risk(frame, ["x"]),
         "a job file": lambda: tk.Job.from_yaml(5),  # type: ignore[arg-type]
     }
+
+
+def made_for_another_goal(name: str) -> None:
+    numbers = pl.DataFrame({"age": range(60), "illness": ["flu", "gout", "ache"] * 20})
+    given = {"sensitive": ["illness"], "criteria": tk.KAnonymity(5), "algorithm": name}
+    tk.Job(quasi={"age": tk.numeric()}, **given).anonymize(numbers)
+
+
+#: Algorithms that promise one thing, and what they answer if it is not asked for.
+MADE_FOR = {
+    "greedy-personalized": "PersonalizedPrivacy(",
+    "mask": "MConfidentiality(",
+    "regenerated-condensation": "KIndistinguishability(",
+    "individual-sorting": "LKCPrivacy(",
+}
+
+
+@pytest.mark.parametrize("name", MADE_FOR)
+def test_an_algorithm_that_promises_one_thing_names_it_in_python(name: str):
+    with pytest.raises(JobError) as caught:
+        made_for_another_goal(name)
+    assert MADE_FOR[name] in str(caught.value)
+    assert MADE_FOR[name] not in str(caught.value.hint), "that is for job files"
 
 
 @pytest.mark.parametrize("name", refusals())

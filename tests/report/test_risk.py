@@ -28,3 +28,18 @@ def test_a_rounded_chance_is_not_called_a_bound():
     job = tk.Job(quasi={"age": tk.numeric()}, sensitive=["illness"], criteria=[tk.KAnonymity(14)])
     public = " ".join(render_report(job.anonymize(frame, seed=1), audience="public").split())
     assert "and of 7.1 % for the most exposed record" in public
+
+
+def test_a_chance_that_counts_records_is_not_that_of_a_person_who_has_several():
+    """Of a group of 9 records 5 are one person's, whom a guess finds with a chance of 5 in 9 and not of 1 in 9."""
+    frame = pl.DataFrame({"who": [0] * 5 + [1, 2, 3, 4], "age": [20] * 9, "illness": ["flu", "gout", "ache"] * 3})
+    people = tk.Job(
+        subject="who", quasi={"age": tk.numeric()}, sensitive=["illness"], criteria=[tk.XYAnonymity("who", 5)]
+    )
+    rows = tk.Job(identifiers=["who"], quasi={"age": tk.numeric()}, sensitive=["illness"], criteria=[tk.KAnonymity(5)])
+    for job, audience in ((people, "public"), (people, "internal"), (rows, "internal")):
+        page = " ".join(render_report(job.anonymize(frame, seed=1), audience=audience).split())
+        assert "for the most exposed record. That is if every person has one record in it; who has more" in page
+        assert ("One row is one person." in page) == (job is rows)
+    alone = rows.anonymize(frame.with_columns(who=pl.Series(range(9))), seed=1)
+    assert "who has more of them" not in render_report(alone, audience="internal")

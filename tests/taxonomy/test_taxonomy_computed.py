@@ -267,6 +267,8 @@ WRITTEN = {
     ("03/07/2020", "12/01/2019"): ["%d/%m/%Y", "%m/%d/%Y"],
     ("20200327", "20191201"): ["%Y%m%d"],
     ("27.03.20", "01.12.19"): ["%d.%m.%y"],
+    ("200327", "191201"): ["%y%m%d", "%d%m%y"],
+    ("27032020", "01122019"): ["%d%m%Y"],
     ("27 Mar 2020", "01 Dec 2019"): ["%d %b %Y"],
     ("March 27, 2020", "December 1, 2019"): ["%B %d, %Y"],
     ("27mar2020", "01dec2019"): ["%d%b%Y"],
@@ -298,6 +300,34 @@ def test_dates_among_which_a_few_are_none():
     with pytest.raises(TaxonomyError, match="29 of 29") as caught:
         dates(format="%d/%m/%Y").build(values, "seen")
     assert '28 of 29:  taxonomy: {kind: dates, format: "%Y-%m-%d"}' in caught.value.hint
+
+
+def test_numbers_without_signs_between_them_have_all_their_digits():
+    """strptime takes 210131 for the first of March of the year 2101, and November 2020 for the first of January."""
+    with pytest.raises(TaxonomyError) as caught:
+        dates().build(["210131", "210122", "210213"], "seen")
+    assert "%Y" not in caught.value.hint
+    assert Dates(format="%Y%m%d").unknown(["20210131", "210131", "202011", "2021131"], "seen") == [1, 2, 3]
+    assert not Dates(format="%Y%m%d %H:%M").unknown(["20210131 7:05"], "seen")
+    assert not Dates(format="%d%b%Y").unknown(["1Jan2021"], "seen")
+
+
+def test_a_format_that_reads_fewer_than_half_of_the_values_is_not_proposed():
+    days = [f"{i}. {month} 2020" for i in range(1, 29) for month in ("April", "Mai", "Juni", "Juli", "Oktober")]
+    with pytest.raises(TaxonomyError) as caught:
+        dates().build(days, "seen")
+    assert "%" not in caught.value.hint
+
+
+def test_years_of_two_digits_are_said_to_have_a_guessed_century():
+    with pytest.raises(TaxonomyError) as caught:
+        dates().build(["27.03.35", "01.12.87"], "birth")
+    assert 'format: "%d.%m.%y"' in caught.value.hint
+    assert "69 is read as 1969 and 68 as 2068" in caught.value.hint
+    assert {path[-2] for path in dates("year", format="%d.%m.%y").build(["27.03.68", "01.12.69"], "birth").paths()} == {
+        "2068",
+        "1969",
+    }
 
 
 def test_what_is_no_date_at_all_is_not_given_a_format():

@@ -12,6 +12,7 @@ from tarnkappe.arrays import Flags, Floats
 from tarnkappe.attacks.base import Attack, AttackCard, Finding, Need
 from tarnkappe.attacks.scene import Scene, as_floats, is_numeric
 from tarnkappe.errors import JobError
+from tarnkappe.fixes import Fix
 from tarnkappe.params import param
 from tarnkappe.wording import percent
 
@@ -57,7 +58,11 @@ class Analytical(Attack):
         """The share of cells whose bounds are that narrow."""
         columns = [c for c in scene.release.quasi if is_numeric(scene.release.frame[c])]
         if not columns:
-            raise JobError("E111", "no quasi-identifier is published as numbers", hint="--quasi  columns of averages")
+            raise JobError(
+                "E111",
+                "no quasi-identifier is published as numbers",
+                hint=Fix("--quasi  columns of averages", "columns of averages in  quasi"),
+            )
         told = trials = plain = 0
         for name in columns:
             numbers = as_floats(scene.release.frame[name])

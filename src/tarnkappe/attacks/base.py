@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from tarnkappe.fixes import Fix, setting
 from tarnkappe.params import Declared, param
 from tarnkappe.wording import percent
 
@@ -22,18 +23,30 @@ Need = Literal[
 ]
 
 #: Each need in words, and how it is met on the command line and in Python.
-NEEDS: dict[Need, tuple[str, str]] = {
-    "quasi": ("the quasi-identifiers", "--quasi age,sex"),
-    "sensitive": ("a sensitive column", "--sensitive illness"),
-    "known": ("a table of people that an attacker has", "--known voters.csv"),
-    "secrets": ("the true secrets of people, to check guesses with", "--known original.csv"),
-    "key": ("a column that tells who is who, in the release and in the table of people", "--key id"),
-    "other": ("another release of the same people", "--other earlier.csv"),
-    "population": ("the public table that people come from", "--population register.csv"),
-    "holdout": ("people who are certainly not in the data", "--holdout others.csv"),
+NEEDS: dict[Need, tuple[str, str | Fix]] = {
+    "quasi": ("the quasi-identifiers", setting("--quasi age,sex", "quasi", ["age", "sex"])),
+    "sensitive": ("a sensitive column", setting("--sensitive illness", "sensitive", ["illness"])),
+    "known": ("a table of people that an attacker has", setting("--known voters.csv", "known", "voters.csv")),
+    "secrets": (
+        "the true secrets of people, to check guesses with",
+        setting("--known original.csv", "known", "original.csv"),
+    ),
+    "key": (
+        "a column that tells who is who, in the release and in the table of people",
+        setting("--key id", "key", "id"),
+    ),
+    "other": ("another release of the same people", setting("--other earlier.csv", "others", ["earlier.csv"])),
+    "population": (
+        "the public table that people come from",
+        setting("--population register.csv", "population", "register.csv"),
+    ),
+    "holdout": ("people who are certainly not in the data", setting("--holdout others.csv", "holdout", "others.csv")),
     "whole": ("records whose quasi-identifiers stand together", "a release that does not tear them apart"),
     "rows": ("secrets that stand on the rows of people", "a release of one table with labels"),
-    "numbers": ("columns of numbers that stand as numbers in both tables", "--quasi income,age --known original.csv"),
+    "numbers": (
+        "columns of numbers that stand as numbers in both tables",
+        Fix("--quasi income,age --known original.csv", 'quasi=["income", "age"], known="original.csv"'),
+    ),
 }
 
 #: What leaves 5 % of the normal distribution outside.

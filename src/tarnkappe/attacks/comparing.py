@@ -10,6 +10,7 @@ import polars as pl
 from tarnkappe.arrays import Bytes, Codes, Counts, Floats
 from tarnkappe.attacks.scene import Scene
 from tarnkappe.errors import LimitError
+from tarnkappe.fixes import Fix
 from tarnkappe.publish.label_reader import LabelReader
 from tarnkappe.tally import Domain
 from tarnkappe.taxonomy.labels import as_decimal
@@ -65,7 +66,9 @@ class Comparison:
             codes.append(people.codes[people.of[there], j])
             if domain.size * len(texts) > _MOST_PAIRS:
                 raise LimitError(
-                    "E702", f"'{domain.name}' has too many values to compare all of them", hint="--quasi  fewer columns"
+                    "E702",
+                    f"'{domain.name}' has too many values to compare all of them",
+                    hint=Fix("--quasi  fewer columns", "fewer columns in  quasi"),
                 )
             distance, agree = _compared(domain, texts.to_list(), codes[-1], near)
             distances.append(distance)

@@ -13,10 +13,14 @@ from tarnkappe.attacks.base import AttackCard, Finding, SequelAttack
 from tarnkappe.attacks.people import People, covering_looks
 from tarnkappe.attacks.scene import Scene, Table
 from tarnkappe.errors import DataError
+from tarnkappe.fixes import Fix
 from tarnkappe.wording import percent, plural
 
 #: Pairs of a person and a look times values that are looked at in one go.
 _AT_ONCE = 1 << 26
+
+#: What is missing where there is nothing to compare with.
+_OTHER = "a release of the same people with the same secret"
 
 
 @dataclass(frozen=True)
@@ -57,7 +61,7 @@ class ComplementaryRelease(SequelAttack):
         tables = [t for t in (scene.release, *scene.others) if column in _secrets(t).columns]
         if len(tables) < 2:
             what = f"no other release has '{column}', so nothing is left over when they are compared"
-            raise DataError("E410", what, hint="--other  a release of the same people with the same secret")
+            raise DataError("E410", what, hint=Fix(f"--other  {_OTHER}", f"{_OTHER} in  others"))
         texts = [_secrets(t)[column].cast(pl.String) for t in tables]
         values = pl.concat(texts).unique(maintain_order=True).to_list()
         alone = [_possible(scene, table, column, people, values) for table in tables]

@@ -15,6 +15,7 @@ from tarnkappe.attacks.base import AttackCard, Finding, Need, SecretAttack
 from tarnkappe.attacks.people import covering_looks
 from tarnkappe.attacks.scene import Scene
 from tarnkappe.errors import JobError
+from tarnkappe.fixes import Fix
 from tarnkappe.params import param
 from tarnkappe.wording import percent, plural
 
@@ -62,7 +63,11 @@ class Minimality(SecretAttack):
         column = self.of(scene)
         spread = scene.spread(column)
         if self.value is not None and self.value not in spread.values:
-            raise JobError("E105", f"'{column}' has no such value as the guarded one", hint="minimality: {l: 2}")
+            raise JobError(
+                "E105",
+                f"'{column}' has no such value as the guarded one",
+                hint=Fix("minimality: {l: 2}", "Minimality(l=2)"),
+            )
         rarest = spread.values[int(np.argmin(np.where(spread.table > 0, spread.table, spread.n + 1)))]
         value = self.value if self.value is not None else rarest
         ground = scene.ground

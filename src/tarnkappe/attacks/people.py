@@ -11,6 +11,7 @@ import polars as pl
 
 from tarnkappe.arrays import Codes, Counts, Flags
 from tarnkappe.errors import DataError, LimitError, TaxonomyError
+from tarnkappe.fixes import Fix, say
 from tarnkappe.kernels.attacks.linkage import count_covering, count_inside, list_covering, overlapping_pairs
 from tarnkappe.publish.label_reader import LabelReader, foreign_interval
 from tarnkappe.publish.notation import range_ends, set_values
@@ -102,7 +103,9 @@ class Ground:
             runs = np.array([len(s) for s in spans], np.int64)[look]
             if runs.sum() > _MOST_BOXES:
                 raise LimitError(
-                    "E702", "labels stand for too many scattered sets of values", hint="--quasi  fewer columns"
+                    "E702",
+                    "labels stand for too many scattered sets of values",
+                    hint=Fix("--quasi  fewer columns", "fewer columns in  quasi"),
                 )
             flat = np.array([end for s in spans for end in s], np.int32).reshape(-1, 2)
             begin = np.cumsum([0, *(len(s) for s in spans)])[:-1][look]
@@ -294,7 +297,10 @@ def _encoded(series: pl.Series, domain: Domain) -> Codes:
         raise TaxonomyError(
             "E204",
             f"the taxonomy of '{domain.name}' does not cover all values that people have",
-            hint=f"Give a taxonomy that covers them, or leave it out:  --quasi  without  {domain.name}",
+            hint=say(
+                "Give a taxonomy that covers them, or leave it out:  {}",
+                Fix(f"--quasi  without  {domain.name}", f"quasi  without  {domain.name}"),
+            ),
         )
     at = pl.DataFrame({"v": distinct, "p": np.array(place, np.int32)})
     found = series.alias("v").to_frame().join(at, on="v", how="left", maintain_order="left")["p"]

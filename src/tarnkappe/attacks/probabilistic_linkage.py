@@ -13,6 +13,7 @@ from tarnkappe.attacks.comparing import Comparison
 from tarnkappe.attacks.distance_linkage import linked
 from tarnkappe.attacks.scene import Scene
 from tarnkappe.errors import JobError
+from tarnkappe.fixes import setting
 from tarnkappe.kernels.attacks.matching import count_patterns, rank_by_pattern
 from tarnkappe.params import param
 from tarnkappe.threads import share_out
@@ -63,7 +64,11 @@ class ProbabilisticLinkage(Attack):
         compared = Comparison.of(scene, self.near)
         columns = compared.codes.shape[1]
         if columns > _MOST_COLUMNS:
-            raise JobError("E110", f"it compares at most {_MOST_COLUMNS} columns", hint="--quasi age,sex,zip")
+            raise JobError(
+                "E110",
+                f"it compares at most {_MOST_COLUMNS} columns",
+                hint=setting("--quasi age,sex,zip", "quasi", ["age", "sex", "zip"]),
+            )
         n = len(compared.own)
         sample = np.sort(scene.chance().permutation(n)[:_SAMPLE])
         patterns = np.zeros(1 << columns, np.int64)

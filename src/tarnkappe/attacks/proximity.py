@@ -11,6 +11,7 @@ from tarnkappe.arrays import Counts
 from tarnkappe.attacks.base import AttackCard, Finding, SecretAttack
 from tarnkappe.attacks.scene import Scene, Spread
 from tarnkappe.errors import JobError
+from tarnkappe.fixes import Fix
 from tarnkappe.params import param
 from tarnkappe.wording import percent
 
@@ -51,7 +52,7 @@ class Proximity(SecretAttack):
             raise JobError(
                 "E111",
                 f"'{column}' holds no numbers, so that none can be close",
-                hint="--sensitive  a column of numbers",
+                hint=Fix("--sensitive  a column of numbers", "a column of numbers in  sensitive"),
             )
         best = _most_near(spread, self.within)
         baseline = int(_most_near(spread.whole(), self.within).sum()) / spread.n

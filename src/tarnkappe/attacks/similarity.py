@@ -11,6 +11,7 @@ from tarnkappe.arrays import Codes, Flags
 from tarnkappe.attacks.base import AttackCard, Finding, SecretAttack
 from tarnkappe.attacks.scene import Scene, Spread
 from tarnkappe.errors import JobError
+from tarnkappe.fixes import Fix
 from tarnkappe.params import param
 from tarnkappe.schema import Column
 from tarnkappe.taxonomy.tree import Taxonomy
@@ -56,7 +57,10 @@ class Similarity(SecretAttack):
             raise JobError(
                 "E111",
                 f"nothing tells which values of '{column}' are similar: it has no taxonomy, and no difference is given",
-                hint="similarity:within=1000   for numbers, or a job file that gives the column a taxonomy",
+                hint=Fix(
+                    "similarity:within=1000   for numbers, or a job file that gives the column a taxonomy",
+                    "Similarity(within=1000)   for numbers, or a  job  that gives the column a taxonomy",
+                ),
             )
         nodes = None if self.within is not None else self._nodes(spread, declared)
 

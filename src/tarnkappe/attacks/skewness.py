@@ -10,6 +10,7 @@ import numpy as np
 from tarnkappe.attacks.base import AttackCard, Finding, SecretAttack
 from tarnkappe.attacks.scene import Scene, Spread
 from tarnkappe.errors import JobError
+from tarnkappe.fixes import Fix
 from tarnkappe.params import param
 from tarnkappe.wording import percent
 
@@ -53,7 +54,9 @@ class Skewness(SecretAttack):
         if self.value is not None:
             if self.value not in spread.values:
                 raise JobError(
-                    "E105", f"'{column}' has no such value as the one that skewness looks for", hint="skewness: {}"
+                    "E105",
+                    f"'{column}' has no such value as the one that skewness looks for",
+                    hint=Fix("skewness: {}", "Skewness()"),
                 )
             wanted = spread.values.index(self.value)
         at = _worst(spread, wanted)

@@ -12,6 +12,7 @@ from tarnkappe.attacks.base import Attack, AttackCard, Finding, Need
 from tarnkappe.attacks.people import Ground
 from tarnkappe.attacks.scene import Scene
 from tarnkappe.errors import JobError
+from tarnkappe.fixes import known_columns, say
 from tarnkappe.params import param
 from tarnkappe.wording import percent, plural
 
@@ -64,7 +65,9 @@ class SparseLinkage(Attack):
         assert scene.key is not None
         if len(scene.quasi) > 1:
             what = f"it looks for items, which stand in one column, and {len(scene.quasi)} are named"
-            raise JobError("E110", what, hint=f"--quasi {scene.names[0]}   (a row for every person and item)")
+            raise JobError(
+                "E110", what, hint=say("{}   (a row for every person and item)", known_columns(scene.names[:1]))
+            )
         column = scene.quasi[0]
         released, theirs = (self._rows(frame, scene.key, column.name) for frame in (scene.release.frame, scene.known))
         ground = Ground.of([column], [theirs.select(column.name)], [(scene.release.name, released, ".")])

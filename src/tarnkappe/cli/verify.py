@@ -47,15 +47,19 @@ def verify(
     ] = None,
     quasi: Quasi = None,
     k: Annotated[
-        int | None, typer.Option("--k", metavar="K", help="Ask for k-anonymity with this k.", show_default=False)
+        int | None, typer.Option("--k", min=1, metavar="K", help="Ask for k-anonymity with this k.", show_default=False)
     ] = None,
     l: Annotated[  # noqa: E741
         int | None,
-        typer.Option("--l", metavar="L", help="Ask for l-diversity of each --sensitive column.", show_default=False),
+        typer.Option(
+            "--l", min=1, metavar="L", help="Ask for l-diversity of each --sensitive column.", show_default=False
+        ),
     ] = None,
     t: Annotated[
         float | None,
-        typer.Option("--t", metavar="T", help="Ask for t-closeness of each --sensitive column.", show_default=False),
+        typer.Option(
+            "--t", min=0, max=1, metavar="T", help="Ask for t-closeness of each --sensitive column.", show_default=False
+        ),
     ] = None,
     sensitive: Sensitive = None,
     criterion: Annotated[

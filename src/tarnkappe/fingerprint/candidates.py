@@ -13,6 +13,7 @@ from tarnkappe.algorithms.fulldomain.lattice import Node
 from tarnkappe.algorithms.fulldomain.solutions import Solution, Solutions
 from tarnkappe.arrays import Counts, Floats
 from tarnkappe.errors import InfeasibleError, JobError, LimitError
+from tarnkappe.fixes import say, setting
 from tarnkappe.goal import Goal
 from tarnkappe.metrics import metric_named
 from tarnkappe.tally import Tally
@@ -69,7 +70,9 @@ class Candidates:
             raise InfeasibleError(
                 "E301",
                 "no generalisation pattern satisfies the goal",
-                hint="limits: {suppressed_rows: 5%}   or a weaker criterion",
+                hint=say(
+                    "{}   or a weaker criterion", setting("limits: {suppressed_rows: 5%}", "max_suppressed", 0.05)
+                ),
             )
         figures: dict[str, Any] = {
             "max_k": np.array([p.smallest for p in found], np.int64),

@@ -12,6 +12,7 @@ from tarnkappe.arrays import Counts, Flags, Floats
 from tarnkappe.errors import JobError
 from tarnkappe.fingerprint.keys import DatasetKey, stream
 from tarnkappe.fingerprint.reading import Evidence
+from tarnkappe.fixes import algorithm, say
 from tarnkappe.plan import Plan
 from tarnkappe.publish.centres import Centres
 
@@ -51,7 +52,9 @@ class CentroidScheme:
         form = plan.form
         if not isinstance(form, Centres):
             raise JobError(
-                "E111", "centroid marks need groups that publish means", hint="algorithm: {name: mdav}   or block marks"
+                "E111",
+                "centroid marks need groups that publish means",
+                hint=say("{}   or block marks", algorithm("mdav")),
             )
         if not 0 < strength < 1:
             raise JobError("E110", f"'strength' must lie between 0 and 1, got {strength!r}", hint="strength=0.02")

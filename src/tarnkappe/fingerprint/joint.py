@@ -11,6 +11,7 @@ import numpy as np
 from tarnkappe.arrays import Codes, Counts
 from tarnkappe.criteria.base import Verdict
 from tarnkappe.errors import JobError
+from tarnkappe.fixes import algorithm
 from tarnkappe.goal import Goal
 from tarnkappe.groups import SUPPRESSED, Grouping
 from tarnkappe.io import open_source
@@ -64,7 +65,7 @@ def joint_privacy(plans: Sequence[Plan], goal: Goal | None = None) -> JointPriva
         raise JobError(
             "E111",
             "releases are compared that keep equal records together; these do not",
-            hint="algorithm: {name: flash}",
+            hint=algorithm("flash"),
         )
     if any(p.tally.n_cells != tally.n_cells or not np.array_equal(p.tally.quasi, tally.quasi) for p in plans):
         raise JobError("E111", "the releases are of different records", hint="Decide all of them from the same data.")

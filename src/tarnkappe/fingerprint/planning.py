@@ -26,6 +26,7 @@ from tarnkappe.fingerprint.marks import Columns, Layout
 from tarnkappe.fingerprint.promises import colluders_carried, positions_needed, statements
 from tarnkappe.fingerprint.scheme import Scheme, node_texts, require_alpha
 from tarnkappe.fingerprint.selection import Objective, best_window
+from tarnkappe.fixes import Fix, say, setting
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping
 from tarnkappe.job import Job
@@ -148,13 +149,17 @@ def plan_copies(
         raise JobError(
             "E110",
             "there is at least 1 recipient and 1 colluder",
-            hint="recipients: 5, colluders: 2   (--recipients 5 --colluders 2)",
+            hint=Fix("recipients: 5, colluders: 2   (--recipients 5 --colluders 2)", "recipients=5, colluders=2"),
         )
     require_alpha(alpha)
     if kind not in ("marks", "patterns", "both"):
-        raise JobError("E110", f"there is no scheme '{kind}'", hint="marks, patterns or both   (--scheme marks)")
+        raise JobError(
+            "E110",
+            f"there is no scheme '{kind}'",
+            hint=Fix("marks, patterns or both   (--scheme marks)", 'kind="marks"'),
+        )
     if select not in ("frameproof", "exact", "genetic"):
-        hint = "frameproof, exact or genetic   (--select frameproof)"
+        hint = Fix("frameproof, exact or genetic   (--select frameproof)", 'select="frameproof"')
         raise JobError("E110", f"patterns are not chosen by '{select}'", hint=hint)
     _require_monotone(job.goal)
     seed = int.from_bytes(derived(key.raw, "seed")[:16], "big")
@@ -213,7 +218,10 @@ def _refused(goal: Goal, why: str) -> JobError:
     return JobError(
         "E111",
         f"traceable copies cannot promise {' and '.join(c.asked for c in goal.criteria)}: {why}",
-        hint="criteria: [{k-anonymity: {k: 5}}, {l-diversity: {column: COLUMN, l: 2}}]",
+        hint=Fix(
+            "criteria: [{k-anonymity: {k: 5}}, {l-diversity: {column: COLUMN, l: 2}}]",
+            'criteria=[KAnonymity(5), LDiversity("COLUMN", 2)]',
+        ),
     )
 
 
@@ -316,7 +324,10 @@ def _checked(tally: Tally, goal: Goal, given: Sequence[int]) -> Node:
         raise InfeasibleError(
             "E301",
             f"the pattern {list(node)} does not satisfy the goal",
-            hint="Let the plan choose one, or allow more suppressed records:  limits: {suppressed_rows: 5%}",
+            hint=say(
+                "Let the plan choose one, or allow more suppressed records:  {}",
+                setting("limits: {suppressed_rows: 5%}", "max_suppressed", 0.05),
+            ),
         )
     return node
 

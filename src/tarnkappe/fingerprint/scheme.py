@@ -18,6 +18,7 @@ from tarnkappe.errors import DataError, JobError
 from tarnkappe.fingerprint.code import TardosCode
 from tarnkappe.fingerprint.keys import DatasetKey, Key
 from tarnkappe.fingerprint.marks import Columns, Layout
+from tarnkappe.fixes import Fix
 from tarnkappe.plain_json import to_json
 from tarnkappe.publish.labels import labels_of
 from tarnkappe.tally import Domain
@@ -63,7 +64,7 @@ class Scheme:
             raise JobError(
                 "E110",
                 "this is not the key that the copies were planned with, or the plan was changed",
-                hint="--key KEYFILE",
+                hint=Fix("--key KEYFILE", "Give the key that they were planned with."),
             )
         return own
 
@@ -181,7 +182,9 @@ def require_alpha(alpha: float) -> None:
     """Refuse a risk of accusing somebody innocent that is none."""
     if not 0 < alpha < 1:
         raise JobError(
-            "E110", f"'alpha' must lie between 0 and 1, got {alpha!r}", hint="alpha: 0.001   (--alpha 0.001)"
+            "E110",
+            f"'alpha' must lie between 0 and 1, got {alpha!r}",
+            hint=Fix("alpha: 0.001   (--alpha 0.001)", "alpha=0.001"),
         )
 
 

@@ -31,7 +31,11 @@ def admitted(job: Job, source: Source) -> Schema:
     _refuse_kept(job, schema)
     # A mechanism publishes no value that only few have, whatever it is; and no record may decide about the release.
     by_name = job.goal.is_mechanism
-    refuse_identifiers(source, schema.columns, coarsened=job.algorithm.publishes.coarsens, by_name=by_name)
+    coarsens = job.algorithm.publishes.coarsens
+    floored = [c for c in schema.columns if c.min_level]  # coarsened by whatever is published; the written table tells
+    others = [c for c in schema.columns if not c.min_level]
+    refuse_identifiers(source, others, coarsened=coarsens, by_name=by_name)
+    refuse_identifiers(source, floored, by_name=by_name)
     return schema
 
 

@@ -132,13 +132,18 @@ def _matters(found: Finding, column: Column, *, coarsened: bool) -> bool:
 
 def _findings(source: Source, column: Column, sample: pl.Series) -> tuple[Finding, ...]:
     """What the detectors find in a column; whether its values are all different is counted over all rows."""
+    ranges = False
     if column.kind == "numeric" and is_text(sample.dtype):
         # A text among the numbers makes no name of them; it is refused as such when the column is read.
-        sample = sample.str.strip_chars().cast(pl.Float64, strict=False)
+        numbers = sample.str.strip_chars().cast(pl.Float64, strict=False)
+        ranges = column.role == "quasi" and numbers.null_count() == len(
+            numbers
+        )  # of a table that was written, and no telephone numbers
+        sample = sample if ranges else numbers
     sight = Sight.of(column.name, sample)
     if sight.all_different and len(sample) >= SAMPLE:
         sight = Sight.of(column.name, sample, *_counted(source, column.name))
-    return findings(sight)
+    return tuple(found for found in findings(sight) if not ranges or found.tells == "which")
 
 
 def _counted(source: Source, column: str) -> tuple[int, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -328,6 +329,13 @@ def check_columns(columns: Sequence[str], name: str) -> None:
     """Refuse a table without columns, with an empty column name, or with a name that stands twice."""
     if not columns:
         raise DataError("E402", f"'{name}' has no columns", where=name, hint="Give a table with a header and rows.")
+    if re.fullmatch("sep=.?", columns[0].lower()):
+        raise DataError(
+            "E405",
+            f"the first line of '{name}' tells Excel the delimiter, and is no header",
+            where=f"{name}:1",
+            hint="Remove that line; the delimiter is found out, or stated:  delimiter: ';'",
+        )
     empty = [i for i, column in enumerate(columns, start=1) if not column.strip()]
     if empty:
         raise DataError(

@@ -259,7 +259,9 @@ class CsvSource(Source):
         where = f"{name}:{line}"
         if scan.fault == FAULT_FIELDS:
             n = scan.fault_fields
-            found = f"has {n} field{'s' if n != 1 else ''}" if n else "is blank"
+            if not n:
+                raise DataError("E403", f"line {line} of '{name}' is blank", where=where, hint="Remove the line.")
+            found = f"has {n} field{'s' if n != 1 else ''}"
             raise DataError(
                 "E403",
                 f"line {line} of '{name}' {found}, the {'header' if self.dialect.header else 'first line'} has "

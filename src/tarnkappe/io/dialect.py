@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tarnkappe.errors import JobError
-from tarnkappe.fixes import Fix, assignment
+from tarnkappe.fixes import Fix
 from tarnkappe.io.transcode import beginning
 from tarnkappe.params import Declared, param
 
@@ -131,7 +131,7 @@ def _encoding_name(name: str) -> str:
         raise JobError(
             "E110",
             f"'encoding' is not a text encoding Python knows, got {name!r}",
-            hint=assignment("encoding", "utf-8"),
+            hint=Fix("encoding: utf-8   (--encoding utf-8)", 'encoding="utf-8"'),
         ) from None
     return _ENCODING_NAMES.get(info.name, info.name)
 
@@ -267,7 +267,17 @@ def _detect_delimiter(text: str, quote: str, whole: bool, first: str) -> str:
             best, best_score = delimiter, (agreeing, counts[0])
         if counts[0] == 1 and agreeing == 1.0 and absent is None:
             absent = delimiter
+    if best is None and _is_split_by_blanks(_records(text, " ", quote)):
+        return " "
     return best or absent or first
+
+
+def _is_split_by_blanks(records: list[list[str]]) -> bool:
+    """Whether blanks split all records into as many fields, some of them numbers throughout; texts have blanks, too."""
+    if len(records) < 3 or len({len(record) for record in records[:-1]}) > 1 or len(records[0]) < 2:
+        return False
+    columns = zip(*records[1:-1], strict=True)
+    return any(all(_NUMBER.fullmatch(value) for value in column) for column in columns)
 
 
 def _detect_decimal(text: str, delimiter: str, quote: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import re
 from pathlib import Path
+from shlex import quote
 
 from tarnkappe.errors import LimitError, RefusedError, TarnkappeError
 
@@ -65,7 +66,7 @@ def translate_os_error(err: BaseException, path: str | Path) -> TarnkappeError:
         return LimitError("E702", f"not enough memory to write '{shown.name}'", where=str(shown))
     number = _error_number(err)
     reason = _REASONS.get(number) or (err.strerror if isinstance(err, OSError) else None) or str(err)
-    rights = f", or change its rights:  chmod u+w {shown.parent}" if number in _RIGHTS else "."
+    rights = f", or change its rights:  chmod u+w {quote(str(shown.parent))}" if number in _RIGHTS else "."
     return RefusedError(
         "E603",
         f"'{shown.name}' cannot be written: {reason}",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, ClassVar, Union
 
 import polars as pl
@@ -91,8 +92,11 @@ def open_source(data: Data, dialect: CsvDialect | None = None, missing: tuple[st
             "E401",
             f"'{path.name}' cannot be read: {reason}",
             where=str(path),
-            hint=f"Allow yourself to read it:  chmod u+r {path}",
+            hint=f"Allow yourself to read it:  chmod u+r {quote(str(path))}",
         ) from err
+    if path.suffix.lower() in (".yaml", ".yml"):
+        hint = f"If it is a job file:  tarnkappe check {quote(str(path))}"
+        raise DataError("E408", f"'{path.name}' is no table, and data are expected", where=str(path), hint=hint)
     raise DataError(
         "E408",
         f"'{path.name}' has a format Tarnkappe does not read",
@@ -142,13 +146,14 @@ def _refuse_unopenable(path: Path) -> None:
     if path.is_file():
         return
     if path.is_dir():
-        what, hint = "is a folder, not a file", f"Give one file in it, such as  {path / 'data.csv'}"
+        what, hint = "is a folder, not a file", f"Give one file in it, such as  {quote(str(path / 'data.csv'))}"
     elif path.exists():
         what, hint = "is not a regular file", "Save its content to a file first."
     else:
         beside = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
-        what, hint = f"does not exist{did_you_mean(path.name, beside)}", f"Look what is there:  ls {path.parent}"
-    raise DataError("E401", f"'{path.name}' {what}", where=str(path), hint=hint)
+        what = f"does not exist{did_you_mean(path.name, beside)}"
+        hint = f"Look what is there:  ls {quote(str(path.parent))}"
+    raise DataError("E401", f"'{path.name or path}' {what}", where=str(path), hint=hint)
 
 
 class ParquetSource(Source):

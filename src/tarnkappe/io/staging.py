@@ -11,6 +11,7 @@ import sys
 import weakref
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from shlex import quote
 from types import TracebackType
 from typing import Self
 
@@ -179,20 +180,20 @@ class Staging:
         if not os.path.lexists(self.target):
             return
         here = Path.cwd()
-        unused = self.target.with_name(f"{self.target.name}-2")
-        hint: str | Fix
+        other = _named(self.target.with_name(f"{self.target.name}-2"))
         if not self.target.is_dir():
-            reason, hint = "is a file", f"Write to another folder:  {unused}"
+            reason, hint = "is a file", say("Write to another folder:  {}", other)
         elif self.target in (here, *here.parents):
-            reason, hint = "is the folder you are in", f"Write to a new folder in it:  {self.target / 'release'}"
+            inside = _named(self.target / "release")
+            reason, hint = "is the folder you are in", say("Write to a new folder in it:  {}", inside)
         elif not any(self.target.iterdir()):
             return
         elif not _is_release(self.target):
             reason = "exists and is not an earlier release, so it is not replaced"
-            hint = f"Write to another folder:  {unused}"
+            hint = say("Write to another folder:  {}", other)
         elif not self.overwrite:
             reason = "exists already"
-            hint = say("Replace it with  {}  or write to another folder:  {}", OVERWRITE, Fix(str(unused), str(unused)))
+            hint = say("Replace it with  {}  or write to another folder:  {}", OVERWRITE, other)
         else:
             return
         raise RefusedError("E601", f"'{self.target.name}' {reason}", where=str(self.target), hint=hint)
@@ -350,6 +351,11 @@ def _usual_mode(folder: Path) -> int:
     mode = probe.stat().st_mode & 0o7777
     probe.rmdir()
     return mode
+
+
+def _named(folder: Path) -> Fix:
+    """A folder as it is typed on the command line, and as Python takes it."""
+    return Fix(quote(str(folder)), str(folder))
 
 
 def _is_release(folder: Path) -> bool:

@@ -13,7 +13,7 @@ from tarnkappe.attacks import Attack
 from tarnkappe.criteria import Criterion
 from tarnkappe.engines.measures import require_measure
 from tarnkappe.engines.settings import EngineSettings
-from tarnkappe.errors import JobError, Notice, did_you_mean
+from tarnkappe.errors import JobError, Notice, closest, did_you_mean
 from tarnkappe.fixes import DROP_REST, Fix, role, say, setting
 from tarnkappe.goal import Goal
 from tarnkappe.job.attacks import attacks_of, require_attackable
@@ -37,6 +37,7 @@ from tarnkappe.masks import Mask
 from tarnkappe.schema import MISSING_RULES, Column, MissingRule, Role, Schema
 from tarnkappe.taxonomy import Taxonomy, TaxonomyBuilder, tree
 from tarnkappe.taxonomy.quantiles import Quantiles
+from tarnkappe.wording import plural
 
 if TYPE_CHECKING:
     from tarnkappe.io import Data
@@ -240,7 +241,7 @@ class Job:
             out.append(
                 Notice(
                     "W601",
-                    f"groups may be as small as {smallest} records",
+                    f"groups may be as small as {plural(smallest, 'record')}",
                     hint="Authorities usually ask for 5 or more, 10 for public files.",
                 )
             )
@@ -376,8 +377,11 @@ def replace_job(job: Job, **changes: Any) -> Job:
 
 def _no_role(argument: str, name: str, made: Iterable[Column], role_: str, how: str | None = None) -> JobError:
     """A setting of a column that nobody gave the role for which it means something."""
-    guess = did_you_mean(name, [c.name for c in made])
-    return refused(f"'{argument}' names '{name}', which is no column with such a role{guess}", role(name, role_, how))
+    known = [c.name for c in made]
+    meant = closest(name, known)
+    instead = f"Write  {meant}  in place of  {name}"
+    fix = role(name, role_, how) if meant is None else Fix(instead, instead)
+    return refused(f"'{argument}' names '{name}', which is no column with such a role{did_you_mean(name, known)}", fix)
 
 
 def _population(given: Population | Data | None) -> Population | None:

@@ -186,4 +186,4 @@ def _meaning(label: str, group: int, boxes: Boxes, j: int, domain: Domain, colum
     if said is not None:
         return said
     # Which values lie below it is not said: some of them may belong to few people, or to nobody who is published.
-    return "A group of values in the taxonomy of the column."
+    return "A category in the taxonomy of the column."

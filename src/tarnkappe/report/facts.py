@@ -98,6 +98,11 @@ def known(release: Release) -> list[str]:
     return [c.name for c in release.columns if c.role == "quasi"]
 
 
+def several_each(release: Release) -> bool:
+    """Whether people are known to have several records each."""
+    return any(c.role == "subject" for c in release.columns) or any(n.code == "W604" for n in release.notices)
+
+
 def role_meaning(role: str, release: Release) -> str:
     """What a role means, to readers of the release."""
     # The last words of one meaning speak to whoever writes the job, not to readers.

@@ -6,6 +6,7 @@ import numpy as np
 
 from tarnkappe.release import Release
 from tarnkappe.report.charts import share_bars
+from tarnkappe.report.facts import several_each
 from tarnkappe.report.markup import Html, el, table
 from tarnkappe.report.numbers import percent
 from tarnkappe.report.parts import section
@@ -31,6 +32,8 @@ def risk(release: Release) -> Html | None:
         f"person and has to guess within it. The guess is right with a chance of {percent(after.average)} on average, "
         f"and of {percent(_highest(after))} for the most exposed record."
     )
+    if several_each(release):
+        words += " That is if every person has one record in it; who has more of them is found more easily."
     was = ""
     if before is not None:
         was = (

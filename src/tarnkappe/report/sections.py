@@ -302,8 +302,12 @@ def protection(release: Release) -> Html:
 
 def assumptions(release: Release) -> Html:
     """What has to be true for the verdict to mean what it says."""
+    keyed = any(c.role == "subject" for c in release.columns)
+    rows = "Where a person has several rows, a group may stand for fewer people than rows."
+    if keyed:
+        rows = "Only criteria that name the key of a person count people; all other figures are about rows."
     points = (
-        ("One row is one person.", "Where a person has several rows, a group may stand for fewer people than rows."),
+        ("People may have several rows." if keyed else "One row is one person.", rows),
         ("Missing values.", release.missing_rule),
         ("Suppression.", SUPPRESSION_CONVENTION),
         (

@@ -38,7 +38,8 @@ class Dates(TaxonomyBuilder):
     )
     format: str | None = param(
         None,
-        doc='How dates are written, such as "%d/%m/%Y"; if not given, 2020-03-05, also with a time, or 05.03.2020.',
+        doc='How dates are written, such as "%d/%m/%Y"; if not given, 2020-03-05, also with a time, or 05.03.2020. '
+        "With %y, 69 to 99 are read as 1969 to 1999, and 00 to 68 as 2000 to 2068.",
     )
 
     def __post_init__(self) -> None:
@@ -106,12 +107,13 @@ class Dates(TaxonomyBuilder):
         if fitting:
             also = " or ".join(f'"{form}"' for form in fitting[1:])
             doubt = f"   (or {also}: the values do not tell)" if also else ""
-            return say(f"Say how dates are written:  {{}}{doubt}", self._written(fitting[0]))
+            century = "   (of two digits, 69 is read as 1969 and 68 as 2068)" if "%y" in fitting[0] else ""
+            return say(f"Say how dates are written:  {{}}{doubt}{century}", self._written(fitting[0]))
         if self.format is not None and None not in read_usual(texts)[1]:
             return say("Leave the format out:  {}", self._written(None))
         likely = format_for_most(texts)
         read = len(texts) - read_moments(texts, likely).count(None)
-        if read > len(texts) - len(unknown):
+        if read > max(len(texts) - len(unknown), len(texts) // 2):
             return say(f"Most are written otherwise, {read} of {len(texts)}:  {{}}", self._written(likely))
         if len(unknown) <= MOST_EXAMPLES:
             markers = ", ".join(shown(texts[i]) for i in unknown)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import datetime
+from functools import cache
 from itertools import product
 
 #: The format that stands for moments as databases and data frames write them.
@@ -21,7 +22,7 @@ _USUAL_MOMENT = re.compile(
 _DAYS = (
     *("%Y-%m-%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%Y.%m.%d", "%Y%m%d", "%d-%m-%Y", "%m-%d-%Y"),
     *("%d.%m.%y", "%d/%m/%y", "%m/%d/%y", "%d-%m-%y", "%m-%d-%y", "%d %b %Y", "%d-%b-%Y", "%d%b%Y", "%d-%b-%y"),
-    *("%d %B %Y", "%d. %B %Y", "%b %d, %Y", "%B %d, %Y", "%b %d %Y"),
+    *("%d %B %Y", "%d. %B %Y", "%b %d, %Y", "%B %d, %Y", "%b %d %Y", "%d%m%Y", "%m%d%Y", "%y%m%d", "%d%m%y", "%m%d%y"),
 )
 _TIMES = (
     *("", " %H:%M", " %H:%M:%S", " %H:%M:%S.%f", " %H:%M:%S%z", " %H:%M:%S.%f%z", " %I:%M %p", " %I:%M:%S %p"),
@@ -80,7 +81,27 @@ def format_for_most(texts: Sequence[str]) -> str:
     return max(_KNOWN_FORMATS, key=lambda form: sum(_read(text, form) is not None for text in tried))
 
 
+#: How many digits the numbers of a date have.
+_DIGITS = {"Y": 4, "y": 2, "m": 2, "d": 2, "j": 3, "H": 2, "I": 2, "M": 2, "S": 2}
+
+
+@cache
+def _joined_numbers(form: str) -> dict[int, int]:
+    """Which numbers of a text are several in one, and how many digits they have.
+
+    >>> _joined_numbers("%Y%m%d %H:%M"), _joined_numbers("%d.%m.%Y")
+    ({0: 8}, {})
+    """
+    runs = re.findall(r"(?:%[YymdjHIMS])+|\d+|%f", form)
+    return {i: sum(map(_DIGITS.__getitem__, run[1::2])) for i, run in enumerate(runs) if run.count("%") > 1}
+
+
 def _read(text: str, form: str) -> datetime | None:
+    joined = _joined_numbers(form)
+    if joined:  # 210131 is no day of the year 2101, and 202011 is none of the year 2020
+        runs = re.findall(r"\d+", text)
+        if any(i >= len(runs) or len(runs[i]) != n for i, n in joined.items()):
+            return None
     try:
         if form == "%Y-%m-%d":
             if len(text) > 10:

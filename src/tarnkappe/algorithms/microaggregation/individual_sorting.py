@@ -15,6 +15,7 @@ from tarnkappe.arrays import Codes, Floats
 from tarnkappe.boxes import Boxes
 from tarnkappe.criteria.base import Scope
 from tarnkappe.errors import JobError
+from tarnkappe.fixes import algorithm, criterion, say
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping
 from tarnkappe.plan import suppress_leftovers
@@ -76,8 +77,11 @@ class IndividualSorting(Microaggregation):
                 "E111",
                 f"{self.name} cannot guarantee {', '.join(whole)}: it protects single columns only, and several "
                 "together may belong to one record",
-                hint=f"Ask for what it promises:  lkc-privacy: {{l: 1, k: {max(goal.min_size, 2)}}}   "
-                "or choose another algorithm:  algorithm: {name: mdav}.",
+                hint=say(
+                    "Ask for what it promises:  {}   or choose another algorithm:  {}",
+                    criterion("lkc-privacy", "LKCPrivacy", l=1, k=max(goal.min_size, 2)),
+                    algorithm("mdav"),
+                ),
             )
         super().require_supported(tally, goal)
 

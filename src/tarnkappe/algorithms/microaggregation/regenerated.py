@@ -12,7 +12,7 @@ from tarnkappe.algorithms.microaggregation.condensation import Condensation
 from tarnkappe.criteria.k_indistinguishability import KIndistinguishability
 from tarnkappe.deals import Deal
 from tarnkappe.errors import JobError
-from tarnkappe.fixes import algorithm, say
+from tarnkappe.fixes import algorithm, criterion, say
 from tarnkappe.goal import Goal
 from tarnkappe.params import param
 from tarnkappe.publish.regenerated import Regenerated
@@ -58,12 +58,12 @@ class RegeneratedCondensation(Bucketization):
     def require_kept(self, goal: Goal) -> None:
         """Refuse also criteria about people who look alike: nobody does."""
         super().require_kept(goal)
-        for criterion in goal.criteria:
-            if "identity" in criterion.protects and not isinstance(criterion, KIndistinguishability):
+        for asked in goal.criteria:
+            if "identity" in asked.protects and not isinstance(asked, KIndistinguishability):
                 raise JobError(
                     "E111",
-                    f"{self.name} cannot promise {criterion.name}: records are drawn anew, no two of them look alike",
-                    hint="- k-indistinguishability: {k: 20}",
+                    f"{self.name} cannot promise {asked.name}: records are drawn anew, no two of them look alike",
+                    hint=criterion("k-indistinguishability", "KIndistinguishability", k=20),
                 )
 
     def deal(self, tally: Tally, goal: Goal, *, rng: np.random.Generator) -> Deal:

@@ -16,7 +16,7 @@ from tarnkappe.criteria.k_anonymity import KAnonymity
 from tarnkappe.criteria.m_confidentiality import MConfidentiality
 from tarnkappe.deals import Deal
 from tarnkappe.errors import InfeasibleError, JobError
-from tarnkappe.fixes import Fix, algorithm, say
+from tarnkappe.fixes import Fix, algorithm, criterion, say
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Note
 from tarnkappe.plan import Plan
@@ -85,7 +85,7 @@ class Mask(Bucketization):
             raise JobError(
                 "E111",
                 f"{self.name} is made for one m-confidentiality and a k beside it; it cannot promise {what}",
-                hint="- m-confidentiality: {column: NAME, values: [VALUE], m: 2}"
+                hint=criterion("m-confidentiality", "MConfidentiality", column="NAME", values=["VALUE"], m=2)
                 if not guarded
                 else say("Drop it, or choose another algorithm:  {}", algorithm("mondrian")),
             )

@@ -16,7 +16,7 @@ from tarnkappe.arrays import Codes, Counts, Flags, Floats
 from tarnkappe.criteria.personalized_privacy import PersonalizedPrivacy
 from tarnkappe.deals import Deal
 from tarnkappe.errors import JobError
-from tarnkappe.fixes import Fix, algorithm, say
+from tarnkappe.fixes import Fix, algorithm, criterion, say
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Draft, GroupStats, Note
 from tarnkappe.kernels.subtree.raising import raise_values
@@ -93,7 +93,9 @@ class GreedyPersonalized(Bucketization):
             raise JobError(
                 "E111",
                 f"{self.name} is made for one personalized-privacy and a k beside it; it cannot promise {what}",
-                hint="- personalized-privacy: {column: NAME, guard: OTHER, p_breach: 0.5}"
+                hint=criterion(
+                    "personalized-privacy", "PersonalizedPrivacy", column="NAME", guard="OTHER", p_breach=0.5
+                )
                 if not personal
                 else say("Drop it, or choose another algorithm:  {}", algorithm("flash")),
             )
