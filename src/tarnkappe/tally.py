@@ -49,6 +49,7 @@ class Domain:
     without a taxonomy is one range of its distinct values, whose positions are in `values`.
 
     If `sets` is true, a group publishes the set of its values instead of a range; at most 64 codes are then possible.
+
     Under ``missing_rule: wildcard`` (`wildcard`) a missing cell is compatible with everything: it does not widen its
     group's box, and is published with its group's value.
     """
@@ -343,10 +344,7 @@ def count_cells(
     sensitive_domains: Sequence[Domain],
     weights: Counts | None = None,
 ) -> tuple[Tally, Codes]:
-    """Count the cells of encoded columns; also returns the cell of every record.
-
-    If a row stands for several records, `weights` says for how many.
-    """
+    """Count the cells of encoded columns, each row as many times as `weights` says; also the cell of every row."""
     columns = [*quasi, *sensitive]
     sizes = [d.size for d in (*quasi_domains, *sensitive_domains)]
     if prod(sizes) <= min(_PLACES * len(columns[0]), np.iinfo(np.int32).max):

@@ -136,9 +136,8 @@ def _findings(source: Source, column: Column, sample: pl.Series) -> tuple[Findin
     if column.kind == "numeric" and is_text(sample.dtype):
         # A text among the numbers makes no name of them; it is refused as such when the column is read.
         numbers = sample.str.strip_chars().cast(pl.Float64, strict=False)
-        ranges = column.role == "quasi" and numbers.null_count() == len(
-            numbers
-        )  # of a table that was written, and no telephone numbers
+        # Ranges are labels of a table that was written, and no telephone numbers.
+        ranges = column.role == "quasi" and numbers.null_count() == len(numbers)
         sample = sample if ranges else numbers
     sight = Sight.of(column.name, sample)
     if sight.all_different and len(sample) >= SAMPLE:
