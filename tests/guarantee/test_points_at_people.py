@@ -36,6 +36,7 @@ FIRST = ["Anna", "Peter", "Maria", "Hans", "Julia", "Thomas", "Sabine", "Michael
 #: What must not go out under any role that publishes it unchanged.
 POINTING: dict[str, tuple[str, list[Any]]] = {
     "names": ("doctor", [FIRST[i % 10] for i in range(N)]),
+    "a few names": ("attending", ["Schmidt", "Weber", "Fischer", "Meyer"] * (N // 4)),
     "record numbers": ("case_id", [7000 + (i * 17) % N for i in range(N)]),
     "insurance numbers": ("insurance_no", [f"K{i}" for i in range(N)]),
     "coordinates": ("lat", [52.5 + 0.0013 * (i % 40) for i in range(N)]),
