@@ -30,7 +30,7 @@ from tarnkappe.job.given import (
     share_of,
     shown,
 )
-from tarnkappe.job.history import HistorySettings, history_of, require_one_machine
+from tarnkappe.job.history import HistorySettings, history_of, require_comparable, require_one_machine
 from tarnkappe.job.masks import masked_columns, masks_of, notices_about_masks, require_masks
 from tarnkappe.job.places import DataSettings, OutputSettings, Population
 from tarnkappe.masks import Mask
@@ -199,6 +199,7 @@ class Job:
         require_attackable(self.attacks, schema, self.goal, public_table=self.population is not None)
         require_masks(self.masks, self.columns, self.goal, self.engine, complete=self.rest is None)
         if self.history is not None:
+            require_comparable(self.goal)
             require_one_machine(self.engine.name)
 
     def schema(self, columns: Iterable[str], where: str | None = None) -> Schema:
