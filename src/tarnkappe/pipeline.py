@@ -70,7 +70,7 @@ def check(job: Job, data: Any) -> Checked:
     require_feasible(goal, checked.tally)
     changed = {name for mask in job.masks for name in mask.changes}  # nobody knows these values of a person
     unchanged = Schema((c for c in checked.schema.columns if c.name not in changed), checked.schema.missing_rule)
-    return replace(checked, notices=checked.notices + foreseen(checked.source, unchanged, goal, checked.tally))
+    return replace(checked, notices=checked.notices + foreseen(job, checked.source, unchanged, goal, checked.tally))
 
 
 def counted(job: Job, data: Any = None) -> Checked:

@@ -233,6 +233,11 @@ class Job:
         named = dict.fromkeys((*self.goal.columns, *self.algorithm.columns))
         return tuple(schema[name] for name in named if schema[name].role != "sensitive")
 
+    @property
+    def known_by(self) -> str | None:
+        """The column by which its history knows people."""
+        return None if self.history is None else self.history.subject
+
     def notices(self) -> tuple[Notice, ...]:
         """Warnings about the job itself."""
         out = []
