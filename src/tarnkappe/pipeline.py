@@ -20,6 +20,7 @@ from tarnkappe.attacks.base import SequelAttack
 from tarnkappe.companions import (
     staging,
 )
+from tarnkappe.criteria import Criterion
 from tarnkappe.deciding import decide_cells, decide_in_parts, require_feasible, require_here, why_not_in_parts
 from tarnkappe.engines import engine_for
 from tarnkappe.engines.base import Engine
@@ -43,6 +44,7 @@ from tarnkappe.io.source import is_csv
 from tarnkappe.job import Job
 from tarnkappe.job.given import data_and_folder, one_of, seed_of
 from tarnkappe.job.mechanism import independent
+from tarnkappe.job.model import replace_job
 from tarnkappe.masks.masked import Masked
 from tarnkappe.params import SEED_BITS
 from tarnkappe.parts import PartedPlan
@@ -68,7 +70,7 @@ def check(job: Job, data: Any) -> Checked:
     require_feasible(goal, checked.tally)
     changed = {name for mask in job.masks for name in mask.changes}  # nobody knows these values of a person
     unchanged = Schema((c for c in checked.schema.columns if c.name not in changed), checked.schema.missing_rule)
-    return replace(checked, notices=checked.notices + foreseen(checked.source, unchanged, goal, checked.tally))
+    return replace(checked, notices=checked.notices + foreseen(job, checked.source, unchanged, goal, checked.tally))
 
 
 def counted(job: Job, data: Any = None) -> Checked:
@@ -208,8 +210,17 @@ class Decided:
             return publish_to(stage, run, self.job, self.data, folder, run.rewrite, told)
 
 
-def decide(job: Job, data: Any, *, seed: int | None = None, progress: Progress | None = None) -> Decided:
+def decide(
+    job: Job,
+    data: Any,
+    *,
+    seed: int | None = None,
+    progress: Progress | None = None,
+    further: Iterable[Criterion] = (),
+) -> Decided:
     """Count the cells and decide the groups; nothing is published yet.
+
+    Cells are counted such that `further` criteria can be asked about them too.
 
     >>> import polars as pl
     >>> from tarnkappe import Job, KAnonymity, numeric
@@ -217,7 +228,7 @@ def decide(job: Job, data: Any, *, seed: int | None = None, progress: Progress |
     >>> decided.n_groups, decided.publish().n_published, decided.publish(copy=1).n_published
     (2, 4, 4)
     """
-    return Decided(job, data, _decide(job, data, seed, Phases(progress)))
+    return Decided(job, data, _decide(job, data, seed, Phases(progress), further=further))
 
 
 def save(draft: Draft, folder: str | Path, *, overwrite: bool = False) -> Release:
@@ -302,11 +313,20 @@ def _open_population(job: Job, engine: Engine) -> Source | None:
     return engine.open(table.given, table.dialect, table.missing)
 
 
-def _decide(job: Job, data: Any, seed: int | None, clock: Phases, *, in_parts: bool = False) -> Run:
+def _decide(
+    job: Job,
+    data: Any,
+    seed: int | None,
+    clock: Phases,
+    *,
+    in_parts: bool = False,
+    further: Iterable[Criterion] = (),
+) -> Run:
     seed = next(s for s in (seed_of(seed), job.seed, secrets.randbits(SEED_BITS)) if s is not None)
     engine, source = _open(job, data, clock)
     digest = in_background(lambda: source.sha256, giving_way=True) if source.hashed_aside else None
-    checked = _count(job, data, engine, source, seed)
+    asked = replace(job.goal, criteria=(*job.goal.criteria, *further))
+    checked = replace(_count(replace_job(job, goal=asked), data, engine, source, seed), notices=job.notices())
     digest = digest or in_background(lambda: checked.source.sha256)
     if not in_parts:
         require_here(engine)

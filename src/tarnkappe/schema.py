@@ -140,6 +140,13 @@ class Column:
                     f"the {what} of '{self.name}' must be one of {', '.join(known)}, got {given!r}{guess}",
                     hint=role(str(self.name), "drop"),
                 )
+        if self.taxonomy is not None and not isinstance(self.taxonomy, TaxonomyBuilder):
+            raise JobError(
+                "E110",
+                f"the taxonomy of '{self.name}' must be made by a function such as suppress(), got a "
+                f"{type(self.taxonomy).__name__}",
+                hint=say("{}   or  {}", role(self.name, "quasi", "suppress"), role(self.name, "quasi", "numeric")),
+            )
         if isinstance(self.weight, bool) or not isinstance(self.weight, (int, float)) or not self.weight > 0:
             raise JobError(
                 "E110",

@@ -1,4 +1,4 @@
-"""Values that are one to a person and several to a program: "HIV", "HIV " and "hiv", or "0", "0.0" and "-0"."""
+"""Values that are one to a person and several to a program: "HIV" and "hiv", "0" and "0.0", "NA" and an empty cell."""
 
 from __future__ import annotations
 
@@ -7,8 +7,12 @@ import polars as pl
 
 from tarnkappe.arrays import Codes
 from tarnkappe.errors import Notice
+from tarnkappe.looks.facts import MARKERS
 from tarnkappe.plan import Plan
 from tarnkappe.tally import Domain, Tally
+
+#: Texts that often stand for a missing value, as words are compared.
+_MISSING = sorted({marker.lower() for marker in MARKERS})
 
 #: Signs of a number that a float surely tells from any other of as many signs.
 _TOLD_APART = 15
@@ -29,7 +33,7 @@ def notices_about_spellings(tally: Tally, plan: Plan | None = None) -> tuple[Not
         Notice(
             "W615",
             f"'{name}' has {n} value{'s' if n > 1 else ''} more than it has words: some differ only in capitals, "
-            "blanks or the digits of the same number, and count as different",
+            "blanks, the digits of the same number or the sign of a missing value, and count as different",
             hint=f"Write the values of '{name}' alike first, or a group may look more diverse than it is.",
         )
         for name, n in found.items()
@@ -47,12 +51,13 @@ def _occurring(codes: Codes, size: int) -> Codes:
 def _alike(domain: Domain, codes: Codes) -> int:
     """How many values there are more than words, if capitals, blanks and the encoding of signs do not matter.
 
-    Nor does it matter how many digits a number is written with, up to as many as a float tells apart.
+    Nor does it matter how many digits a number is written with, up to as many as a float tells apart, or how a missing
+    value is.
     """
     leaves = domain.taxonomy.leaves
-    texts = pl.Series([leaves[code] for code in codes if code != domain.missing], dtype=pl.String)
+    texts = pl.Series(["" if code == domain.missing else leaves[code] for code in codes], dtype=pl.String)
     blanks = r"[\s\u{200B}\u{FEFF}]+"
     words = texts.str.normalize("NFKC").str.to_lowercase().str.replace_all(blanks, " ").str.strip_chars()
-    words = words.unique()
+    words = words.replace(_MISSING, [""] * len(_MISSING)).unique()
     numbers = words.filter(words.str.len_chars() <= _TOLD_APART).cast(pl.Float64, strict=False).drop_nulls()
     return texts.len() - words.len() + numbers.len() - (numbers + 0.0).n_unique()

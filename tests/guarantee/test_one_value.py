@@ -111,6 +111,18 @@ def test_values_that_differ_only_in_how_they_are_written_are_noticed():
     assert not [n for n in job().anonymize(clean).notices if n.code == "W615"]
 
 
+@pytest.mark.parametrize("others", [["NA", ""], ["NaN", ""], [" ", ""], ["-", "k.A."], ["n/a", "NA"]], ids=str)
+def test_gaps_written_in_several_ways_are_noticed(others: list[str], tmp_path: Path):
+    """A group in which everybody is missing was 2-diverse with NA and an empty cell, and nobody said so."""
+    path = tmp_path / "data.csv"
+    path.write_text("town,level\n" + "".join(f"a,{v}\n" for v in [*others, "x", "7", *others, "x", "7"]), "utf-8")
+    (found,) = [n for n in job().anonymize(path).notices if n.code == "W615"]
+    assert "'level' has 1 value more than it has words" in found.message
+    assert "sign of a missing value" in found.message
+    path.write_text("town,level\n" + f"a,{others[0]}\na,x\na,7\n" * 2, "utf-8")
+    assert not [n for n in job().anonymize(path).notices if n.code == "W615"]
+
+
 def test_one_number_written_in_several_ways_is_noticed():
     """A group in which everybody has nothing was 2-diverse with 0, 0.0 and -0, and nobody said so."""
     table = pl.DataFrame({"town": ["a"] * 6, "level": ["0", "-0", "0.0", "00", "x", "7"]})

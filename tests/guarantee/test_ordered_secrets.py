@@ -133,6 +133,28 @@ def test_an_order_without_values_is_that_of_the_numbers_in_the_texts(write: str)
     assert release.verdicts[1].reached == pytest.approx(float(true_distance(release.table, rank.__getitem__)))
 
 
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["15.12.2019", "02.01.2020", "01.02.2020", "03.02.2020", "01.03.2020", "02.03.2020"],
+        ["1/8", "1/7", "1/6", "1/5", "1/4", "1/3"],
+        ["500 g", "600 g", "1 kg", "1.5 kg", "2 kg", "3 kg"],
+        ["Q3 2019", "Q4 2019", "Q1 2020", "Q2 2020", "Q3 2020", "Q4 2020"],
+        ["Jan 2020", "Feb 2020", "Mar 2020", "Apr 2020", "May 2020", "Jun 2020"],
+        ["9 months", "10 months", "11 months", "1 year", "2 years", "3 years"],
+    ],
+    ids=lambda texts: texts[0],
+)
+def test_an_order_without_values_is_none_where_texts_differ_in_more_than_a_number(texts: list[str]):
+    """Sorted by their numbers they were in another order than they mean, and that is what was measured by."""
+    table = people().with_columns(income=pl.col("income").replace_strict(dict(zip(INCOMES, texts, strict=True))))
+    reason = {"income": "dates made up for a test"}
+    with pytest.raises(JobError, match=r"E111 .* differ in more than one number"):
+        job(0.2, sensitive={"income": Order()}, because=reason).anonymize(table)
+    release = job(0.2, sensitive={"income": ordered(*texts)}, because=reason).anonymize(table, seed=1)
+    assert release.verdicts[1].reached == pytest.approx(float(true_distance(release.table, texts.index)))
+
+
 def test_a_stated_order_is_the_order():
     release = job(0.2, sensitive={"income": ordered(*NAMES)}).anonymize(GRADES, seed=1)
     assert release.verdicts[1].reached == pytest.approx(float(true_distance(release.table, NAMES.index)))

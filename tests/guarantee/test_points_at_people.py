@@ -36,6 +36,7 @@ FIRST = ["Anna", "Peter", "Maria", "Hans", "Julia", "Thomas", "Sabine", "Michael
 #: What must not go out under any role that publishes it unchanged.
 POINTING: dict[str, tuple[str, list[Any]]] = {
     "names": ("doctor", [FIRST[i % 10] for i in range(N)]),
+    "a few names": ("attending", ["Schmidt", "Weber", "Fischer", "Meyer"] * (N // 4)),
     "record numbers": ("case_id", [7000 + (i * 17) % N for i in range(N)]),
     "insurance numbers": ("insurance_no", [f"K{i}" for i in range(N)]),
     "coordinates": ("lat", [52.5 + 0.0013 * (i % 40) for i in range(N)]),
@@ -236,6 +237,36 @@ def test_a_key_of_people_that_is_dropped_still_says_that_they_have_several_recor
     asked = Job(quasi={"age": numeric()}, drop=["nr", "wage", "ward"], criteria=[KAnonymity(2)])
     (said,) = [n.message for n in anonymize(asked, data, seed=1).notices if n.code == "W604"]
     assert "700 of 800 rows repeat an earlier value of 'nr'" in said
+
+
+KEYS_BY_CONTENT = {
+    "mail": lambda n: f"a{n}@example.org",
+    "telephone": lambda n: f"+49 40 {n:07d}",
+    "key": lambda n: f"123e4567-e89b-12d3-a456-{n:012d}",
+    "ssn": lambda n: f"{n:09d}",
+    "Patienten-ID": str,
+}
+
+
+@pytest.mark.parametrize("key", KEYS_BY_CONTENT)
+def test_a_key_that_is_dropped_says_so_whether_its_name_or_its_values_tell(key: str):
+    name = key if key in ("ssn", "Patienten-ID") else "c"
+    data = PANEL.with_columns(pl.Series("nr", [KEYS_BY_CONTENT[key](n) for n in PANEL["nr"]])).rename({"nr": name})
+    asked = Job(quasi={"age": numeric()}, drop=[name, "wage"], criteria=[KAnonymity(2)])
+    (said,) = [n for n in anonymize(asked, data, seed=1).notices if n.code == "W604"]
+    assert f"700 of 800 rows repeat an earlier value of '{name}'" in said.message
+    doctors = PANEL.with_columns(doctor=pl.Series(FIRST * 80))
+    told = anonymize(Job(quasi={"age": numeric()}, drop="rest", criteria=[KAnonymity(2)]), doctors, seed=1).notices
+    assert not [n for n in told if "doctor" in n.message]
+
+
+def test_the_column_by_which_a_history_knows_people_is_a_key_whatever_it_is_called(tmp_path: Path):
+    data = PANEL.rename({"nr": "mystery"})
+    history = {"ledger": tmp_path / "ledger", "subject": "mystery"}
+    asked = Job(quasi={"age": numeric()}, drop="rest", criteria=[KAnonymity(2)], history=history)
+    for notices in (check(asked, data).notices, anonymize(asked, data, seed=1).notices):
+        (said,) = [n.message for n in notices if n.code == "W604"]
+        assert "700 of 800 rows repeat an earlier value of 'mystery'" in said
 
 
 @pytest.mark.parametrize("role", ["sensitive", "keep", "quasi"])

@@ -349,6 +349,20 @@ def test_a_history_on_spark_is_refused_before_anything_is_read(tmp_path: Path):
         tk.Job(**_plain(), history={"ledger": tmp_path / "l", "subject": "id"}, engine="spark")
 
 
+@pytest.mark.parametrize("together", ["refuse", "pool"])
+def test_a_mechanism_has_no_history_as_that_would_tell_of_people(together: str, tmp_path: Path):
+    """The second release was refused, or its groups were pooled, by what was in the data; and people may have many."""
+    with pytest.raises(JobError, match=r"E111 whether a release keeps the goal beside .* depends on the data"):
+        tk.Job(
+            quasi={"sex": tk.suppress()},
+            identifiers=["id"],
+            criteria=[tk.DifferentialPrivacy(3.0, 0.01)],
+            algorithm=tk.Sdgs(levels={"sex": 0}),
+            max_suppressed=1.0,
+            history=HistorySettings(str(tmp_path / "ledger"), "id", together=together),
+        )
+
+
 def test_a_place_that_cannot_be_written(tmp_path: Path):
     (tmp_path / "file").write_text("")
     with pytest.raises(JobError) as error:

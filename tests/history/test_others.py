@@ -11,7 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import brute
 import tarnkappe as tk
+from tarnkappe.criteria import Criterion
+from tarnkappe.criteria.xy_anonymity import XYAnonymity
 from tarnkappe.errors import DataError, InfeasibleError, JobError
 from tarnkappe.history.appending import append_batch
 from tarnkappe.history.editions import nested_editions
@@ -101,6 +104,67 @@ def test_coarser_editions_are_no_coarser_than_they_must_be():
     job = tk.Job(quasi={"age": tk.numeric()}, criteria=[tk.KAnonymity(3)], algorithm="mondrian", seed=1)
     made = tk.nested_editions(job, table, None, {"open": [tk.KAnonymity(50)]})
     assert made["open"].n_groups >= 3000 / (3 * 50)
+
+
+VISITS = pl.DataFrame(
+    {
+        "who": [f"p{i // 2}" for i in range(300)],
+        "age": [20 + i % 50 for i in range(300)],
+        "illness": ["flu", "cold", "gout"] * 100,
+        "pay": [str(9 + i % 5 * (1 + i % 2)) for i in range(300)],
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("criterion", "code"),
+    [
+        (tk.TCloseness("illness", 0.1, "ordered"), "E111"),  # the order of texts was that of the dictionary
+        (tk.TCloseness("illness", 0.1, "hierarchical"), "E111"),  # the taxonomy was made up
+        (tk.LDiversity("nothing", 2), "E105"),
+        (XYAnonymity("nobody", 2), "E105"),
+        (tk.DeltaPresence(0.5, 0.1), "E103"),
+        (tk.DifferentialPrivacy(2.0, 0.01), "E111"),  # groups pooled by the data were called differentially private
+    ],
+    ids=lambda c: getattr(c, "asked", None),
+)
+def test_criteria_of_editions_are_refused_as_those_of_jobs_are(criterion: Criterion, code: str):
+    job = tk.Job(quasi={"age": tk.numeric()}, sensitive=["illness"], drop="rest", criteria=[tk.KAnonymity(5)])
+    with pytest.raises(JobError, match=code):
+        nested_editions(job, VISITS, None, {"open": [tk.KAnonymity(20), criterion]})
+
+
+def test_a_mechanism_has_no_editions():
+    job = tk.Job(
+        quasi={"age": tk.intervals(10, start=0, whole=True)},
+        drop="rest",
+        criteria=[tk.DifferentialPrivacy(3.0, 0.01)],
+        algorithm=tk.Sdgs(levels={"age": 0}),
+        max_suppressed=1.0,
+    )
+    with pytest.raises(JobError, match=r"E111 editions pool the groups that the data have"):
+        nested_editions(job, VISITS, None, {"open": [tk.KAnonymity(20)]})
+
+
+def test_numbers_are_numbers_to_the_criteria_of_editions():
+    """As texts 10 comes before 9."""
+    criteria = [tk.KAnonymity(5), tk.TCloseness("pay", 0.3, "ordered")]
+    job = tk.Job(quasi={"age": tk.numeric()}, sensitive=["pay"], drop="rest", criteria=criteria[:1], seed=1)
+    made = nested_editions(job, VISITS, None, {"open": criteria})["open"]
+    rows = [((age,), (int(pay),)) for age, pay in made.table.select("age", "pay").rows()]
+    true = brute.t(rows, 0, "ordered", sorted({pay for _, (pay,) in rows}))
+    assert made.verdicts[1].reached == pytest.approx(float(true))
+
+
+def test_editions_count_people_and_speak_of_their_own_promise():
+    people = tk.Job(quasi={"age": tk.numeric()}, subject="who", drop="rest", criteria=[XYAnonymity("who", 2)], seed=1)
+    with pytest.raises(JobError, match="E111 k-anonymity counts records, but 'who'"):
+        nested_editions(people, VISITS, None, {"open": [tk.KAnonymity(20)]})
+    by_people = nested_editions(people, VISITS, None, {"open": [XYAnonymity("who", 20)]})["open"]
+    assert by_people.verdicts[0].reached >= 20
+    kept = tk.Job(quasi={"age": tk.numeric()}, keep=["pay"], drop="rest", criteria=[tk.KAnonymity(5)], seed=1)
+    said = nested_editions(kept, VISITS, None, {"open": [tk.KAnonymity(50)]})["open"].notices
+    assert any("in groups of fewer than 50" in n.message for n in said)
 
 
 @pytest.mark.parametrize("names", [("public", "open"), ("finest", "internal"), ("a/b", "open")])

@@ -287,6 +287,13 @@ def test_a_wrong_column_is_an_error_of_ours():
             Column("age", **given)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("given", [tk.numeric(), "suppress", {"s": ["m", "w"]}], ids=["numeric", "text", "dict"])
+def test_a_column_whose_taxonomy_is_none_is_an_error_of_ours(given: Any):
+    with pytest.raises(JobError, match=r"E110 the taxonomy of .age. must be made by a function") as caught:
+        Column("age", "quasi", "numeric", given)
+    assert 'quasi={"age": numeric()}' in str(caught.value)
+
+
 def test_verify_refuses_wrong_types_too():
     assert tk.verify(PEOPLE, tk.KAnonymity(1), ["age"]).ok
     with pytest.raises(JobError, match="E110 'quasi' must be a list"):

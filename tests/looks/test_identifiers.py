@@ -279,6 +279,36 @@ def test_illnesses_in_other_scripts_are_no_names(words: str) -> None:
     assert "personal-name" not in kinds("x", words.split() * 8)
 
 
+FEW = {
+    "three first names": ["Anna", "Peter", "Maria"],
+    "three family names": ["Schmidt", "Weber", "Fischer"],
+    "two full names": ["Anna Schmidt", "Peter Weber"],
+    "four, one of them rare": ["Anna", "Peter", "Maria", "Xenokrates"],
+    "titles": ["Prof. Dr. med. Anna Schmidt", "Prof. Dr. med. Peter Weber", "Priv.-Doz. Dr. med. Hans Meyer"],
+}
+
+
+@pytest.mark.parametrize("few", FEW)
+def test_a_few_names_are_names_if_nearly_all_values_are(few: str) -> None:
+    assert "personal-name" in kinds("x", FEW[few] * 20)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["Jan", "Jun"],
+        ["Jan", "Feb", "Mar", "Apr", "May", "Jun"],
+        ["lin", "log", "park", "cook"],
+        ["St. Anna", "St. Martin", "Sankt Peter"],
+        ["Down", "Turner", "Marfan"],
+        ["Southampton", "Cherbourg", "Queenstown"],
+    ],
+    ids=lambda v: v[0],
+)
+def test_a_few_words_that_are_also_names_are_no_names(values: list[str]) -> None:
+    assert "personal-name" not in kinds("x", values * 20)
+
+
 @pytest.mark.parametrize("name", ["Фамилия", "ФИО", "Имя", "Επώνυμο", "姓名", "氏名", "이름", "الاسم"])
 def test_columns_of_names_are_known_by_what_they_are_called(name: str) -> None:
     assert "personal-name" in kinds(name, ["x", "y"] * 30)

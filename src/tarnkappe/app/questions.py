@@ -127,7 +127,7 @@ def figures(text: str, folder: str) -> dict[str, Any]:
         "smallest": int(tally.tuple_sizes.min()) if tally.n_tuples else 0,
         "notices": [
             {"code": n.code, "message": n.message, "hint": n.hint}
-            for n in (*checked.notices, *foreseen(checked.source, checked.schema, job.goal, tally))
+            for n in (*checked.notices, *foreseen(job, checked.source, checked.schema, job.goal, tally))
         ],
         "now": None,
         "error": None,

@@ -13,6 +13,7 @@ from tarnkappe.fixes import Fix, role, say
 from tarnkappe.goal import Goal
 from tarnkappe.io import Source
 from tarnkappe.schema import Column
+from tarnkappe.taxonomy.labels import on_one_scale
 from tarnkappe.taxonomy.orders import Order
 
 #: The distance that needs no order and no taxonomy.
@@ -70,9 +71,9 @@ def _measured(column: Column, criterion: Criterion, source: Source) -> Column:
     if criterion.measured_by == "numbers" or isinstance(source.types([column.name])[column.name], _ORDERED):
         return column
     if column.taxonomy is not None:
-        if _hold_numbers(source, column.name):
+        if on_one_scale(source.cells([column.name]).values[0].drop_nulls().cast(pl.String)):
             return column
-        raise _without_order(criterion, column, "its taxonomy lists no values, and not all of them hold a number")
+        raise _without_order(criterion, column, "its taxonomy lists no values, and they differ in more than one number")
     raise _without_order(criterion, column, "nothing says it, and not all of its values are numbers")
 
 
@@ -84,12 +85,6 @@ def _holds_numbers(source: Source, column: str) -> bool:
     except DataError:
         return False
     return True
-
-
-def _hold_numbers(source: Source, column: str) -> bool:
-    """Whether there is a number in every text of a column, such as 90+, by which an order without values sorts."""
-    texts = source.cells([column]).values[0].drop_nulls().cast(pl.String)
-    return bool(texts.str.contains("[0-9]").all())
 
 
 def _without_order(criterion: Criterion, column: Column, why: str) -> JobError:

@@ -23,9 +23,9 @@ from tarnkappe.spellings import notices_about_spellings
 from tarnkappe.tally import Tally
 
 
-def foreseen(source: Source, schema: Schema, goal: Goal, tally: Tally) -> tuple[Notice, ...]:
+def foreseen(job: Job, source: Source, schema: Schema, goal: Goal, tally: Tally) -> tuple[Notice, ...]:
     """What can be said before anything is decided."""
-    told = notices_about_people(source, schema, goal) + notices_about_kept(source, schema, goal)
+    told = notices_about_people(source, schema, goal, known_by=job.known_by) + notices_about_kept(source, schema, goal)
     if not goal.is_mechanism:  # whatever is said may depend on one record
         told += notices_about_reasons(source, schema.columns) + notices_about_spellings(tally)
     return told
@@ -48,16 +48,20 @@ def said_aloud(
     risky = format_ == "csv" and not job.output.spreadsheet_safe
     if isinstance(plan, PartedPlan):
         assert found is not None, "the table was recounted in parts"
-        told = notices_about_people(source, schema, job.goal) + notices_about_reasons(written, schema.columns)
+        told = notices_about_people(source, schema, job.goal, known_by=job.known_by) + notices_about_reasons(
+            written, schema.columns
+        )
         published = outline([], list(found.tables.values()), [], plan.tally.sensitive_domains)
         told += notices_about_spellings(published) + notices_about_parts(job, plan, found, schema)
         told += notices_about_release(written, schema, job.goal)
         return told + (notices_about_formulas(plan, schema, written) if risky else ())
     if isinstance(plan, DealtPlan):
-        told = notices_about_people(source, schema, job.goal, plan) + notices_about_deal(job, plan, schema)
+        told = notices_about_people(source, schema, job.goal, plan, known_by=job.known_by) + notices_about_deal(
+            job, plan, schema
+        )
         told += notices_about_reasons(written, schema.columns, coarsened=plan.form.coarsens)
         return told + (notices_about_formulas(plan, schema, written) if risky else ())
-    told = notices_about_people(source, schema, job.goal, plan)
+    told = notices_about_people(source, schema, job.goal, plan, known_by=job.known_by)
     if not job.goal.is_mechanism:
         told += notices_about_reasons(written, schema.columns) + notices_about_spellings(plan.tally, plan)
     told += notices_about_plan(job, plan, schema)

@@ -18,9 +18,14 @@ from tarnkappe.goal import Goal
 from tarnkappe.io import Source
 from tarnkappe.job import Job
 from tarnkappe.job.words import meaning_of
-from tarnkappe.looks import SAMPLE, Sight
+from tarnkappe.looks import SAMPLE, Sight, findings
 from tarnkappe.looks.base import ALL_DIFFERENT
+from tarnkappe.looks.identifiers.bank_account import BankAccount
+from tarnkappe.looks.identifiers.email import Email
+from tarnkappe.looks.identifiers.key import Key
+from tarnkappe.looks.identifiers.national_id import NationalId
 from tarnkappe.looks.identifiers.record_number import is_key_of_people
+from tarnkappe.looks.identifiers.telephone import Telephone
 from tarnkappe.looks.words import words_of
 from tarnkappe.plan import AnyPlan, DealtPlan
 from tarnkappe.schema import KEYS, Column, Schema
@@ -28,6 +33,9 @@ from tarnkappe.wording import count
 
 #: What people share who have a number in it each.
 _SHARED = {"household", "hh", "family", "dwelling", "haushalt", "familie", "menage", "foyer", "hogar", "famiglia"}
+
+#: What one person has, and nobody else: whoever drops it may have several records of somebody.
+_NUMBERED = {NationalId.name, BankAccount.name, Email.name, Telephone.name, Key.name}
 
 #: Roles whose columns readers see.
 _PUBLISHED = ("quasi", "sensitive", "keep")
@@ -56,27 +64,39 @@ def require_people_counted(job: Job, schema: Schema) -> None:
     )
 
 
-def notices_about_people(source: Source, schema: Schema, goal: Goal, plan: AnyPlan | None = None) -> tuple[Notice, ...]:
-    """Says when rows repeat the key of a person and no criterion counts people, and what that did to the groups."""
+def notices_about_people(
+    source: Source, schema: Schema, goal: Goal, plan: AnyPlan | None = None, *, known_by: str | None = None
+) -> tuple[Notice, ...]:
+    """Says when rows repeat the key of a person and no criterion counts people, and what that did to the groups.
+
+    People are `known_by` a column if the job says so elsewhere.
+    """
     if goal.is_mechanism:
         return ()
-    keys = repeated_keys(source, [c for c in schema.columns if c.name not in goal.columns])
+    keys = repeated_keys(source, [c for c in schema.columns if c.name not in goal.columns], known_by)
     return tuple(_notice(source, schema, goal, plan, names, source.n_rows - n) for names, n in keys)
 
 
-def repeated_keys(source: Source, columns: Iterable[Column]) -> list[tuple[tuple[str, ...], int]]:
+def repeated_keys(
+    source: Source, columns: Iterable[Column], known_by: str | None = None
+) -> list[tuple[tuple[str, ...], int]]:
     """The columns, or two of them together, that seem to be keys of people and repeat, with how many people they tell.
 
-    A key is a key in every role: if it is dropped, people have as many records as it says; if it is published, it joins
-    them besides.
+    A key is a key in every role: if it is dropped, people have as many records as it says, whether its name tells that
+    or its values; if it is published, it joins them besides. People are `known_by` a column if somebody said so.
     """
     named = [(c, words_of(c.name)) for c in columns]
+    looked_at = [c.name for c, words in named if c.role == "drop" and not is_key_of_people(words)]
+    seen = source.sample(looked_at, SAMPLE) if looked_at else pl.DataFrame()
+    found_out = {s.name for s in seen if any(f.kind in _NUMBERED for f in findings(Sight.of(s.name, s)))}
     published = {c.name for c, words in named if c.role in _PUBLISHED and is_key_of_people(words)}
     keys = [
         c
         for c, words in named
         if c.role in ("identifier", *KEYS)
         or c.name in published
+        or c.name in found_out
+        or c.name == known_by
         or (c.role == "drop" and (is_key_of_people(words) or _SHARED.intersection(words)))
     ]
     if not keys:
@@ -86,7 +106,9 @@ def repeated_keys(source: Source, columns: Iterable[Column]) -> list[tuple[tuple
     different = source.n_distinct([c.name for c in keys]) if keys else {}
     repeating = [c for c in keys if 1 < different[c.name] < source.n_rows]
     found: list[tuple[tuple[str, ...], int]] = [
-        ((c.name,), different[c.name]) for c in repeating if c.role in KEYS or _may_be_a_key(sample[c.name])
+        ((c.name,), different[c.name])
+        for c in repeating
+        if c.role in KEYS or c.name == known_by or _may_be_a_key(sample[c.name])
     ]
     parts = [c.name for c in repeating if not Sight.of(c.name, sample[c.name]).is_measure]
     pair = _key_of_two(source, parts, different)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from tarnkappe.criteria import Criterion
+from tarnkappe.errors import JobError
 from tarnkappe.goal import Goal
+from tarnkappe.guards.people import require_people_counted
 from tarnkappe.history.pooling import pooled
 from tarnkappe.job import Job
 from tarnkappe.job.editions import require_edition_name
+from tarnkappe.job.model import replace_job
 from tarnkappe.phases import Progress
 from tarnkappe.pipeline import decide
 from tarnkappe.release import Release
@@ -44,10 +48,18 @@ def nested_editions(
     """
     for name in (finest, *coarser):
         require_edition_name(name)
-    step = decide(job, data, seed=seed, progress=progress)
+    goals = {name: Goal([*criteria], job.goal.max_suppressed) for name, criteria in coarser.items()}
+    for goal in (job.goal, *goals.values()):
+        if goal.is_mechanism:
+            what = f"editions pool the groups that the data have, which {goal.asked} does not allow"
+            raise JobError("E111", what, hint="Publish it by a job of its own, without  editions.")
+    further = [criterion for goal in goals.values() for criterion in goal.criteria]
+    step = decide(job, data, seed=seed, progress=progress, further=further)
     editions = [(finest, step)]
-    for name, criteria in coarser.items():
-        step = pooled(step, Goal([*criteria], job.goal.max_suppressed))
+    for name, goal in goals.items():
+        own = replace_job(job, goal=goal)
+        require_people_counted(own, step.schema)
+        step = replace(pooled(step, goal), job=own)
         editions.append((name, step))
     place = None if folder is None else Path(folder)
     return {

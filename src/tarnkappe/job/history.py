@@ -9,6 +9,7 @@ from typing import Any
 
 from tarnkappe.errors import JobError
 from tarnkappe.fixes import setting
+from tarnkappe.goal import Goal
 from tarnkappe.params import Declared, param
 
 #: A section to start from.
@@ -55,6 +56,14 @@ def require_one_machine(engine: str) -> None:
     if engine == "spark":
         what = "a history of people is kept by one machine, not by Spark"
         raise JobError("E111", what, hint=setting("engine: streaming", "engine", "streaming"))
+
+
+def require_comparable(goal: Goal) -> None:
+    """Refuse a history under a mechanism: whether a release appears, or is pooled, would tell of people."""
+    if goal.is_mechanism:
+        what = f"whether a release keeps the goal beside earlier ones depends on the data, which {goal.asked} does not "
+        what += "allow"
+        raise JobError("E111", what, hint="Remove  history:  from the job; of several such releases ε and δ add up.")
 
 
 def history_of(given: HistorySettings | Mapping[str, Any] | None) -> HistorySettings | None:

@@ -30,7 +30,7 @@ from tarnkappe.job.given import (
     share_of,
     shown,
 )
-from tarnkappe.job.history import HistorySettings, history_of, require_one_machine
+from tarnkappe.job.history import HistorySettings, history_of, require_comparable, require_one_machine
 from tarnkappe.job.masks import masked_columns, masks_of, notices_about_masks, require_masks
 from tarnkappe.job.places import DataSettings, OutputSettings, Population
 from tarnkappe.masks import Mask
@@ -200,6 +200,7 @@ class Job:
         require_attackable(self.attacks, schema, self.goal, public_table=self.population is not None)
         require_masks(self.masks, self.columns, self.goal, self.engine, complete=self.rest is None)
         if self.history is not None:
+            require_comparable(self.goal)
             require_one_machine(self.engine.name)
 
     def schema(self, columns: Iterable[str], where: str | None = None) -> Schema:
@@ -232,6 +233,11 @@ class Job:
         """The columns that must be counted although they are no secrets: a person key, a target."""
         named = dict.fromkeys((*self.goal.columns, *self.algorithm.columns))
         return tuple(schema[name] for name in named if schema[name].role != "sensitive")
+
+    @property
+    def known_by(self) -> str | None:
+        """The column by which its history knows people."""
+        return None if self.history is None else self.history.subject
 
     def notices(self) -> tuple[Notice, ...]:
         """Warnings about the job itself."""

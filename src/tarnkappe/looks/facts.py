@@ -14,7 +14,7 @@ from tarnkappe.looks.column import SAMPLE, findings
 from tarnkappe.looks.measures import ColumnMeasures
 
 #: Texts that often stand for a missing value, alone in a cell.
-_MARKERS = ("?", "-", "--", ".", "N/A", "n/a", "#N/A", "NULL", "NaN", "nan", "k.A.", "k. A.", "NA", "<NA>")
+MARKERS = ("?", "-", "--", ".", "N/A", "n/a", "#N/A", "NULL", "NaN", "nan", "k.A.", "k. A.", "NA", "<NA>")
 
 #: Markers that may be the code of a country, a state or a language where all other values are codes of two letters.
 _CODES = ("NA",)
@@ -175,9 +175,9 @@ def _possible_markers(series: pl.Series) -> tuple[str, ...]:
     if not is_text(series.dtype):
         return ()
     others = series.drop_nulls().unique()
-    others = others.filter(~others.is_in(_MARKERS))
+    others = others.filter(~others.is_in(MARKERS))
     coded = len(others) > 0 and bool(others.str.contains(_TWO_LETTERS).all())
-    return tuple(m for m in _MARKERS if not (coded and m in _CODES))
+    return tuple(m for m in MARKERS if not (coded and m in _CODES))
 
 
 @dataclass(frozen=True)

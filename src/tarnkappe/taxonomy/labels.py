@@ -26,6 +26,17 @@ _NUMBER = re.compile(r"[1-9][0-9]{0,2}(?:[,.'’ ][0-9]{3})+(?![0-9])|[0-9]+(?:[
 #: What stands before the number that ends a scale below; what ends it above stands after its number anyway.
 _BELOW = re.compile(r"[<≤]|(?:under|below|less|up to|unter|bis|weniger)\b", re.IGNORECASE)
 
+#: What may stand around the numbers of a scale, and differ: the two ends of a range, a sign, and words of open ends.
+_RANGE = re.compile(r"#\s*(?:[-–—−]|(?:to|bis)\b)\s*#")
+_END = re.compile(
+    r"^\s*[-−]|[<>≤≥=+]|\b(?:under|below|less|up to|younger|over|above|more|older|and|or"
+    r"|unter|bis|weniger|jünger|über|mehr|älter|und|oder)\b",
+    re.IGNORECASE,
+)
+
+#: Months and days whose texts are sorted as they are.
+_ISO_DAY = re.compile(r"[0-9]{4}-[0-9]{2}(?:-[0-9]{2})?")
+
 #: Digits in which arithmetic with such numbers is exact.
 _EXACT_DIGITS = 3 * _MOST_DIGITS
 
@@ -188,6 +199,25 @@ def scale_order(texts: Sequence[str]) -> list[int]:
     ['300 €', '1,000 €']
     """
     return sorted(range(len(texts)), key=lambda i: _on_scale(texts[i]))
+
+
+def on_one_scale(texts: Iterable[str]) -> bool:
+    """Whether texts differ in one number or range only, so that its order is theirs; open ends may be words.
+
+    >>> on_one_scale(["<5 kg", "5-9 kg", "10 kg and over"]), on_one_scale(["9 months", "2 years"])
+    (True, False)
+    >>> on_one_scale(["2019-12-31", "2020-01-02"]), on_one_scale(["31.12.2019", "02.01.2020"])
+    (True, False)
+    """
+    around = {_around_number(text) for text in texts}
+    return len(around) <= 1 and all(words.count("#") == 1 for words in around)
+
+
+def _around_number(text: str) -> str:
+    """What stands around the number of a text, for which there is a sign."""
+    if _ISO_DAY.fullmatch(text.strip()):
+        return "#"
+    return " ".join(_END.sub(" ", _RANGE.sub("#", _NUMBER.sub("#", text))).split())
 
 
 def _on_scale(text: str) -> tuple[str, Decimal, int, list[Decimal], str]:

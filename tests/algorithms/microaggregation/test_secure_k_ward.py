@@ -10,6 +10,7 @@ import pytest
 
 import tarnkappe as tk
 from tarnkappe.algorithms.microaggregation.balancing import balanced
+from tarnkappe.algorithms.microaggregation.k_ward import KWard
 from tarnkappe.algorithms.microaggregation.secure_k_ward import SecureKWard
 from tarnkappe.arrays import Floats
 from tarnkappe.criteria.k_anonymity import KAnonymity
@@ -161,6 +162,32 @@ def test_the_exact_choice_among_groups_is_that_of_brute_force(seed):
         for bits in product((0, 1), repeat=n)
     ]
     assert abs(chosen.sum()) == pytest.approx(min(every), abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_the_exact_choice_counts_what_rounding_moved_where_no_group_falls_short(seed):
+    rng = np.random.default_rng(seed)
+    values = rng.choice([0, 0, 5, 5, 10, 20, 30], 20) + rng.choice([0, 0, 0, 1], 20)
+    domain = Domain("x", Taxonomy.scale([str(v) for v in np.unique(values)]), np.unique(values).astype(np.float64))
+    tally = count_cells([np.searchsorted(np.unique(values), values)], [], [domain], [])[0]
+    found = SecureKWard(epsilon=0.05, gamma=0.5, balance="exact", whole=True).decide(
+        tally, Goal([KAnonymity(3)]), rng=rng
+    )
+    epsilon, moved, choices = 0.05 * float(values.std()), 0.0, []
+    group = np.repeat(found.group, found.quota)
+    value = np.repeat(np.unique(values)[tally.quasi[found.cell, 0]], found.quota).astype(np.float64)
+    plain = KWard(whole=True).decide(tally, Goal([KAnonymity(3)]), rng=rng).form
+    assert isinstance(plain, Centres)
+    for g, published in enumerate(plain.values[:, 0]):
+        own = value[group == g]
+        if share_far(own, published, epsilon) >= 0.5:
+            moved += (published - own.mean()) * len(own)
+        else:
+            sides = (nearest_on_grid(own, epsilon, 0.5, side, 1.0) for side in (-1, 1))
+            choices.append([(x - own.mean()) * len(own) for x in sides])
+    least = min(abs(moved + sum(chosen)) for chosen in product(*choices))
+    assert found.notes["choice for x exact"]
+    assert abs(float(found.notes["shift of the mean of x"])) * len(values) == pytest.approx(least, abs=1e-9)
 
 
 @pytest.mark.parametrize("n", [40, 400])

@@ -36,9 +36,10 @@ class SecureKWard(KWard):
     :math:`Δ_i = n_i (x - \bar x_i)` so far add up to 0 or more, else the upper one. So the sum of all shifts stays
     within the largest single one, and the mean of the column moves by no more than that divided by n.
 
-    With ``balance: exact`` the choice is the one that moves the mean of the column least, which is NP-hard: all choices
-    for half of the groups are compared with all for the other half, :math:`O(2^{g/2})`. That is done for up to 40
-    groups that fall short in a column; with more the first ones by turns, the last 40 exactly.
+    With ``balance: exact`` the choice is the one that moves the mean of the column least, what the rounding of the
+    other groups moved included. That is NP-hard: all choices for half of the groups are compared with all for the other
+    half, :math:`O(2^{g/2})`. That is done for up to 40 groups that fall short in a column; with more the first ones by
+    turns, the last 40 exactly.
 
     :math:`\varepsilon` is `epsilon` standard deviations of the column. Ranks and categories have no distances and are
     published as by k-Ward. The internal report holds the smallest ratio, how many values were shifted, and by how much
@@ -121,10 +122,13 @@ def _balanced(
     """What groups publish if those that fall short choose their side together, and whether all of them could."""
     mean, below, above = secure_sides(values, starts, published, epsilon, gamma, power)
     short = np.flatnonzero(~np.isnan(mean))
-    size = np.diff(starts)[short]
+    sizes = np.diff(starts)
+    size = sizes[short]
     lower, upper = (below[short] - mean[short]) * size, (above[short] - mean[short]) * size
     up = np.zeros(len(short), np.bool_)
-    total, rest = 0.0, max(len(short) - MOST_BALANCED, 0)
+    stays = np.repeat(np.isnan(mean), sizes)  # but for rounding
+    total = float((np.repeat(published, sizes) - values)[stays].sum())
+    rest = max(len(short) - MOST_BALANCED, 0)
     for i in range(rest):  # groups, of which there are few
         up[i] = total < 0
         total += upper[i] if up[i] else lower[i]

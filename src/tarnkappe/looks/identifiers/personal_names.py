@@ -15,8 +15,15 @@ from tarnkappe.looks.words import says
 _WHOSE = "full first last middle given family maiden birth patient person customer client employee user student member"
 _WHOSE += " father mother spouse partner husband wife child contact doctor physician legal display nick own"
 
-#: The share of names among values in small letters, or that one sign at their beginning makes look like names.
+#: The share of names among values in small letters, or that one sign at their beginning makes look like names, or where
+#: fewer than five values are names.
 _ENOUGH_SMALL = 0.75
+
+#: So many values that are names, or so many different names in fewer values, are no chance.
+_ENOUGH_VALUES, _ENOUGH_NAMES = 5, 3
+
+#: What is called after a saint is a place, a hospital or a school.
+_SAINT = r"(?i)^(?:st\.?|sankt|saint|sainte|san|santa|são) "
 
 #: What a Chinese or a Korean name looks like: other words may begin with the sign of a family name too.
 _BY_FIRST_SIGN = rf"^(?:[{CHINESE}]\s?\p{{Han}}{{1,2}}|[{KOREAN}]\s?\p{{Hangul}}{{2}})$"
@@ -32,7 +39,7 @@ class PersonalNames(Detector):
     title: ClassVar = "names of people"
     evidence: ClassVar = (
         "a quarter of the different values, and at least five, hold a common name, in small letters, or in Chinese or "
-        "Korean, three quarters; "
+        "Korean, three quarters; so do three quarters of fewer values with three different names; "
         "lists are for " + ", ".join(LANGUAGES) + "; or the name of the column"
     )
     hipaa: ClassVar = (1,)
@@ -53,14 +60,15 @@ class PersonalNames(Detector):
         *("姓名", "名字", "氏名", "お名前", "이름", "성명"),
     )
     enough: ClassVar = 0.25
+    fewest: ClassVar = 2
 
     def share(self, sight: Sight) -> float:
-        """Values of up to four words, one of which is a common name; places are called after people, so not theirs."""
+        """Values of up to six words, one of which is a common name; places are called after people, so not theirs."""
         if sight.numbers is not None or says(sight.words, Place.phrases):
             return 0.0
         found = [self._having_names(sight.texts, r"\p{Lu}")]
         # Brown, rose and may are words too, and so are many that begin with a sign which is a family name.
-        unsure = [self._having_names(sight.texts, r"\p{Ll}")]
+        unsure = [self._having_names(sight.texts, r"\p{Ll}")] if len(sight.texts) >= _ENOUGH_VALUES else []
         if not all(map(str.isascii, sight.signs)):  # other scripts than that of most tables
             found += self._having_names(sight.texts, r"\p{Lo}"), self._matching(sight.texts, _JOINED)
             unsure.append(self._matching(sight.texts, _BY_FIRST_SIGN))
@@ -69,16 +77,19 @@ class PersonalNames(Detector):
     def _matching(self, texts: pl.Series, pattern: str) -> float:
         """The share of the texts that look like this."""
         hits = int(texts.str.contains(pattern).sum())
-        return hits / len(texts) if hits >= self.fewest else 0.0
+        return hits / len(texts) if hits >= _ENOUGH_VALUES else 0.0
 
     def _having_names(self, texts: pl.Series, first: str) -> float:
         """The share of the texts that begin with such a letter and hold a common name."""
-        short = texts.filter(texts.str.contains(rf"^{first}[\p{{L}}\p{{M}}.'’-]*(?:,? [\p{{L}}\p{{M}}.'’-]+){{0,3}}$"))
+        short = texts.filter(texts.str.contains(rf"^{first}[\p{{L}}\p{{M}}.'’-]*(?:,? [\p{{L}}\p{{M}}.'’-]+){{0,5}}$"))
+        short = short.filter(~short.str.contains(_SAINT))
         words = pl.DataFrame({"row": range(len(short)), "word": short.str.to_lowercase()}).with_columns(
             pl.col("word").str.extract_all(r"[\p{L}\p{M}]{2,}")
         )
-        hits = words.explode("word").filter(pl.col("word").is_in(_known().implode()))["row"].n_unique()
-        return hits / len(texts) if hits >= self.fewest else 0.0
+        found = words.explode("word").filter(pl.col("word").is_in(_known().implode()))
+        share = found["row"].n_unique() / len(texts)
+        few = share >= _ENOUGH_SMALL and found["word"].n_unique() >= _ENOUGH_NAMES
+        return share if few or found["row"].n_unique() >= _ENOUGH_VALUES else 0.0
 
 
 @cache

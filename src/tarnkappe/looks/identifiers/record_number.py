@@ -29,7 +29,10 @@ _KEYS = (
 )
 
 #: Names of keys of people; other keys may be those of hospitals, schools or regions.
-_PEOPLE = ("=id", "=nr", "=no", "=pid", "=idcode", "=case", "=caseid", "=person", "=patient", "=subject", "=key")
+_PEOPLE = (
+    *("=id", "=nr", "=no", "=pid", "=idcode", "=case", "=caseid", "=person", "=patient", "=subject", "=key"),
+    *("=customer", "=client", "=employee", "=student", "=member"),
+)
 
 
 class RecordNumber(Detector):
@@ -54,6 +57,17 @@ class RecordNumber(Detector):
         *("employee number", "student id", "member id", "member number", "membership number", "user id", "user name"),
         *("username", "login", "certificate number", "licence number", "license number", "driving licence"),
         *("drivers license", "fuehrerschein", "kundennummer", "patientennummer", "fallnummer", "personalnummer"),
+        *(
+            "pat nr",
+            "pat id",
+            "patienten nr",
+            "patienten id",
+            "kunden nr",
+            "kunden id",
+            "personal nr",
+            "fall nr",
+            "fall id",
+        ),
         *("mitgliedsnummer", "matrikelnummer", "aktenzeichen", "case number", "file number", "chart number"),
     )
 
