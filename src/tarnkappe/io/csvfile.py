@@ -14,10 +14,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tarnkappe.errors import DataError
-from tarnkappe.io.base import Source, check_columns, index_named
+from tarnkappe.io.base import Source
 from tarnkappe.io.dialect import SAMPLE_BYTES, CsvDialect, delimiter_name, detect_dialect
 from tarnkappe.io.digests import digest_of
 from tarnkappe.io.formulas import each, meant
+from tarnkappe.io.headers import check_columns, index_named
 from tarnkappe.io.mapped import let_go, line_parts, map_file
 from tarnkappe.io.transcode import TemporaryCopy, check_utf8, packing_of
 from tarnkappe.threads import map_threads

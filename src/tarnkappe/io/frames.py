@@ -10,7 +10,8 @@ import polars as pl
 import polars.selectors as cs
 
 from tarnkappe.errors import DataError
-from tarnkappe.io.base import Source, check_columns, on_the_clock
+from tarnkappe.io.base import Source, on_the_clock
+from tarnkappe.io.headers import check_columns
 
 FrameKind = Literal["polars", "pandas", "pyarrow", "arrow"]
 

@@ -22,11 +22,11 @@ from tarnkappe.engines.spark.progress import watched
 from tarnkappe.engines.spark.session import from_java, translated
 from tarnkappe.errors import DataError
 from tarnkappe.io import Cells, CsvDialect, Source, as_numbers, detect_dialect
-from tarnkappe.io.base import check_columns, index_named
 from tarnkappe.io.cells import BATCH, Step
 from tarnkappe.io.csvfile import CsvSource
 from tarnkappe.io.dialect import SAMPLE_BYTES
 from tarnkappe.io.formulas import ESCAPED, HARMLESS, each, meant
+from tarnkappe.io.headers import check_columns, index_named
 from tarnkappe.io.parts import PartsSource, digest_of_parts
 from tarnkappe.io.source import ParquetSource
 from tarnkappe.io.texts import is_text

@@ -10,12 +10,13 @@ from typing import Any
 import polars as pl
 
 from tarnkappe.errors import TarnkappeError
-from tarnkappe.io.base import Source, check_columns
+from tarnkappe.io.base import Source
 from tarnkappe.io.cells import Cells, Counted, Step, count_rows
 from tarnkappe.io.databases import sql
 from tarnkappe.io.databases.address import Address
 from tarnkappe.io.databases.base import Look, lazily, look_at
 from tarnkappe.io.databases.counts import counting, digest_of_counts
+from tarnkappe.io.headers import check_columns
 
 #: What the digest of a released table is of, as manifests say it.
 OF_ROWS, OF_COUNTS = "rows in their order", "distinct rows and their counts"
