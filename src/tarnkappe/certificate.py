@@ -18,6 +18,7 @@ from tarnkappe.audit import audit
 from tarnkappe.audited import open_audited
 from tarnkappe.bundles import audit_bundle
 from tarnkappe.errors import DataError, JobError, RefusedError
+from tarnkappe.io.appeared import is_to_take
 from tarnkappe.io.folders import MANIFEST, PUBLIC, ReleaseFolder, dialect_told, lies_beside, read_manifest
 from tarnkappe.small_files import read_small
 
@@ -118,6 +119,7 @@ def _placed(path: Path, content: bytes) -> Path:
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         draft.write_bytes(content)
+        is_to_take(draft, path)
         draft.replace(path)
     except OSError as error:
         draft.unlink(missing_ok=True)

@@ -25,6 +25,7 @@ from tarnkappe.datasets.census_values import (
     values_of,
 )
 from tarnkappe.errors import DataError, LimitError, RefusedError
+from tarnkappe.io.appeared import is_to_take
 
 __all__ = [
     "CENSUS_COLUMNS",
@@ -102,6 +103,7 @@ def write_census(path: str | os.PathLike[str], n: int, seed: int = 0, progress: 
     try:
         with unfinished.open("xb") as file:
             write(file, _reported(batches, n, progress))
+        is_to_take(unfinished, target)
         unfinished.replace(target)
     except OSError as error:
         raise _write_error(error, target) from error

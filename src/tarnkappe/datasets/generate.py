@@ -15,6 +15,7 @@ from tarnkappe.datasets.simulated import sim_c, sim_u
 from tarnkappe.errors import DataError, JobError, RefusedError, closest, did_you_mean
 from tarnkappe.fixes import OVERWRITE
 from tarnkappe.io import CsvDialect, TableWriter, open_source
+from tarnkappe.io.appeared import is_to_take
 from tarnkappe.io.sink import Format, translate_os_error
 
 #: Test data that need no file.
@@ -50,6 +51,7 @@ def generate_table(
             writer.write(empty)
             for batch in batches:
                 writer.write(batch)
+        is_to_take(unfinished, place)
         unfinished.replace(place)
     except OSError as error:
         raise translate_os_error(error, place) from error

@@ -12,6 +12,7 @@ from tarnkappe.engines.spark.files import FileSystem
 from tarnkappe.engines.spark.session import session, translated
 from tarnkappe.errors import RefusedError
 from tarnkappe.fixes import OVERWRITE, Fix, say
+from tarnkappe.io.appeared import has_taken
 from tarnkappe.io.folders import MANIFEST, MANIFEST_KEY, PUBLIC
 from tarnkappe.io.leftovers import temporary_tag
 
@@ -104,6 +105,7 @@ class RemoteStaging:
             if replaced:
                 self._system.rename(self._old, self.target)
             raise
+        has_taken(self.target)
         if replaced:
             self._system.delete(self._old)
 
