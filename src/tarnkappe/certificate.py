@@ -14,11 +14,11 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from tarnkappe.appeared import is_to_take
 from tarnkappe.audit import audit
 from tarnkappe.audited import open_audited
 from tarnkappe.bundles import audit_bundle
 from tarnkappe.errors import DataError, JobError, RefusedError
-from tarnkappe.io.appeared import is_to_take
 from tarnkappe.io.folders import MANIFEST, PUBLIC, ReleaseFolder, dialect_told, lies_beside, read_manifest
 from tarnkappe.small_files import read_small
 

@@ -26,7 +26,7 @@ _LONGEST_FOLDER = 80
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
     """What goes wrong when a file is written, in our words; whoever is interrupted later is told that it was."""
-    from tarnkappe.io.appeared import has_taken
+    from tarnkappe.appeared import has_taken
 
     try:
         yield

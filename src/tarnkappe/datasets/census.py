@@ -13,6 +13,7 @@ from typing import BinaryIO
 import numpy as np
 import polars as pl
 
+from tarnkappe.appeared import is_to_take
 from tarnkappe.datasets.blocks import BLOCK_ROWS, block_rows, rebatch, require_at_least
 from tarnkappe.datasets.census_model import WORDS_PER_RECORD, census_model
 from tarnkappe.datasets.census_values import (
@@ -25,7 +26,6 @@ from tarnkappe.datasets.census_values import (
     values_of,
 )
 from tarnkappe.errors import DataError, LimitError, RefusedError
-from tarnkappe.io.appeared import is_to_take
 
 __all__ = [
     "CENSUS_COLUMNS",

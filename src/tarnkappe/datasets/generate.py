@@ -8,6 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
+from tarnkappe.appeared import is_to_take
 from tarnkappe.datasets.blocks import require_at_least
 from tarnkappe.datasets.census import WRITE_ROWS, census, census_batches
 from tarnkappe.datasets.marginals import resample_batches
@@ -15,7 +16,6 @@ from tarnkappe.datasets.simulated import sim_c, sim_u
 from tarnkappe.errors import DataError, JobError, RefusedError, closest, did_you_mean
 from tarnkappe.fixes import OVERWRITE
 from tarnkappe.io import CsvDialect, TableWriter, open_source
-from tarnkappe.io.appeared import is_to_take
 from tarnkappe.io.sink import Format, translate_os_error
 
 #: Test data that need no file.

@@ -8,8 +8,8 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from tarnkappe.appeared import is_to_take
 from tarnkappe.errors import RefusedError
-from tarnkappe.io.appeared import is_to_take
 from tarnkappe.io.failures import translate_os_error
 
 

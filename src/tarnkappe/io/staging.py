@@ -14,9 +14,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from tarnkappe.appeared import is_to_take
 from tarnkappe.errors import RefusedError, TarnkappeError
 from tarnkappe.fixes import OVERWRITE, Fix, say
-from tarnkappe.io.appeared import is_to_take
 from tarnkappe.io.failures import is_disk_full, translate_os_error
 from tarnkappe.io.folders import PUBLIC, ReleaseFolder, read_manifest
 from tarnkappe.io.leftovers import abandoned, temporary_tag

@@ -8,11 +8,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from tarnkappe.appeared import has_taken
 from tarnkappe.engines.spark.files import FileSystem
 from tarnkappe.engines.spark.session import session, translated
 from tarnkappe.errors import RefusedError
 from tarnkappe.fixes import OVERWRITE, Fix, say
-from tarnkappe.io.appeared import has_taken
 from tarnkappe.io.folders import MANIFEST, MANIFEST_KEY, PUBLIC
 from tarnkappe.io.leftovers import temporary_tag
 

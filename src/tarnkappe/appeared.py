@@ -19,6 +19,11 @@ def has_taken(target: str | Path) -> None:
     _named[Path(target)] = None
 
 
+def forget() -> None:
+    """Begin anew: what appeared so far is of an earlier command of this process."""
+    _named.clear()
+
+
 def appeared() -> list[Path]:
     """What took its name, and still has it."""
     return [target for target, file in _named.items() if file is None or _identity(target) == file]
