@@ -29,8 +29,9 @@ _WORDS = {
 }
 _DEEPEST = 50
 
-#: So many sums, products and branches may lie in each other: Polars takes the square of their number.
-_LONGEST = 500
+#: So many sums, products and branches may lie in each other, and so many conditions beside each other: Polars takes
+#: the square of their number.
+_LONGEST, _WIDEST = 500, 5000
 
 
 @dataclass
@@ -63,7 +64,7 @@ class Expression(Values):
         super().__init__(text, decimal, where)
         self._schema, self._column, self._loose = schema, column, loose
         self._tokens = list(self._split())
-        self._next, self._depth, self._steps = 0, 0, 0
+        self._next, self._depth, self._steps, self._conditions = 0, 0, 0, 0
         self._used: dict[str, None] = {}
 
     def compiled(self) -> Compiled:
@@ -112,6 +113,11 @@ class Expression(Values):
         if self._steps > _LONGEST:
             raise self._wrong(f"it has more than {_LONGEST} sums, products and branches")
 
+    def _condition(self) -> None:
+        self._conditions += 1
+        if self._conditions > _WIDEST:
+            raise self._wrong(f"it has more than {_WIDEST} conditions and values of lists")
+
     # From the loosest binding to the tightest
 
     def _either(self) -> Value:
@@ -120,6 +126,7 @@ class Expression(Values):
             raise self._wrong("it is nested too deeply")
         values = [self._both()]
         while self._take("or"):
+            self._condition()
             values.append(self._both())
         self._depth -= 1
         return values[0] if len(values) == 1 else Value(pl.any_horizontal(map(self._truth, values)), "truth")
@@ -127,6 +134,7 @@ class Expression(Values):
     def _both(self) -> Value:
         values = [self._negated()]
         while self._take("and"):
+            self._condition()
             values.append(self._negated())
         return values[0] if len(values) == 1 else Value(pl.all_horizontal(map(self._truth, values)), "truth")
 
@@ -149,6 +157,7 @@ class Expression(Values):
             self._expect("(")
             listed = [self._equal(value, self._sum())]
             while self._take(","):
+                self._condition()
                 listed.append(self._equal(value, self._sum()))
             self._expect(")")
             made = pl.any_horizontal(listed)  # one step: Polars takes minutes for a thousand steps in each other
