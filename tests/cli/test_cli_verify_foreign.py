@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import polars as pl
@@ -138,3 +139,12 @@ def test_what_to_type_names_columns_of_the_file_and_quotes_it(cli, folder: Path)
     TABLE.select("stay", "illness").write_csv("other.csv")
     assert "tarnkappe verify other.csv --quasi stay,illness --k 5" in cli("verify", "other.csv").stderr
     assert "--quasi stay,illness" in cli("verify", "other.csv", "--k", "5").stderr
+
+
+def test_the_columns_of_a_fix_can_be_pasted_although_a_name_has_a_comma_or_a_space_at_its_end(cli):
+    for header, n in (('"city, state",age', 2), ('age ,"zip"', 2)):
+        Path("odd.csv").write_text(f"{header}\n" + "a,1\n" * 6, encoding="utf-8")
+        fix = cli("verify", "odd.csv", "--k", "2").stderr.split("Fix:  ")[1].split("   (")[0]
+        pasted = shlex.split(fix)
+        assert pasted.count("--quasi") == n
+        assert cli("verify", "odd.csv", "--k", "2", *pasted).exit_code == 0
