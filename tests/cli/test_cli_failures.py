@@ -227,6 +227,34 @@ def test_a_signal_that_python_drops_while_an_object_is_finalised_still_ends_a_co
     assert (done.returncode, done.stderr.splitlines()[-1]) == (exit_code, f"{word}, nothing was written.")
 
 
+#: Is sent a signal while an object is finalised at the very end, shortly before the process is gone.
+ENDED = """
+import atexit, os, signal, sys, threading, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
+number = int(sys.argv.pop(1))
+class Final:
+    def __del__(self):
+        os.kill(os.getpid(), number)
+held = [Final()]
+class Slow:
+    def __del__(self, sleep=time.sleep):
+        sleep(0.2)
+sys.slow = Slow()
+atexit.register(held.clear)
+from tarnkappe.cli import main
+main()
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are different there")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_that_is_dropped_after_the_end_is_not_asked_for_again(number: int) -> None:
+    """The process was ended by the alarm that was to ask once more."""
+    command = [sys.executable, "-c", ENDED, str(int(number)), "--version"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 #: Strikes itself while the commands are imported, or while they are put together.
 EARLY = """
 import os, sys

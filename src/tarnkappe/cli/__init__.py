@@ -34,7 +34,7 @@ def main() -> NoReturn:
         sys.exit(report_stop(stop, sys.argv[1:]))
     finally:
         if hasattr(signal, "setitimer"):
-            signal.setitimer(signal.ITIMER_REAL, 0)  # what has ended is not to be asked again
+            signal.signal(signal.SIGALRM, signal.SIG_IGN)  # what has ended is not to be asked again
         _flush()
         gc.freeze()  # the process ends: to look for garbage once more would take half a second
     sys.exit(0)
