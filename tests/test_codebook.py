@@ -168,6 +168,18 @@ def test_lines_quote_what_is_odd():
     assert 'colClasses = c("ü;1" = "character")' in lines["R"]
 
 
+def test_texts_are_read_as_texts_although_their_column_was_renamed_for_spreadsheets(tmp_path, monkeypatch):
+    rows = "".join(f"{20 + i % 4},0{i % 3}\n" for i in range(60))
+    (tmp_path / "people.csv").write_text(f"age,=code\n{rows}", encoding="utf-8")
+    output = tk.job.model.OutputSettings(spreadsheet_safe=True)
+    coded = tk.Job(quasi={"age": tk.numeric()}, sensitive=["=code"], criteria=[tk.KAnonymity(3)], output=output)
+    release = tk.run_job(coded, tmp_path / "people.csv", tmp_path / "out", seed=1)
+    monkeypatch.chdir(tmp_path / "out" / "public")
+    found = eval(release.public_manifest["read"]["pandas"], {"pandas": pandas})
+    assert set(found["'=code"]) == {"00", "01", "02"}
+    assert '"\'=code" = "character"' in release.public_manifest["read"]["R"]
+
+
 def test_a_table_that_is_called_codebook(tmp_path):
     people(tmp_path / "codebook.csv")
     release = tk.run_job(job(), tmp_path / "codebook.csv", tmp_path / "out", seed=1)

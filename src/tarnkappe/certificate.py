@@ -14,6 +14,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from tarnkappe.appeared import is_to_take
 from tarnkappe.audit import audit
 from tarnkappe.audited import open_audited
 from tarnkappe.bundles import audit_bundle
@@ -118,6 +119,7 @@ def _placed(path: Path, content: bytes) -> Path:
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         draft.write_bytes(content)
+        is_to_take(draft, path)
         draft.replace(path)
     except OSError as error:
         draft.unlink(missing_ok=True)

@@ -106,8 +106,13 @@ def known_columns(columns: Sequence[str]) -> Fix:
 
     >>> known_columns(["age", "post code", "ward"])
     Fix(in_job="--quasi 'age,post code'", in_python='quasi=["age", "post code"]')
+    >>> known_columns(["city, state", "age"]).in_job
+    "--quasi 'city, state' --quasi age"
     """
-    return Fix(f"--quasi {shlex.quote(','.join(columns[:2]))}", f"quasi={_written(columns[:2])}")
+    two = list(columns[:2])
+    plain = all("," not in name and name == name.strip() for name in two)  # else a list would be taken apart wrongly
+    words = [",".join(two)] if plain else two
+    return Fix(" ".join(f"--quasi {shlex.quote(word)}" for word in words), f"quasi={_written(two)}")
 
 
 def more_memory(needed: float) -> Fix:

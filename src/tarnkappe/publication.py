@@ -29,6 +29,7 @@ from tarnkappe.guards import (
 from tarnkappe.io import CsvDialect, Format, Source, Staging, like
 from tarnkappe.io.databases.staging import DatabaseStaging
 from tarnkappe.io.folders import CODEBOOK, MANIFEST, PRIVATE, PUBLIC, told_dialect
+from tarnkappe.io.formulas import each, neutralised
 from tarnkappe.job import Job
 from tarnkappe.job.model import replace_job
 from tarnkappe.plan import Plan
@@ -250,4 +251,7 @@ def _reading(
     numbers = {c.name for c in schema.with_role("sensitive", "keep") if c.kind == "numeric"}
     numbers |= run.numbers_among(columns)
     signs = {"delimiter": dialect.delimiter or ",", "quote": dialect.quote or '"', "decimal": dialect.decimal or "."}
-    return reading_lines(file, **signs, missing=missing, texts=[n for n in columns if n not in numbers])
+    texts = [n for n in columns if n not in numbers]
+    if dialect.spreadsheet_safe:  # the header has apostrophes, too
+        texts = each(texts, neutralised)
+    return reading_lines(file, **signs, missing=missing, texts=texts)

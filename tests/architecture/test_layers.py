@@ -22,6 +22,7 @@ LAYERS = (
     "yaml_nodes",
     "small_files",
     "plain_json",
+    "appeared",
     "threads",
     "freed",
     "arrays",

@@ -154,6 +154,107 @@ def test_a_signal_while_a_thread_starts_ends_the_run(folder: Path, thread: str, 
     assert sorted(folder.iterdir()) == before
 
 
+#: Is sent a signal as soon as a release, or the first of two, has taken its name.
+TOO_LATE = """
+import os, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+number = int(sys.argv.pop(1))
+from tarnkappe.io.staging import Staging
+take_name = Staging._take_name
+def struck(self, folder):
+    take_name(self, folder)
+    os.kill(os.getpid(), number)
+Staging._take_name = struck
+from tarnkappe.cli import main
+main()
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are different there")
+@pytest.mark.parametrize("overwrite", [False, True])
+@pytest.mark.parametrize(
+    ("number", "exit_code", "word"), [(signal.SIGTERM, 143, "Terminated"), (signal.SIGINT, 130, "Interrupted")]
+)
+def test_a_signal_that_comes_too_late_does_not_say_that_nothing_was_written(
+    folder: Path, number: int, exit_code: int, word: str, overwrite: bool
+) -> None:
+    words = ["run", "job.yaml", "--quiet", "-o", "made"]
+    if overwrite:
+        subprocess.run([sys.executable, "-m", "tarnkappe", *words], check=True)
+    command = [sys.executable, "-c", TOO_LATE, str(int(number)), *words, *(["--overwrite"] * overwrite)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (exit_code, f"{word}, but made was written.\n")
+    assert subprocess.run([sys.executable, "-m", "tarnkappe", "verify", "made"], check=False).returncode == 0
+
+
+#: Is sent a signal while an object is finalised, where Python drops what is raised, as the first column is looked at.
+FINALISED = """
+import os, signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
+number = int(sys.argv.pop(1))
+class Final:
+    def __del__(self):
+        os.kill(os.getpid(), number)
+from tarnkappe import audit
+held, look = [Final()], audit.audit
+def struck(*given, **more):
+    held.clear()
+    for _ in range(200):
+        time.sleep(0.1)
+    return look(*given, **more)
+audit.audit = struck
+from tarnkappe.cli import main
+main()
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are different there")
+@pytest.mark.parametrize(
+    ("number", "exit_code", "word"), [(signal.SIGTERM, 143, "Terminated"), (signal.SIGINT, 130, "Interrupted")]
+)
+def test_a_signal_that_python_drops_while_an_object_is_finalised_still_ends_a_command(
+    folder: Path, number: int, exit_code: int, word: str
+) -> None:
+    """`verify` has no further phase at which it could be noticed."""
+    words = ["verify", str(next(folder.glob("*.csv"))), "--quasi", "age", "--k", "2"]
+    done = subprocess.run(
+        [sys.executable, "-c", FINALISED, str(int(number)), *words],
+        capture_output=True,
+        text=True,
+        timeout=15,
+        check=False,
+    )
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (exit_code, f"{word}, nothing was written.")
+
+
+#: Is sent a signal while an object is finalised at the very end, shortly before the process is gone.
+ENDED = """
+import atexit, os, signal, sys, threading, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
+number = int(sys.argv.pop(1))
+class Final:
+    def __del__(self):
+        os.kill(os.getpid(), number)
+held = [Final()]
+class Slow:
+    def __del__(self, sleep=time.sleep):
+        sleep(0.2)
+sys.slow = Slow()
+atexit.register(held.clear)
+from tarnkappe.cli import main
+main()
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are different there")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_that_is_dropped_after_the_end_is_not_asked_for_again(number: int) -> None:
+    """The process was ended by the alarm that was to ask once more."""
+    command = [sys.executable, "-c", ENDED, str(int(number)), "--version"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 #: Strikes itself while the commands are imported, or while they are put together.
 EARLY = """
 import os, sys

@@ -11,6 +11,9 @@ from typing import NoReturn
 
 __all__ = ["main", "start_lightly"]
 
+#: So many seconds after a request to end got lost it is made once more.
+_SOON = 0.05
+
 
 def main() -> NoReturn:
     """Run ``tarnkappe`` with the words of the command line and exit."""
@@ -30,6 +33,8 @@ def main() -> NoReturn:
     except Stopped as stop:  # while the command itself was being put together
         sys.exit(report_stop(stop, sys.argv[1:]))
     finally:
+        if hasattr(signal, "setitimer"):
+            signal.signal(signal.SIGALRM, signal.SIG_IGN)  # what has ended is not to be asked again
         _flush()
         gc.freeze()  # the process ends: to look for garbage once more would take half a second
     sys.exit(0)
@@ -69,10 +74,18 @@ def _listen() -> None:
     def terminate(number: int, frame: object) -> None:
         Stopped.ask("Terminated", 143)
 
+    def again(number: int, frame: object) -> None:
+        if Stopped.asked is not None:
+            raise Stopped.asked
+
     def lost(what: sys.UnraisableHookArgs) -> None:
         if not isinstance(what.exc_value, Stopped):
             sys.__unraisablehook__(what)
+        elif hasattr(signal, "setitimer"):  # raised while an object was finalised: ask once more when that is over
+            signal.setitimer(signal.ITIMER_REAL, _SOON)
 
+    if hasattr(signal, "setitimer"):
+        signal.signal(signal.SIGALRM, again)
     for number in _asking():
         signal.signal(number, interrupt if number == signal.SIGINT else terminate)
     sys.unraisablehook = lost

@@ -25,9 +25,12 @@ _LONGEST_FOLDER = 80
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """What goes wrong when a file is written, in our words."""
+    """What goes wrong when a file is written, in our words; whoever is interrupted later is told that it was."""
+    from tarnkappe.appeared import has_taken
+
     try:
         yield
+        has_taken(path)
     except OSError as error:
         reason = error.strerror or "it cannot be written"
         raise RefusedError("E603", f"cannot write: {reason}", where=str(path), hint="Choose another place.") from None

@@ -105,7 +105,8 @@ def plan(
     if output is not None:
         require_same_plan(planned, output, output / _REGISTER)
     if new_key is not None:
-        secret.save(new_key)
+        with writing(new_key):
+            secret.save(new_key)
     scheme = planned.scheme
     if patterns is not None:
         write_patterns(planned, patterns, n_clusters)

@@ -59,6 +59,9 @@ class Root(TyperGroup):
         **extra: Any,
     ) -> NoReturn:
         """Run a command and exit."""
+        from tarnkappe.appeared import forget
+
+        forget()
         words = list(sys.argv[1:] if args is None else args)
         code = 0
         try:
@@ -93,9 +96,15 @@ def _refuse_passwords(words: Sequence[str]) -> None:
 
 
 def report_stop(stop: Stopped, words: Sequence[str]) -> int:
-    """Say that the program was asked to end; the exit code."""
+    """Say that the program was asked to end, and what had appeared by then; the exit code."""
+    from tarnkappe.appeared import appeared
+
+    written = [screen.shown_path(place) for place in appeared()]
     told = {"demo": "no release was written", "compare": "what was measured is kept: start again to go on"}
-    what = told.get(next(iter(words), ""), "nothing was written")
+    command = next(iter(words), "")
+    what = told.get(command, "nothing was written")
+    if written and command != "compare":
+        what = f"but {screen.listed(written)} {'was' if len(written) == 1 else 'were'} written"
     screen.stderr().print(f"{stop.word}, {what}.")
     return stop.exit_code
 

@@ -13,6 +13,7 @@ from typing import BinaryIO
 import numpy as np
 import polars as pl
 
+from tarnkappe.appeared import is_to_take
 from tarnkappe.datasets.blocks import BLOCK_ROWS, block_rows, rebatch, require_at_least
 from tarnkappe.datasets.census_model import WORDS_PER_RECORD, census_model
 from tarnkappe.datasets.census_values import (
@@ -102,6 +103,7 @@ def write_census(path: str | os.PathLike[str], n: int, seed: int = 0, progress: 
     try:
         with unfinished.open("xb") as file:
             write(file, _reported(batches, n, progress))
+        is_to_take(unfinished, target)
         unfinished.replace(target)
     except OSError as error:
         raise _write_error(error, target) from error

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
+from tarnkappe.appeared import is_to_take
 from tarnkappe.datasets.blocks import require_at_least
 from tarnkappe.datasets.census import WRITE_ROWS, census, census_batches
 from tarnkappe.datasets.marginals import resample_batches
@@ -50,6 +51,7 @@ def generate_table(
             writer.write(empty)
             for batch in batches:
                 writer.write(batch)
+        is_to_take(unfinished, place)
         unfinished.replace(place)
     except OSError as error:
         raise translate_os_error(error, place) from error

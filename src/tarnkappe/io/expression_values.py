@@ -28,6 +28,10 @@ class Value:
     column: str | None = None
 
 
+#: So many letters of an expression are shown in an error.
+_SHOWN = 200
+
+
 @dataclass(frozen=True)
 class Compiled:
     """An expression that can be computed, what it reads, and texts that it takes for numbers."""
@@ -49,9 +53,10 @@ class Values:
         self._unreadable: dict[str, pl.Expr] = {}
 
     def _wrong(self, what: str, hint: str | None = None) -> DataError:
+        shown = self._text if len(self._text) <= _SHOWN else f"{self._text[:_SHOWN]} …"
         return DataError(
             "E473",
-            f"the expression  {self._text}  cannot be used: {what}",
+            f"the expression  {shown}  cannot be used: {what}",
             where=self._where,
             hint=hint or "filter: \"age >= 18 AND sex IN ('f', 'm')\"",
         )

@@ -29,6 +29,10 @@ _WORDS = {
 }
 _DEEPEST = 50
 
+#: So many sums, products and branches may lie in each other, and so many conditions beside each other: Polars takes
+#: the square of their number.
+_LONGEST, _WIDEST = 500, 5000
+
 
 @dataclass
 class _Token:
@@ -60,7 +64,7 @@ class Expression(Values):
         super().__init__(text, decimal, where)
         self._schema, self._column, self._loose = schema, column, loose
         self._tokens = list(self._split())
-        self._next, self._depth = 0, 0
+        self._next, self._depth, self._steps, self._conditions = 0, 0, 0, 0
         self._used: dict[str, None] = {}
 
     def compiled(self) -> Compiled:
@@ -104,23 +108,35 @@ class Expression(Values):
             got = "its end" if self._ended else f"'{self._here.text}'"
             raise self._wrong(f"'{text.upper()}' is expected before {got}")
 
+    def _step(self) -> None:
+        self._steps += 1
+        if self._steps > _LONGEST:
+            raise self._wrong(f"it has more than {_LONGEST} sums, products and branches")
+
+    def _condition(self) -> None:
+        self._conditions += 1
+        if self._conditions > _WIDEST:
+            raise self._wrong(f"it has more than {_WIDEST} conditions and values of lists")
+
     # From the loosest binding to the tightest
 
     def _either(self) -> Value:
         self._depth += 1
         if self._depth > _DEEPEST:
             raise self._wrong("it is nested too deeply")
-        value = self._both()
+        values = [self._both()]
         while self._take("or"):
-            value = Value(self._truth(value) | self._truth(self._both()), "truth")
+            self._condition()
+            values.append(self._both())
         self._depth -= 1
-        return value
+        return values[0] if len(values) == 1 else Value(pl.any_horizontal(map(self._truth, values)), "truth")
 
     def _both(self) -> Value:
-        value = self._negated()
+        values = [self._negated()]
         while self._take("and"):
-            value = Value(self._truth(value) & self._truth(self._negated()), "truth")
-        return value
+            self._condition()
+            values.append(self._negated())
+        return values[0] if len(values) == 1 else Value(pl.all_horizontal(map(self._truth, values)), "truth")
 
     def _negated(self) -> Value:
         turned = 0
@@ -139,10 +155,12 @@ class Expression(Values):
         made: pl.Expr | None = None
         if self._take("in"):
             self._expect("(")
-            made = self._equal(value, self._sum())
+            listed = [self._equal(value, self._sum())]
             while self._take(","):
-                made = made | self._equal(value, self._sum())
+                self._condition()
+                listed.append(self._equal(value, self._sum()))
             self._expect(")")
+            made = pl.any_horizontal(listed)  # one step: Polars takes minutes for a thousand steps in each other
         elif self._take("between"):
             low = self._sum()
             self._expect("and")
@@ -164,6 +182,7 @@ class Expression(Values):
     def _sum(self) -> Value:
         value = self._product()
         while sign := self._take("+", "-", "||"):
+            self._step()
             other = self._product()
             if sign == "||":
                 value = Value(self._as_text(value) + self._as_text(other), "text")
@@ -175,6 +194,7 @@ class Expression(Values):
     def _product(self) -> Value:
         value = self._signed()
         while sign := self._take("*", "/", "%"):
+            self._step()
             left, right = self._number(value), self._number(self._signed())
             # What divides by zero is missing, whatever the kind of number.
             some = pl.when(right != 0).then(right)
@@ -187,10 +207,14 @@ class Expression(Values):
         return value
 
     def _signed(self) -> Value:
-        if self._take("-"):
-            return Value(-self._number(self._signed()), "number")
-        self._take("+")
-        return self._single()
+        turned = 0
+        while sign := self._take("-", "+"):
+            turned += sign == "-"
+        value = self._single()
+        if not turned:
+            return value
+        number = self._number(value)
+        return Value(-number if turned % 2 else number, "number")
 
     def _single(self) -> Value:
         token = self._here
@@ -256,6 +280,7 @@ class Expression(Values):
         self._depth += 1
         branches: list[tuple[pl.Expr, Value]] = []
         while self._take("when"):
+            self._step()
             condition = self._truth(self._either())
             self._expect("then")
             branches.append((condition, self._either()))

@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from tarnkappe.appeared import is_to_take
 from tarnkappe.errors import RefusedError
 from tarnkappe.io.failures import translate_os_error
 
@@ -26,6 +27,7 @@ def new_folder(final: str | Path) -> Iterator[Path]:
         raise translate_os_error(error, target) from error
     try:
         yield unfinished
+        is_to_take(unfinished, target)
         unfinished.rename(target)
     except BaseException as error:
         shutil.rmtree(unfinished, ignore_errors=True)

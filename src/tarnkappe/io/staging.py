@@ -15,6 +15,7 @@ from shlex import quote
 from types import TracebackType
 from typing import Self
 
+from tarnkappe.appeared import is_to_take
 from tarnkappe.errors import RefusedError, TarnkappeError
 from tarnkappe.fixes import OVERWRITE, Fix, say
 from tarnkappe.io.failures import is_disk_full, translate_os_error
@@ -248,6 +249,7 @@ class Staging:
 
     def _take_name(self, folder: Path) -> None:
         """Let a complete hidden folder take the target's name."""
+        is_to_take(folder, self.target)
         if self.target.is_dir() and any(self.target.iterdir()):
             self._replace(folder)
         else:
@@ -303,6 +305,7 @@ def staged(final: str | Path, overwrite: bool = False) -> Iterator[Path]:
         yield temporary
         _flush_to_disk(temporary)
         _refuse_existing_file(target, overwrite)
+        is_to_take(temporary, target)
         temporary.replace(target)
         _flush_to_disk(target.parent)
     except BaseException as err:

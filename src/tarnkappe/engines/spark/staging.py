@@ -8,6 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from tarnkappe.appeared import has_taken
 from tarnkappe.engines.spark.files import FileSystem
 from tarnkappe.engines.spark.session import session, translated
 from tarnkappe.errors import RefusedError
@@ -104,6 +105,7 @@ class RemoteStaging:
             if replaced:
                 self._system.rename(self._old, self.target)
             raise
+        has_taken(self.target)
         if replaced:
             self._system.delete(self._old)
 
