@@ -150,6 +150,8 @@ def test_what_cannot_be_asked_is_refused_as_an_option_and_not_as_a_line_of_a_job
 
 def test_a_wrong_encoding_is_answered_with_an_option(cli, foreign: Path):
     assert "--encoding utf-8" in cli(*words("--encoding", "utf-17")).stderr
+
+
 def test_the_columns_of_a_fix_can_be_pasted_although_a_name_has_a_comma_or_a_space_at_its_end(cli):
     for header, n in (('"city, state",age', 2), ('age ,"zip"', 2)):
         Path("odd.csv").write_text(f"{header}\n" + "a,1\n" * 6, encoding="utf-8")
