@@ -72,6 +72,28 @@ class Boxes:
         lo, hi, node = (renamed(codes, new, n_groups) for codes in (self.lo, self.hi, self.node))
         return Boxes(lo, hi, node, members)
 
+    def united(self, new: Codes, n_groups: int, domains: Sequence[Domain]) -> Boxes:
+        """The smallest boxes that say no more than these: group ``g`` becomes a part of ``new[g]`` (-1: dropped)."""
+        kept = np.flatnonzero(new >= 0)
+        into, shape = new[kept], (n_groups, len(domains))
+        lo, hi = np.full(shape, np.iinfo(np.int32).max, np.int32), np.full(shape, -1, np.int32)
+        np.minimum.at(lo, into, self.lo[kept])
+        np.maximum.at(hi, into, self.hi[kept])
+        node = np.empty_like(lo)
+        for j, domain in enumerate(domains):
+            node[:, j] = domain.nodes(lo[:, j], hi[:, j])
+            # One of them may publish a node above that, of which all leaves are those of a node below it.
+            known = kept[self.lo[kept, j] <= self.hi[kept, j]]
+            depth = domain.taxonomy.depth
+            deepest_first = known[np.argsort(-depth[self.node[known, j]], kind="stable")]
+            widest = node[:, j].copy()
+            widest[new[deepest_first]] = self.node[deepest_first, j]  # the last one to come stays
+            node[:, j] = np.where(depth[widest] < depth[node[:, j]], widest, node[:, j])
+        members = {j: np.zeros(n_groups, np.uint64) for j in self.members}
+        for j, bits in self.members.items():
+            np.bitwise_or.at(members[j], into, bits[kept])
+        return Boxes(lo, hi, node, members)
+
     def keys(self, domains: Sequence[Domain]) -> Codes:
         """A number per group and quasi-identifier: the same where the same is published."""
         out = np.empty_like(self.node)

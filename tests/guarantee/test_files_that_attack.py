@@ -85,8 +85,10 @@ def test_columns_that_cannot_be_compared_are_named(what: str, role: str, engine:
         run_job(job, tmp_path / "data.parquet", tmp_path / "out")
     assert caught.value.code == "E408"
     assert "x: {role: drop}" in str(caught.value.hint)
-    dropped = Job(quasi={"age": numeric()}, drop=["x"], criteria=[KAnonymity(2)], engine=engine)
+    dropped = Job(quasi={"age": numeric()}, drop="rest", criteria=[KAnonymity(2)], engine=engine)
     assert run_job(dropped, tmp_path / "data.parquet", tmp_path / "out").n_published == 40
+    pl.read_parquet(tmp_path / "data.parquet").rename({"x": "patient_id"}).write_parquet(tmp_path / "data.parquet")
+    assert run_job(dropped, tmp_path / "data.parquet", tmp_path / "out", overwrite=True).n_published == 40
 
 
 @posix

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -51,11 +52,12 @@ def table(folder: Path) -> pl.DataFrame:
 
 
 @settings(max_examples=12, deadline=None)
-@given(st.integers(0, 2**32 - 1), st.sampled_from(["mondrian", "ola"]))
+@given(st.integers(0, 2**32 - 1), st.sampled_from(["mondrian", "ola", "local-suppression"]))
 def test_whoever_has_all_editions_has_the_finest(tmp_path_factory, seed: int, algorithm: str):
     place = tmp_path_factory.mktemp("editions")
     shown = {"keep": ["id"], "drop": (), "because": {"id": "a test looks at it"}, "max_suppressed": 0.2}
-    quasi = {"age": tk.numeric() if algorithm == "mondrian" else tk.intervals(5, 20), "sex": tk.suppress()}
+    levels = {"ola": tk.intervals(5, 20), "local-suppression": tk.suppress()}
+    quasi = {"age": levels.get(algorithm, tk.numeric()), "sex": tk.suppress()}
     made = job(quasi, 2, algorithm=algorithm, **shown)
     data = people(90, seed)
     nested_editions(made, data, place, {"researcher": [tk.KAnonymity(6)], "open": [tk.KAnonymity(20)]})
@@ -67,6 +69,29 @@ def test_whoever_has_all_editions_has_the_finest(tmp_path_factory, seed: int, al
         assert both.height == tables[coarse].height
         inside = both.group_by("age", "sex").agg(pl.struct("age coarse", "sex coarse").n_unique().alias("n"))
         assert inside["n"].max() == 1, "a group of the finer edition lies in one of the coarser"
+        for name in ("age", "sex"):
+            pairs = both.select(name, f"{name} coarse").unique().iter_rows()
+            assert all(ages(fine) <= ages(coarse) for fine, coarse in pairs), "a coarser label says no more"
+
+
+def ages(label: str) -> set[str]:
+    """What a label may stand for."""
+    ends = re.findall(r"\d+", label)
+    if label == "*":
+        return {*map(str, range(200)), "f", "m"}
+    return {*map(str, range(int(ends[0]), int(ends[-1]) + 1))} if ends else {label}
+
+
+@pytest.mark.parametrize("algorithm", ["mdav", "anatomize"])
+def test_editions_of_what_cannot_be_pooled_are_refused(tmp_path: Path, algorithm: str):
+    """Of centres, boxes would say more than the finest edition; groups with numbers would stay as they are."""
+    one, other = (tk.KAnonymity(k) if algorithm == "mdav" else tk.FrequencyLDiversity("ill", k) for k in (2, 3))
+    made = tk.Job(
+        quasi={"age": tk.numeric()}, sensitive=["ill"], drop="rest", criteria=[one], algorithm=algorithm, seed=1
+    )
+    with pytest.raises(JobError, match=r"E111 .* boxes"):
+        nested_editions(made, people(90, 1), tmp_path / "editions", {"open": [other]})
+    assert not (tmp_path / "editions").exists()
 
 
 @settings(max_examples=12, deadline=None)

@@ -40,6 +40,9 @@ _NUMBERED = {NationalId.name, BankAccount.name, Email.name, Telephone.name, Key.
 #: Roles whose columns readers see.
 _PUBLISHED = ("quasi", "sensitive", "keep")
 
+#: Rows that show what kind of values a column has which nobody publishes.
+_GLANCE = 1000
+
 #: Columns of which pairs are looked at.
 _MOST_PAIRED = 6
 
@@ -85,9 +88,9 @@ def repeated_keys(
     A key is a key in every role: if it is dropped, people have as many records as it says, whether its name tells that
     or its values; if it is published, it joins them besides. People are `known_by` a column if somebody said so.
     """
-    named = [(c, words_of(c.name)) for c in columns]
+    named = [(c, words_of(c.name)) for c in columns if c.name not in source.odd]  # what is dropped may be of any kind
     looked_at = [c.name for c, words in named if c.role == "drop" and not is_key_of_people(words)]
-    seen = source.sample(looked_at, SAMPLE) if looked_at else pl.DataFrame()
+    seen = source.sample(looked_at, _GLANCE) if looked_at else pl.DataFrame()
     found_out = {s.name for s in seen if any(f.kind in _NUMBERED for f in findings(Sight.of(s.name, s)))}
     published = {c.name for c, words in named if c.role in _PUBLISHED and is_key_of_people(words)}
     keys = [

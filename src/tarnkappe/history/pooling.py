@@ -7,11 +7,14 @@ from collections.abc import Callable
 import numpy as np
 
 from tarnkappe.arrays import Codes, Flags
+from tarnkappe.errors import JobError
+from tarnkappe.fixes import algorithm, say
 from tarnkappe.goal import Goal
 from tarnkappe.groups import SUPPRESSED, Grouping
 from tarnkappe.kernels.hilbert import hilbert_keys
 from tarnkappe.pipeline import Decided
 from tarnkappe.plan import AnyPlan, Plan
+from tarnkappe.publish.boxes import BoxForm
 from tarnkappe.tally import Tally
 
 _CURVE_BITS = 62
@@ -21,21 +24,22 @@ def pooled(decided: Decided, goal: Goal, satisfied: Callable[[AnyPlan], Flags] |
     """The same groups, pooled until they satisfy a goal; every old group lies in one of the new ones.
 
     Groups are laid out along a curve through the quasi-identifiers, and one that does not satisfy the goal is pooled
-    with the next, in pairs and as often as it takes. `satisfied` may ask more of the groups of a plan. What even
-    all records together do not satisfy is an exception of the plan.
+    with the next, in pairs and as often as it takes. What it says covers what they said. `satisfied` may ask more of
+    the groups of a plan. What even all records together do not satisfy is an exception of the plan.
     """
     plan = decided.plan
-    if not isinstance(plan, Plan):  # numbered groups say nothing by their labels, so there is nothing to pool by
-        return decided
-    tally, base = plan.tally, plan.grouping
+    if not isinstance(plan, Plan) or not isinstance(plan.grouping.form, BoxForm):
+        what = f"groups of {decided.run.algorithm.name} cannot be pooled: they do not publish boxes"
+        raise JobError("E111", what, hint=say("Choose an algorithm that generalises:  {}", algorithm("mondrian")))
+    tally, base, form = plan.tally, plan.grouping, plan.grouping.form
     order = np.argsort(_along_curve(tally, base), kind="stable")
     run = np.empty(base.n_groups, np.int32)
     run[order] = np.arange(base.n_groups)
     while True:
         n = int(run.max(initial=-1)) + 1
-        grouping = Grouping(
-            base.cell, np.append(run, np.int32(SUPPRESSED))[base.group], base.quota, n, notes=base.notes
-        )
+        group = np.append(run, np.int32(SUPPRESSED))[base.group]
+        said = form.united(run, n, tally.quasi_domains)
+        grouping = Grouping(base.cell, group, base.quota, n, said, base.notes)
         ok = goal.satisfied(goal.stats(tally, grouping, keys=_keys(tally, grouping)))
         if ok.all() and satisfied is not None:
             made = decided.regrouped(Plan.of(tally, goal, grouping))

@@ -51,7 +51,7 @@ def publish_after_others(
         now = residents_of(job.history, ledger, job, run)
         frames = [(line.number, ledger.groups_of(line)) for line in ledger.releases]
         earlier = [(n, frame) for n, frame in frames if frame.join(now.frame, on=PERSON, how="semi").height]
-    if not earlier:
+    if not earlier or not isinstance(decided.plan, Plan):  # what is not pooled is refused if it breaks the goal
         return decided.publish(folder, overwrite=overwrite)
 
     def satisfied(plan: AnyPlan) -> Flags:

@@ -32,6 +32,10 @@ class BoxForm(Labelled):
         """Boxes of which no cell decides."""
         return FixedBoxes(boxes)
 
+    def united(self, new: Codes, n_groups: int, domains: Sequence[Domain]) -> BoxForm:
+        """What groups say after group ``g`` became a part of ``new[g]``: no more than its parts did."""
+        return self if self.fixed is None else FixedBoxes(self.fixed.united(new, n_groups, domains))
+
     def labels(self, boxes: Boxes, domains: Sequence[Domain], missing: Collection[str] = ()) -> tuple[Labels, ...]:
         """The labels of the boxes."""
         return publish_boxes(boxes, tuple(domains), missing)
