@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from grids import examples
 from tarnkappe.errors import DataError, TarnkappeError
-from tarnkappe.io import CsvDialect, TableWriter, open_source
+from tarnkappe.io import CsvDialect, TableWriter, csvfile, open_source
 from tarnkappe.io import transcode as transcode_module
 
 
@@ -460,3 +460,16 @@ def test_adult_is_read(shared: Path):
     assert source.n_rows == 30_162
     assert source.dialect.delimiter == ";"  # type: ignore[attr-defined]
     assert source.read(source.columns).null_count().sum_horizontal().item() == 0
+
+
+@pytest.mark.parametrize("body", ["1,a\n2,\n3,NA\n", "1,a\n2,b", "\ufeff1,a\n2,b\n", "1,a\r\n2,b\r\n", "1,ä\n"])
+@pytest.mark.parametrize("missing", [("",), ("NA",), ("", "NA")])
+def test_the_first_rows_of_a_large_file_are_those_that_a_whole_reading_begins_with(
+    body: str, missing: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(csvfile, "_LARGE", 0)
+    (tmp_path / "a.csv").write_bytes(f"id,x\n{body}".encode())
+    source = open_source(tmp_path / "a.csv", missing=missing)
+    for n in (0, 1, 2, 9):
+        for names in (["x"], ["x", "id"]):
+            assert source.sample(names, n).equals(source.read(names).head(n))

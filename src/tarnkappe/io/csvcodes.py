@@ -18,6 +18,9 @@ from tarnkappe.threads import map_threads
 #: Parts that one thread looks at before another one has its turn.
 _AT_ONCE = 64
 
+#: Keys for which room is made at a time.
+_ROOM = 1 << 20
+
 
 class CodedPart(NamedTuple):
     """The keys of the records of a part, and whose numbers they are made of."""
@@ -68,6 +71,14 @@ class Keeper(PartReader):
         super().__init__(file, wanted, empty_is_missing)
         self._place = place
         self.counts = np.zeros((len(wanted), 1 << self.bits), np.int64)
+        self._room: Words = np.empty((0, self.width), np.uint64)
+
+    def _empty(self, records: int) -> Words:
+        """Room for the keys of so many records; memory that comes in large pieces takes less time to get."""
+        if len(self._room) < records or self._room.shape[1] != self.width:
+            self._room = np.empty((max(records, _ROOM), self.width), np.uint64)
+        keys, self._room = self._room[:records], self._room[records:]
+        return keys
 
     def keep(self, begin: int) -> tuple[int, CodedPart]:
         """The keys of the records of a part."""
@@ -76,10 +87,10 @@ class Keeper(PartReader):
 
     def keys(self, records: int) -> CodedPart:
         """The keys of the records that were read."""
-        keys = np.empty((records, self.width), np.uint64)
+        keys = self._empty(records)
         while self.number(0, keys) < records:  # texts keep their numbers, so a part may be numbered again
             self.make_room()
-            keys = np.empty((records, self.width), np.uint64)
+            keys = self._empty(records)
         more = (1 << self.bits) - self.counts.shape[1]
         if more:
             self.counts = np.pad(self.counts, ((0, 0), (0, more)))

@@ -19,7 +19,7 @@ from tarnkappe.io.dialect import SAMPLE_BYTES, CsvDialect, delimiter_name, detec
 from tarnkappe.io.digests import digest_of
 from tarnkappe.io.formulas import each, meant
 from tarnkappe.io.headers import check_columns, index_named
-from tarnkappe.io.mapped import let_go, line_parts, map_file
+from tarnkappe.io.mapped import first_lines, let_go, line_parts, map_file
 from tarnkappe.io.transcode import TemporaryCopy, check_utf8, packing_of
 from tarnkappe.threads import map_threads
 
@@ -174,6 +174,16 @@ class CsvSource(Source):
         """Whether the file is large and every line of it a record."""
         begin, end = self._body
         return not self._quoted and not self._blank_tail and self._eol == "\n" and end - begin >= _LARGE
+
+    def sample(self, columns: Sequence[str], n: int) -> pl.DataFrame:
+        """The first `n` rows of these columns; of a large file whose lines are records, no others are read."""
+        data, begin = map_file(self._text_path), self._body[0]
+        marked = data[begin : begin + len(_MARK)].tobytes() == _MARK  # which Polars drops from bytes
+        if n == 0 or marked or not self._is_plain:
+            return super().sample(columns, n)
+        lines = self._polars(first_lines(data, begin, n, ord(self._eol)), schema=self._schema)
+        names = self._known(columns)
+        return self._with_empty_texts(lines.select(names)).select(self.shown(c, pl.String()) for c in names).collect()
 
     def counted_alike(self, columns: Sequence[str]) -> Counted | None:
         """The distinct rows of these columns as they are stored, if they are all and most lines repeat others."""

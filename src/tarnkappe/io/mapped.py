@@ -33,6 +33,16 @@ def let_go(data: NDArray[np.uint8], begin: int, end: int) -> None:
             mapping.madvise(mmap.MADV_DONTNEED, first, last - first)
 
 
+def first_lines(data: NDArray[np.uint8], start: int, n: int, eol: int) -> bytes:
+    """The first `n` lines from `start` on, or all there are."""
+    size = _LINE
+    while True:
+        ends = np.flatnonzero(data[start : start + size] == eol)
+        if len(ends) >= n or start + size >= data.size:
+            return data[start : start + (int(ends[n - 1]) + 1 if len(ends) >= n else size)].tobytes()
+        size *= 4
+
+
 def line_parts(data: NDArray[np.uint8], start: int, eol: int) -> list[tuple[int, int]]:
     """Ranges of bytes from `start` to the end that begin and end with lines; one range where lines are endless."""
     bounds = [start]
