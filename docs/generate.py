@@ -229,7 +229,7 @@ def job_file_page() -> str:
     for title, words, cls in parts:
         out += [f"## {title}", words, parameter_table(cls, "Key")]
         if title == "columns":
-            out.append(table(("Role", "Meaning"), ((code(r), meaning) for r, meaning in ROLE_MEANINGS.items())))
+            out.append(table(("Role", "Meaning"), ((code(r), str(meaning)) for r, meaning in ROLE_MEANINGS.items())))
     out += [
         "## taxonomies",
         "Taxonomies by name; columns refer to them. Each has a `kind` and the parameters of that kind: "

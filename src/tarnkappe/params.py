@@ -22,9 +22,9 @@ from tarnkappe.fixes import Fix, assignment, say
 
 T = TypeVar("T")
 
-#: What a parameter names: the sensitive column a promise is about, another column whose values are counted for it, some
-#: of the quasi-identifiers, or a value that stands in the data.
-Reference = Literal["sensitive", "counted", "quasi", "value"]
+#: What a parameter names: the sensitive column a promise is about, the key of persons, the column that readers want to
+#: predict, another column whose values are counted, some of the quasi-identifiers, or a value that stands in the data.
+Reference = Literal["sensitive", "person", "predicted", "counted", "quasi", "value"]
 
 
 @dataclass(frozen=True)
@@ -173,7 +173,7 @@ def _coerce(p: Parameter, value: Any, where: str | None) -> Any:
     if number is not None:
         wanted = str if isinstance(value, str) else number
         p = dataclasses.replace(p, type=wanted, choices=p.choices if wanted is str else None)
-    if p.refers_to in ("sensitive", "counted", "quasi") and type(value) is int and wanted is str:
+    if p.refers_to not in (None, "value") and type(value) is int and wanted is str:
         value = str(value)  # columns of a file without a header, and some of pandas, are called by a number
     ok = True
     if type(value).__module__ == "numpy" and not hasattr(value, "__len__"):

@@ -209,12 +209,8 @@ def _notices(
     if STOPPED in run.plan.notes:
         told += (Notice("W616", f"the search was stopped {run.plan.notes[STOPPED]}"),)
     if LAST_RESORT in run.plan.notes:
-        other = "{name: anatomize, alike: true}" if run.algorithm.name == "anatomize" else "mondrian"
-        told += (
-            Notice(
-                "W622", str(run.plan.notes[LAST_RESORT]), hint=f"Another algorithm may find more:  algorithm: {other}"
-            ),
-        )
+        hint = f"Another algorithm may find more:  algorithm: {run.algorithm.for_groups}"
+        told += (Notice("W622", str(run.plan.notes[LAST_RESORT]), hint=hint),)
     return told
 
 

@@ -79,7 +79,7 @@ def _about_people(criterion: Criterion, together: GroupStats) -> XYAnonymity | N
     """What is left of a criterion that counts people if nothing is said about their secrets."""
     if isinstance(criterion, XYPrivacy):
         return criterion.anonymity
-    subject = getattr(criterion, "subject", None)
+    subject = criterion.person_column
     if subject is None:
         return None
     people = int(np.diff(together.histograms[subject].indptr)[0])

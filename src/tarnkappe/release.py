@@ -321,7 +321,7 @@ def describe(
     draft: Draft | None = None,
 ) -> Release:
     """Put together all that is known about a verified release; `missing_text` stands for an empty cell in its file."""
-    scores = summarise_scores(plan, getattr(job.algorithm, "target", None))
+    scores = summarise_scores(plan, job.algorithm.predicted_column)
     missing_words = missing_sentence(schema.missing_rule)
     made = datetime.now(UTC).isoformat(timespec="seconds")
     facts = {

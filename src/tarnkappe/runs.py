@@ -177,11 +177,7 @@ class Run:
             yield "no identifier columns"
         if not found.untrue:
             kept = "kept values" if self.checked.masked is None else "values that no mask changes"
-            truth = self.plan.form.truth
-            if evidence.ledger is not None:
-                told, of_all, rest = truth.partition(" true of every record")
-                truth = f"{told} and {kept}{of_all}{rest}" if of_all else f"{truth}, and {kept} are its own"
-            yield truth
+            yield self.plan.form.proved(kept if evidence.ledger is not None else None)
 
 
 class _Way(ABC):

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 from tarnkappe.errors import DataError, JobError, closest, did_you_mean
 from tarnkappe.fixes import DROP_REST, Fix, assignment, of_column, role, say
@@ -26,18 +26,44 @@ ROLES: tuple[str, ...] = get_args(Role)
 KINDS: tuple[str, ...] = get_args(Kind)
 MISSING_RULES: tuple[str, ...] = get_args(MissingRule)
 
-#: One sentence per role, for `tarnkappe explain`, the job file and the report.
-ROLE_MEANINGS: dict[str, str] = {
-    "identifier": "Names a person directly (name, insurance number). Always removed.",
-    "quasi": "Known to others and identifying in combination (age, postcode, sex). Coarsened until groups form.",
-    "sensitive": "What nobody may learn about a person (diagnosis, income). Published unchanged inside safe groups.",
-    "keep": "Published unchanged, because outsiders are not expected to know it of a person. Say why with `because`.",
-    "drop": "Not needed by the users of the release. Removed.",
-    "subject": "The key of a person who may have several records. Removed; criteria that name it count people by it.",
-    "household": "The key of a household. Removed; criteria that name it count households by it.",
-    "weight": "How many people a record of a survey stands for. Removed; criteria that name it add it up.",
-    "stratum": "A part of the population that was drawn by itself. Published as it is, and no group mixes two of them.",
-    "undecided": "Nobody has chosen a role yet. The job does not run before somebody has.",
+
+class RoleMeaning(NamedTuple):
+    """What a column of a role is and what becomes of it, in words; read as a whole, whoever writes a job is told."""
+
+    #: Of any release.
+    about: str
+    #: Of releases whose groups have labels.
+    labelled: str = ""
+    #: What the job must say besides.
+    asked: str = ""
+
+    def __str__(self) -> str:
+        return " ".join(filter(None, self))
+
+
+#: What every role means, for `tarnkappe explain`, the job file and the report.
+ROLE_MEANINGS: dict[str, RoleMeaning] = {
+    "identifier": RoleMeaning("Names a person directly (name, insurance number). Always removed."),
+    "quasi": RoleMeaning(
+        "Known to others and identifying in combination (age, postcode, sex).", "Coarsened until groups form."
+    ),
+    "sensitive": RoleMeaning(
+        "What nobody may learn about a person (diagnosis, income).", "Published unchanged inside safe groups."
+    ),
+    "keep": RoleMeaning(
+        "Published unchanged, because outsiders are not expected to know it of a person.",
+        asked="Say why with `because`.",
+    ),
+    "drop": RoleMeaning("Not needed by the users of the release. Removed."),
+    "subject": RoleMeaning(
+        "The key of a person who may have several records. Removed; criteria that name it count people by it."
+    ),
+    "household": RoleMeaning("The key of a household. Removed; criteria that name it count households by it."),
+    "weight": RoleMeaning("How many people a record of a survey stands for. Removed; criteria that name it add it up."),
+    "stratum": RoleMeaning(
+        "A part of the population that was drawn by itself. Published as it is, and no group mixes two of them."
+    ),
+    "undecided": RoleMeaning("Nobody has chosen a role yet. The job does not run before somebody has."),
 }
 
 #: Roles of keys: what several records share, which go under other numbers in each release.

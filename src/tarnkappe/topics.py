@@ -274,7 +274,7 @@ def _roles() -> list[Topic]:
             role,
             "roles",
             f"role {role}",
-            (("Means", meaning), ("Job file", examples.get(role, f"COLUMN: {{role: {role}}}"))),
+            (("Means", str(meaning)), ("Job file", examples.get(role, f"COLUMN: {{role: {role}}}"))),
         )
         for role, meaning in ROLE_MEANINGS.items()
     ]

@@ -22,7 +22,7 @@ T = TypeVar("T")
 TEXTS = {"metric": "precision", "by": "age"}
 
 #: What a parameter names in the data.
-NAMES = {"sensitive": "disease", "counted": "person", "value": "value 1"}
+NAMES = {"sensitive": "disease", "person": "person", "predicted": "person", "counted": "person", "value": "value 1"}
 
 #: Parameters of microaggregation that change what groups publish, not the groups, and one that watches the clock.
 OTHER_TESTS = {"aggregate", "aggregates", "whole", "decimals", "seconds"}

@@ -65,6 +65,8 @@ class Algorithm(Declared, ABC):
     #: The most records it takes, where its time may grow with their square, and the name of one that takes more.
     most_records: ClassVar[int | None] = None
     for_more: ClassVar[str] = "mondrian"
+    #: What may find groups where it finds nothing but one, as it is written in a job.
+    for_groups: ClassVar[str] = "mondrian"
     #: Whether it asks the watch itself wherever it could end; others are ended where they ask the goal about groups.
     asks_watch: ClassVar[bool] = False
     #: Who looks after the search; no parameter, and no part of what an algorithm is.
@@ -115,7 +117,12 @@ class Algorithm(Declared, ABC):
     @property
     def columns(self) -> tuple[str, ...]:
         """Columns besides the quasi-identifiers whose values must be counted for it, such as a target."""
-        return referring(self, "sensitive", "counted")
+        return referring(self, "sensitive", "predicted", "counted")
+
+    @property
+    def predicted_column(self) -> str | None:
+        """The column that readers of the release want to predict, if groups are formed for them."""
+        return next(iter(referring(self, "predicted")), None)
 
     def search_size(self, tally: Tally) -> str:
         """What it searches among, in words, and how many records it takes where that is limited."""

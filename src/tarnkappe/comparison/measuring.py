@@ -78,7 +78,7 @@ class Measurer:
         return Measured(
             **told,
             seed=point.seed,
-            scores=score_plan(plan, getattr(job.algorithm, "target", None)),
+            scores=score_plan(plan, job.algorithm.predicted_column),
             risks=risks_of(plan),
             groups=plan.n_groups,
             suppressed=plan.suppressed,

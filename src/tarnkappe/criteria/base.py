@@ -145,7 +145,12 @@ class Criterion(Declared, ABC):
     @property
     def columns(self) -> tuple[str, ...]:
         """All columns whose values must be counted for it, besides the quasi-identifiers."""
-        return referring(self, "sensitive", "counted")
+        return referring(self, "sensitive", "person", "counted")
+
+    @property
+    def person_column(self) -> str | None:
+        """The key of persons by which it counts them, if a person may have several records and still be one."""
+        return next(iter(referring(self, "person")), None)
 
     @property
     def number_columns(self) -> tuple[str, ...]:

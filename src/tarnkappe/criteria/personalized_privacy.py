@@ -79,7 +79,7 @@ class PersonalizedPrivacy(Criterion):
     )
 
     subject: str | None = param(
-        None, doc="The key of a person, if people may have several records each.", refers_to="counted"
+        None, doc="The key of a person, if people may have several records each.", refers_to="person"
     )
 
     @property

@@ -66,7 +66,7 @@ class XYLinkability(Criterion):
         (), doc="The quasi-identifiers that the attacker knows; all of them if not given.", refers_to="quasi"
     )
     subject: str | None = param(
-        None, doc="The key of a person, to count people instead of records.", refers_to="counted"
+        None, doc="The key of a person, to count people instead of records.", refers_to="person"
     )
 
     @property

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from tarnkappe.arrays import Codes
 from tarnkappe.boxes import Boxes
+from tarnkappe.enumerated import text_column
 from tarnkappe.io import is_text
 from tarnkappe.io.kept import restored
 from tarnkappe.kernels.engines.dealing import gathered
-from tarnkappe.publish.labels import labels_of, text_column
+from tarnkappe.publish.labels import labels_of
 from tarnkappe.publish.totals import leaf_numbers
 from tarnkappe.schema import Schema
 from tarnkappe.tally import Domain, Tally

@@ -15,9 +15,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from tarnkappe.enumerated import text_column
 from tarnkappe.io.lookup import different_texts
 from tarnkappe.kernels.io.views import append_codes
-from tarnkappe.publish.labels import text_column
 from tarnkappe.threads import map_threads, share_evenly
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tarnkappe.arrays import Codes, Counts
+from tarnkappe.enumerated import text_column
 from tarnkappe.io.base import Source
 from tarnkappe.kernels.engines.dealing import gathered
-from tarnkappe.publish.labels import text_column
 
 if TYPE_CHECKING:
     from tarnkappe.io.csvcodes import Numbered

@@ -10,12 +10,12 @@ import numpy as np
 import polars as pl
 
 from tarnkappe.arrays import Floats
+from tarnkappe.enumerated import text_column
 from tarnkappe.io.csvcodes import CodedPart, Keeper, Numbered
 from tarnkappe.io.csvparts import OddError, PlainCsv, over_parts, readers_of
 from tarnkappe.io.texts import series_of
 from tarnkappe.kernels.io.numerals import ODD, read_floats
 from tarnkappe.kernels.io.records import has_byte
-from tarnkappe.publish.labels import text_column
 
 #: Parts that are worked on, or wait to be taken.
 AHEAD = 8

@@ -28,6 +28,11 @@ class BoxForm(Labelled):
     hides: ClassVar = frozenset({"identity", "presence", "secret"})
     changes: ClassVar = "coarsened where needed"
 
+    @classmethod
+    def proved(cls, kept: str | None) -> str:
+        """Labels are true of every record, and so is what is kept of it."""
+        return cls.truth if kept is None else f"labels and {kept} true of every record"
+
     def covering(self, boxes: Boxes) -> FixedBoxes:
         """Boxes of which no cell decides."""
         return FixedBoxes(boxes)

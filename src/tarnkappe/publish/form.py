@@ -62,6 +62,11 @@ class Form(ABC):
     #: What is lost besides detail, in a sentence or two for the reader.
     loses: ClassVar[str] = ""
 
+    @classmethod
+    def proved(cls, kept: str | None) -> str:
+        """What is proved of a written release, in words, with what is `kept` of every record, if anything is."""
+        return cls.truth if kept is None else f"{cls.truth}, and {kept} are its own"
+
 
 class Held(NamedTuple):
     """Records that are published: the group, the value in one column, and the number of those that are alike."""

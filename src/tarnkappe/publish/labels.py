@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,15 +11,13 @@ from numpy.typing import NDArray
 
 from tarnkappe.arrays import Codes, Floats
 from tarnkappe.boxes import Boxes
+from tarnkappe.enumerated import text_column
 from tarnkappe.kernels.engines.dealing import gathered
 from tarnkappe.publish.notation import EITHER, range_text, set_text
 from tarnkappe.tally import Domain, distinct_rows
 
 if TYPE_CHECKING:  # whoever writes a criterion needs no frames
     import polars as pl
-
-#: Beyond this many different labels a column is written as plain text: an enumeration would only bloat the header.
-_ENUM_LIMIT = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,21 +48,6 @@ def labels_of_numbers(values: Floats) -> Labels:
     numbers = pl.Series(distinct)
     numbers = numbers.cast(pl.Int64) if bool(np.all(np.mod(distinct, 1) == 0)) else numbers
     return Labels(tuple(str(x) for x in numbers.to_list()), code.astype(np.int32), numbers)
-
-
-def text_column(code: Codes, texts: Sequence[str] | pl.Series) -> pl.Series:
-    """The text of every code, -1 is null; as an enumeration, unless there are too many texts for one."""
-    import polars as pl
-
-    if len(texts) > _ENUM_LIMIT:
-        text = pl.Series([*texts, None], dtype=pl.String)
-        return text.gather(np.where(code < 0, len(texts), code))
-    if (code < 0).any():
-        physical = pl.Series(code)
-        physical = pl.select(pl.when(physical >= 0).then(physical)).to_series()
-    else:  # Polars keeps codes without a sign, and has less to do if they come so
-        physical = pl.Series(code.view(f"u{code.itemsize}"))
-    return physical.cat.to(pl.Enum(texts))
 
 
 def labels_of(boxes: Boxes, j: int, domain: Domain, missing_texts: Collection[str] = ()) -> Labels:

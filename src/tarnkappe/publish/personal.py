@@ -71,7 +71,7 @@ class Personal(ByLooks):
             domain, codes = plan.tally.sensitive_domains[s], plan.tally.sensitive[plan.deal.cell, s]
             if name == self.secret.name:
                 continue
-            if any(name == getattr(c, "subject", None) for c in plan.goal.criteria):
+            if any(name == c.person_column for c in plan.goal.criteria):
                 columns.append(pl.Series(name, rng.permutation(domain.size)[codes]))
                 continue
             texts = pl.Series(name, [*domain.taxonomy.leaves, None], dtype=pl.String)

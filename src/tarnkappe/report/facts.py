@@ -105,13 +105,8 @@ def several_each(release: Release) -> bool:
 
 def role_meaning(role: str, release: Release) -> str:
     """What a role means, to readers of the release."""
-    # The last words of one meaning speak to whoever writes the job, not to readers.
-    meaning = ROLE_MEANINGS[role].removesuffix(" Say why with `because`.")
-    if not release.is_numbered:
-        return meaning
-    return meaning.removesuffix(" Coarsened until groups form.").removesuffix(
-        " Published unchanged inside safe groups."
-    )
+    meaning = ROLE_MEANINGS[role]
+    return str(meaning._replace(labelled="" if release.is_numbered else meaning.labelled, asked=""))
 
 
 def in_numbers(words: str, criterion: Criterion) -> str:

@@ -57,7 +57,7 @@ class FullDomainSearch(Algorithm):
     )
 
     target: str | None = param(
-        None, doc="The column whose classes  metric: classification  is to tell apart.", refers_to="counted"
+        None, doc="The column whose classes  metric: classification  is to tell apart.", refers_to="predicted"
     )
 
     def __post_init__(self) -> None:

@@ -54,7 +54,7 @@ class InfoGainMondrian(Algorithm):
     handles_wildcards: ClassVar = True
 
     target: str = param(
-        doc="The column that a model shall predict: categories, or numbers for a regression.", refers_to="counted"
+        doc="The column that a model shall predict: categories, or numbers for a regression.", refers_to="predicted"
     )
 
     def decide(self, tally: Tally, goal: Goal, *, rng: np.random.Generator) -> Grouping:

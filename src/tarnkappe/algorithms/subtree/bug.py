@@ -67,7 +67,7 @@ class BottomUpGeneralization(Algorithm):
     scheme: ClassVar = "subtree"
     summary: ClassVar = "Generalises value by value what predicts a target least, until the goal holds."
 
-    target: str = param(doc="The column that readers of the release want to predict.", refers_to="counted")
+    target: str = param(doc="The column that readers of the release want to predict.", refers_to="predicted")
     granularity: str = param(
         "subtree",
         doc="Generalise all children of a node at once (subtree), or only some while their siblings stay (sibling).",

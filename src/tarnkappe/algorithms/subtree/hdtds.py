@@ -48,7 +48,7 @@ class HighDimensionalTds(Algorithm):
     scopes: ClassVar[frozenset[Scope]] = frozenset({"group", "projection", "table"})
 
     target: str | None = param(
-        None, doc="The column that readers of the release want to predict, if any.", refers_to="counted"
+        None, doc="The column that readers of the release want to predict, if any.", refers_to="predicted"
     )
     score: str = param(
         SCORES[0],

@@ -62,7 +62,7 @@ class Iyengar(Improving):
     target: str | None = param(
         None,
         doc="Minimise the classification error of this column instead of the loss of detail.",
-        refers_to="counted",
+        refers_to="predicted",
     )
     population: int = param(40, doc="Number of recodings that are bred.", ge=2)
     generations: int = param(50, doc="Stop after so many generations, at normal effort.", ge=1)

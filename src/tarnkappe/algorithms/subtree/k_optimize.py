@@ -51,7 +51,7 @@ class KOptimize(ExactSearch):
     target: str | None = param(
         None,
         doc="Minimise the classification error of this column instead of the discernibility.",
-        refers_to="counted",
+        refers_to="predicted",
     )
 
     def cost(self, tally: Tally, goal: Goal, space: Refinements) -> Cost:

@@ -43,7 +43,7 @@ class MRHybrid(Algorithm):
     scheme: ClassVar = "subtree"
     summary: ClassVar = "Top-down for large groups, bottom-up for small ones: whichever has the shorter way."
 
-    target: str = param(doc="The column that readers of the release want to predict.", refers_to="counted")
+    target: str = param(doc="The column that readers of the release want to predict.", refers_to="predicted")
     threshold: int | None = param(
         None,
         doc="Specialise from the top if groups must be larger than this; counted on the table if not given.",

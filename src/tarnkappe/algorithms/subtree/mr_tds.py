@@ -61,7 +61,7 @@ class MRTDS(Algorithm):
     scheme: ClassVar = "subtree"
     summary: ClassVar = "Top-down specialization of random parts side by side, merged and finished on the whole table."
 
-    target: str = param(doc="The column that readers of the release want to predict.", refers_to="counted")
+    target: str = param(doc="The column that readers of the release want to predict.", refers_to="predicted")
     partitions: int = param(4, doc="How many random parts are specialised side by side.", ge=1, kw_only=True)
     intermediate: int = param(
         32,

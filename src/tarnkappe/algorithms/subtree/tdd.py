@@ -52,7 +52,7 @@ class TopDownDisclosure(Algorithm):
     generalises: ClassVar = False
     scopes: ClassVar[frozenset[Scope]] = frozenset({"group", "projection", "table"})
 
-    target: str = param(doc="The column that readers of the release want to predict.", refers_to="counted")
+    target: str = param(doc="The column that readers of the release want to predict.", refers_to="predicted")
 
     def decide(self, tally: Tally, goal: Goal, *, rng: np.random.Generator) -> Grouping:
         """Disclose until nothing is allowed any more."""

@@ -58,7 +58,7 @@ class TopDownSpecialization(Algorithm):
     scheme: ClassVar = "subtree"
     summary: ClassVar = "Keeps the detail that predicts a target column; a value is recoded alike in all records."
 
-    target: str = param(doc="The column that readers of the release want to predict.", refers_to="counted")
+    target: str = param(doc="The column that readers of the release want to predict.", refers_to="predicted")
     granularity: str = param(
         "sibling",
         doc="Tell one child of a value from its siblings at a time (sibling), or all children at once (subtree).",
