@@ -44,6 +44,8 @@ SIXTY: list[object] = list(range(ROWS))
         ("Alter", "quasi"),
         ("sex", "quasi"),
         ("Geschlecht", "quasi"),
+        ("Geschl", "quasi"),
+        ("GebDat", "quasi"),
         ("zipCode", "quasi"),
         ("PLZ", "quasi"),
         ("native-country", "quasi"),
@@ -105,6 +107,8 @@ def test_values_tell_a_role_and_every_role_has_a_reason(
         ("zip", [10000 + i for i in range(ROWS)], "categorical", {"kind": "prefix", "keep": [4, 3, 2, 1]}),
         ("sex", ["f", "m"] * 30, "categorical", "suppress"),
         ("race", [1, 2, 3] * 20, "categorical", {"kind": "set"}),
+        ("race", [1.0, 2.0, 3.0] * 20, "categorical", {"kind": "set"}),
+        ("yrs_married", [0.5, 2.5, 6.0, 9.0] * 15, "numeric", None),
         ("birth_date", [f"19{i:02d}-03-01" for i in range(ROWS)], "categorical", {"kind": "dates"}),
         ("Geburtsdatum", [f"1.3.19{i:02d}" for i in range(ROWS)], "categorical", {"kind": "dates"}),
         (

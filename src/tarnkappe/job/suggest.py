@@ -154,7 +154,8 @@ def _coarsening(facts: ColumnFacts, meaning: Meaning | None) -> tuple[Kind, str 
             return "categorical", {"kind": "prefix", "keep": list(range(longest, max(longest - 4, 0), -1))}
     if facts.open_ended:
         return "categorical", {"kind": "order"}
-    coded = meaning is not None and meaning.nature == "category" and facts.distinct <= _FEW_CODES
+    # Numbers with fractions are no codes: years married say how many, whatever "married" says elsewhere.
+    coded = meaning is not None and meaning.nature == "category" and facts.whole and facts.distinct <= _FEW_CODES
     if facts.numeric and not coded and not facts.is_answer:
         return "numeric", None
     if 2 < facts.distinct <= MOST_IN_A_SET:

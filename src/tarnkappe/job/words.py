@@ -48,7 +48,7 @@ _WEIGHT = Meaning("drop", "number", "a sampling weight tells how a person was ch
 _WORDS: dict[Meaning, str] = {
     AGE: "age ages alter lebensalter edad eta leeftijd",
     BIRTH: "birth birthdate birthday birthyear dob born geburt geburtsdatum geburtstag geburtsjahr gebdat",
-    _VISIBLE: "sex gender geschlecht sexe sexo sesso geslacht race ethnicity ethnic ethn ethnie hautfarbe",
+    _VISIBLE: "sex gender geschlecht geschl sexe sexo sesso geslacht race ethnicity ethnic ethn ethnie hautfarbe",
     _POSTCODE: "zip zipcode postcode postal plz postleitzahl",
     _PLACE: "residence city town village municipality county district state region province canton "
     "stadt ort wohnort gemeinde kreis landkreis bundesland bezirk kanton",
@@ -83,13 +83,13 @@ def _meanings() -> dict[str, Meaning]:
 
 
 def meaning_of(name: str) -> Meaning | None:
-    """What the first telling word of a column name says, or nothing.
+    """What the first telling word of a column name says, or all of them in one, or nothing.
 
     >>> meaning_of("native-country").role, meaning_of("Hauptdiagnose").role, meaning_of("notes")
     ('quasi', 'sensitive', None)
     """
-    known = _meanings()
-    for word in words_of(name):
+    known, words = _meanings(), words_of(name)
+    for word in (*words, "".join(words)):
         if word in known:
             return known[word]
         heads = [head for head in known if len(head) >= _SHORTEST_HEAD and word.endswith(head)]
