@@ -356,9 +356,9 @@ def count_cells(
         quasi_codes = np.empty((len(first), len(quasi)), np.int32)
         sensitive_codes = np.empty((len(first), len(sensitive)), np.int32)
         if readable:
-            rest, bits = keys[first], np.array(bits_of(sizes), np.int64)
-            unpack(rest, bits[len(quasi) :], sensitive_codes)
-            unpack(rest, bits[: len(quasi)], quasi_codes)
+            bits = bits_of(sizes)
+            into = (bits[len(quasi) :], sensitive_codes), (bits[: len(quasi)], quasi_codes)
+            unpack(keys, first, into, share_evenly)
         else:
             for out, given in ((quasi_codes, quasi), (sensitive_codes, sensitive)):
                 for j, codes in enumerate(given):

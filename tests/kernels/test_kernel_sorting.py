@@ -53,13 +53,14 @@ def test_pack_appends_a_column(pairs):
 @given(st.lists(st.integers(0, 20), min_size=1, max_size=4), st.lists(st.integers(0, 2**63 - 1), max_size=20))
 @settings(deadline=None)
 def test_unpack_reads_the_last_columns_off(bits, values):
-    keys = np.array(values, np.uint64)
-    out = np.empty((len(values), len(bits)), np.int32)
-    unpack(keys, np.array(bits, np.int64), out)
-    assert keys.tolist() == [v >> sum(bits) for v in values]
+    keys, at = np.array(values, np.uint64), np.arange(len(values), dtype=np.int32)[::-1]
+    out, before = np.empty((len(values), len(bits)), np.int32), np.empty((len(values), 1), np.int32)
+    unpack(keys, at, [(bits, out), ([3], before)])
+    assert keys.tolist() == values
     for j in range(len(bits)):
         below = sum(bits[j + 1 :])
-        assert out[:, j].tolist() == [v >> below & (1 << bits[j]) - 1 for v in values]
+        assert out[:, j].tolist() == [v >> below & (1 << bits[j]) - 1 for v in values[::-1]]
+    assert before[:, 0].tolist() == [v >> sum(bits) & 7 for v in values[::-1]]
 
 
 @given(st.lists(st.tuples(st.integers(0, 999), st.integers(0, 0), st.integers(0, 2**31 - 1)), max_size=30))
@@ -70,9 +71,8 @@ def test_unpack_undoes_pack(table):
     for j, width in enumerate(bits):
         pack(keys, np.array([row[j] for row in table], np.int64), width)
     out = np.empty((len(table), 3), np.int32)
-    unpack(keys, np.array(bits, np.int64), out)
+    unpack(keys, np.arange(len(table), dtype=np.int32), [(bits, out)])
     assert [tuple(row) for row in out.tolist()] == table
-    assert not keys.any()
 
 
 def test_ranks_by_place_of_many_rows_are_those_of_sorted_rows():

@@ -139,11 +139,25 @@ def pack(keys: NDArray[np.uint64], codes: NDArray[Any], bits: int) -> None:
     np.bitwise_or(keys, codes, out=keys, dtype=np.uint64, casting="unsafe")
 
 
-def unpack(keys: NDArray[np.uint64], bits: NDArray[np.int64], out: NDArray[np.int32]) -> None:
-    """Read the last columns off packed keys, and take them away: one row of codes per key."""
-    for j in range(len(bits) - 1, -1, -1):
-        out[:, j] = keys & np.uint64((1 << int(bits[j])) - 1)
-        keys >>= np.uint64(bits[j])
+def unpack(
+    keys: NDArray[np.uint64],
+    at: NDArray[np.int32],
+    into: Sequence[tuple[Sequence[int], NDArray[np.int32]]],
+    share: Callable[[Callable[[int, int], None], int], None] = _alone,
+) -> None:
+    """Read the columns of the packed keys that stand at these places, one row of codes for each, the last ones first.
+
+    Arrays take them in turn, a column for each number of bits. `share` may share rows out to threads.
+    """
+
+    def read(begin: int, end: int) -> None:
+        rest = keys[at[begin:end]]
+        for bits, out in into:
+            for j in range(len(bits) - 1, -1, -1):
+                out[begin:end, j] = rest & np.uint64((1 << int(bits[j])) - 1)
+                rest >>= np.uint64(bits[j])
+
+    share(read, len(at))
 
 
 def count_runs(words: NDArray[np.uint64]) -> dict[int, int]:

@@ -19,7 +19,7 @@ from tarnkappe.io.kept import one_of_a_kind
 from tarnkappe.io.lookup import Lookup, different_texts
 from tarnkappe.io.texts import is_text
 from tarnkappe.kernels.sorting import bits_of, pack, pack_columns, radix_argsort, unpack
-from tarnkappe.threads import Aside, map_threads
+from tarnkappe.threads import Aside, map_threads, share_evenly
 
 #: Rows that wait before they are counted, eight bytes each.
 _WAITING = 1 << 22
@@ -142,8 +142,9 @@ class _Keys:
         self._bits = bits
 
     def _codes(self) -> NDArray[np.int32]:
-        codes = np.empty((self._known.height, len(self._bits)), np.int32)
-        unpack(self._known["key"].to_numpy().copy(), np.array(self._bits, np.int64), codes)
+        n = self._known.height
+        codes = np.empty((n, len(self._bits)), np.int32)
+        unpack(self._known["key"].to_numpy(), np.arange(n, dtype=np.int32), [(self._bits, codes)], share_evenly)
         return codes
 
     def _count(self) -> None:
@@ -180,7 +181,7 @@ def _in_order(numbers: Sequence[_Numbers], codes: list[Codes], count: NDArray[np
     out = np.empty((len(order), len(codes)), np.int32)
     if readable:
         codes.clear()
-        unpack(keys[order], np.array(bits_of(sizes), np.int64), out)
+        unpack(keys, order, [(bits_of(sizes), out)], share_evenly)
     else:
         for j, code in enumerate(codes):
             out[:, j] = code[order]
