@@ -85,13 +85,14 @@ class Sliced(Numbered):
 
     def strands(self, schema: Schema) -> tuple[Strand, ...]:
         """The strands; a column that stands in several has another name in all but the first."""
-        taken: list[str] = []
+        given, taken = {*schema.published, self.number(schema)}, set[str]()
         out = []
         for part in self.parts:
-            others = [name for name in schema.published if name not in part]
-            columns = tuple(name if name not in taken else free_name(name, [*taken, *part, *others]) for name in part)
-            taken += columns
-            out.append(Strand(columns, names=part))
+            columns = []
+            for name in part:
+                columns.append(name if name not in taken else free_name(name, given | taken))
+                taken.add(columns[-1])
+            out.append(Strand(tuple(columns), names=part))
         return tuple(out)
 
     def done(self, column: Column) -> str:

@@ -508,3 +508,20 @@ def test_coarse_columns_are_published_coarse(tmp_path: Path) -> None:
         ages = set(source.read(["age"])["age"].cast(pl.String))
     assert not ages & {str(a) for a in THESIS["age"]}
     assert audit(tmp_path / "out").ok
+
+
+@pytest.mark.parametrize("names", [("records", "_records"), ("bucket", "_bucket"), ("bucket", "age"), ("a", "__a")])
+def test_columns_of_several_strands_have_names_of_their_own(names: tuple[str, str], tmp_path: Path):
+    one, other = names
+    table = pl.DataFrame({one: list("aabb") * 5, other: list("xyxy") * 5, "ill": list("stuvw") * 4})
+    strands = [[other, one], [one, other, "ill"]]
+    job = tk.Job(
+        quasi={one: tk.suppress(), other: tk.suppress()},
+        sensitive=["ill"],
+        criteria=[tk.FrequencyLDiversity("ill", 2)],
+        algorithm=tk.Slicing(strands=strands),
+        seed=1,
+    )
+    assert run_job(job, table, tmp_path / "out").n_published == 20
+    columns = job.anonymize(table).table.columns
+    assert len({*columns}) == len(columns) == 6
