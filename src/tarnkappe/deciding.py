@@ -32,7 +32,7 @@ from tarnkappe.wording import count
 def require_feasible(goal: Goal, tally: Tally) -> None:
     """Refuse a goal that all records in one group do not reach, unless leaving some of them out may help.
 
-    Nor does leaving out help those whom a ceiling keeps from others.
+    It does not help what is decisive (`Goal.decisive`), nor those whom a ceiling keeps from others.
     """
     stats = goal.together(tally)
     if not all(c.satisfied(stats).all() for c in goal.decisive(tally.n_records)):

@@ -6,7 +6,7 @@ This is the only module that knows the order of things.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -216,7 +216,7 @@ def decide(
     *,
     seed: int | None = None,
     progress: Progress | None = None,
-    further: Iterable[Criterion] = (),
+    further: Sequence[Criterion] = (),
 ) -> Decided:
     """Count the cells and decide the groups; nothing is published yet.
 
@@ -267,8 +267,12 @@ def _open(job: Job, data: Any, clock: Phases) -> tuple[Engine, Source]:
     return engine, data if isinstance(data, Source) else engine.open(data, dialect, job.data.missing)
 
 
-def _count(job: Job, data: Any, engine: Engine, source: Source, seed: int) -> Checked:
-    masked = None
+def _count(
+    job: Job, data: Any, engine: Engine, source: Source, seed: int, further: Sequence[Criterion] = ()
+) -> Checked:
+    notices, masked = job.notices(), None
+    if further:  # other criteria than the job's will be asked about the cells
+        job = replace_job(job, goal=replace(job.goal, criteria=(*job.goal.criteria, *further)))
     if job.masks:
         job.schema(source.columns, source.name)  # says what is wrong with the roles before anything is changed
         masked = Masked.of(source, job.masks, seed)
@@ -295,7 +299,7 @@ def _count(job: Job, data: Any, engine: Engine, source: Source, seed: int) -> Ch
     domains = {d.name: d for d in tally.sensitive_domains}
     for criterion in job.goal.criteria:
         criterion.require_values(domains)
-    return Checked(source, schema, tally, job.notices(), population, masked)
+    return Checked(source, schema, tally, notices, population, masked)
 
 
 def _open_population(job: Job, engine: Engine) -> Source | None:
@@ -320,13 +324,12 @@ def _decide(
     clock: Phases,
     *,
     in_parts: bool = False,
-    further: Iterable[Criterion] = (),
+    further: Sequence[Criterion] = (),
 ) -> Run:
     seed = next(s for s in (seed_of(seed), job.seed, secrets.randbits(SEED_BITS)) if s is not None)
     engine, source = _open(job, data, clock)
     digest = in_background(lambda: source.sha256, giving_way=True) if source.hashed_aside else None
-    asked = replace(job.goal, criteria=(*job.goal.criteria, *further))
-    checked = replace(_count(replace_job(job, goal=asked), data, engine, source, seed), notices=job.notices())
+    checked = _count(job, data, engine, source, seed, further)
     digest = digest or in_background(lambda: checked.source.sha256)
     if not in_parts:
         require_here(engine)

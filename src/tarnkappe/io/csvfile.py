@@ -177,9 +177,10 @@ class CsvSource(Source):
 
     def sample(self, columns: Sequence[str], n: int) -> pl.DataFrame:
         """The first `n` rows of these columns; of a large file whose lines are records, no others are read."""
+        if n == 0 or not self._is_plain:
+            return super().sample(columns, n)
         data, begin = map_file(self._text_path), self._body[0]
-        marked = data[begin : begin + len(_MARK)].tobytes() == _MARK  # which Polars drops from bytes
-        if n == 0 or marked or not self._is_plain:
+        if data[begin : begin + len(_MARK)].tobytes() == _MARK:  # which Polars drops from bytes
             return super().sample(columns, n)
         lines = self._polars(first_lines(data, begin, n, ord(self._eol)), schema=self._schema)
         names = self._known(columns)

@@ -57,10 +57,10 @@ class Anatomize(Bucketization):
 
     name: ClassVar = "anatomize"
     title: ClassVar = "Anatomize"
-    for_groups: ClassVar = "{name: anatomize, alike: true}"
     summary: ClassVar = (
         "Two tables joined by a group number: exact quasi-identifiers, and sensitive values of which l differ."
     )
+    for_groups: ClassVar = "{name: anatomize, alike: true}"
     publishes: ClassVar = Buckets
 
     alike: bool = param(
