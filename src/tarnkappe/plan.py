@@ -132,7 +132,8 @@ class Plan(Planned):
             lost = int(pooled.quota[~np.append(ok, False)[pooled.group]].sum())
             raise goal.infeasible(tally, lost, enough=goal.judges_groups_alone)
         everybody, grouping = _inhabited_first(settled)
-        boxes, labels = grouping.boxes(tally), _labels(tally, grouping, missing)
+        boxes = grouping.boxes(tally)
+        labels = grouping.form.labels(boxes, tally.quasi_domains, missing)
         if everybody is grouping:
             return cls(tally, goal, grouping, boxes, labels, everybody, labels)
         all_labels = _labels(tally, everybody, missing)

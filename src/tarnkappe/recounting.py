@@ -9,6 +9,7 @@ import polars as pl
 
 from tarnkappe.arrays import Codes, Counts
 from tarnkappe.engines.encode import encode_again, encode_sensitive, read_kind
+from tarnkappe.enumerated import text_column
 from tarnkappe.errors import VerificationError
 from tarnkappe.goal import Goal
 from tarnkappe.groups import GroupStats
@@ -16,7 +17,10 @@ from tarnkappe.io import Cells, Source, is_text
 from tarnkappe.io.kept import restored
 from tarnkappe.schema import KEYS, Column
 from tarnkappe.tally import Domain
-from tarnkappe.truth import as_words
+from tarnkappe.threads import map_threads
+
+#: Numbers that a word can hold.
+_WORD = 1 << 62
 
 #: By column: the different values that stand in it, and which of them every row has.
 ReadBack = Mapping[str, tuple[pl.Series, Codes]]
@@ -24,7 +28,8 @@ ReadBack = Mapping[str, tuple[pl.Series, Codes]]
 
 def as_they_were(cells: Cells, types: Mapping[str, pl.DataType], decimal: str) -> ReadBack:
     """What stands in the columns of a table, in the types of the input where a file holds their texts."""
-    return {name: _as_it_was(*cells.used(name), types.get(name), decimal) for name in cells.names}
+    found = map_threads(lambda name: _as_it_was(*cells.used(name), types.get(name), decimal), cells.names)
+    return dict(zip(cells.names, found, strict=True))
 
 
 def _as_it_was(values: pl.Series, code: Codes, type_: pl.DataType | None, decimal: str) -> tuple[pl.Series, Codes]:
@@ -65,20 +70,52 @@ def encoded(
 
 
 def numbered(columns: ReadBack) -> tuple[pl.DataFrame, Codes]:
-    """The different rows of some columns, and which of them every row is; both found by Polars."""
-    words = pl.DataFrame([pl.Series(word) for word in as_words([(code, len(v)) for v, code in columns.values()])])
-    words.columns = keys = [f"_word{i}" for i in range(words.width)]
-    first = words.with_row_index("_row").unique(keys, keep="first", maintain_order=True)
-    numbered = first.select(keys).with_row_index("_group")
-    group = words.join(numbered, on=keys, how="left", maintain_order="left")["_group"].to_numpy().astype(np.int32)
+    """The different rows of some columns, and which of them every row is; both found by Polars.
+
+    Of rows that come one after another and are alike, Polars sees the first.
+    """
+    words = as_words([(code, len(values)) for values, code in columns.values()])
+    begins = np.zeros(len(words[0]), np.bool_)
+    begins[:1] = True
+    for word in words:
+        begins[1:] |= word[1:] != word[:-1]
+    heads = np.flatnonzero(begins)
+    keys = [f"_word{i}" for i in range(len(words))]
+    runs = pl.DataFrame({key: word[heads] for key, word in zip(keys, words, strict=True)})
+    first = runs.with_columns(pl.Series("_row", heads)).unique(keys, keep="first", maintain_order=True)
+    known = first.select(keys).with_row_index("_group")
+    group = runs.join(known, on=keys, how="left", maintain_order="left")["_group"].to_numpy().astype(np.int32)
     at = first["_row"].to_numpy()
-    labels = [_compact(values.gather(code[at])).alias(name) for name, (values, code) in columns.items()]
-    return pl.DataFrame(labels), group
+    labels = [_gathered(values, code[at]).alias(name) for name, (values, code) in columns.items()]
+    return pl.DataFrame(labels), np.repeat(group, np.diff(heads, append=len(begins)))
 
 
-def _compact(series: pl.Series) -> pl.Series:
-    """Texts as categories: the same groups for a fraction of the memory."""
-    return series.cast(pl.Categorical) if is_text(series.dtype) else series
+def as_words(columns: Sequence[tuple[Codes, int]]) -> list[Counts]:
+    """Rows of codes, each below its number, as rows of as few words as hold them.
+
+    >>> [word.tolist() for word in as_words([(np.array([1, 0]), 2), (np.array([3, 4]), 10)])]
+    [[13, 4]]
+    """
+    words: list[Counts] = []
+    room = _WORD
+    for code, size in columns:
+        room *= max(size, 1)
+        if room >= _WORD:
+            words.append(code.astype(np.int64))
+            room = max(size, 1)
+        else:
+            words[-1] *= max(size, 1)
+            words[-1] += code
+    return words
+
+
+def _gathered(values: pl.Series, code: Codes) -> pl.Series:
+    """The value of each code; texts as categories, which take a fraction of the memory."""
+    if not is_text(values.dtype):
+        return values.gather(code)
+    known = values.is_not_null().to_numpy()
+    place = np.where(known, np.cumsum(known) - 1, -1).astype(np.int32)
+    return text_column(place[code], values.filter(pl.Series(known)).cast(pl.String))
 
 
 def recounted(

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from tarnkappe.arrays import Codes, Counts, Floats, read_only
 from tarnkappe.kernels.crossing import count_codes
 from tarnkappe.kernels.engines.dealing import occurrences
-from tarnkappe.kernels.sorting import bits_of, dense_ranks, pack_columns, radix_argsort, ranks_by_place, unpack
+from tarnkappe.kernels.sorting import bits_of, dense_ranks, pack_columns, ranks_by_place, unpack
 from tarnkappe.schema import AsItIs
 from tarnkappe.taxonomy.tree import Taxonomy
-from tarnkappe.threads import map_threads, share_evenly
+from tarnkappe.threads import map_threads, share_evenly, share_out
 
 #: So many cells for every row may be listed, whether they occur or not, to number those that do.
 _PLACES = 4
@@ -334,7 +334,8 @@ def distinct_rows(columns: Sequence[NDArray[Any]], sizes: Sequence[int]) -> tupl
     ([1, 0, 1], [1, 0])
     """
     keys, width, _ = pack_columns(columns, sizes)
-    return dense_ranks(keys, radix_argsort(keys, width))
+    rank, first, _ = dense_ranks(keys, width, share_out)
+    return rank, first
 
 
 def count_cells(
@@ -352,13 +353,13 @@ def count_cells(
         quasi_codes, sensitive_codes = (np.ascontiguousarray(c) for c in np.split(codes, [len(quasi)], axis=1))
     else:
         keys, width, readable = pack_columns(columns, sizes)
-        cell, first = dense_ranks(keys, radix_argsort(keys, width))
+        cell, first, distinct = dense_ranks(keys, width, share_out)
         quasi_codes = np.empty((len(first), len(quasi)), np.int32)
         sensitive_codes = np.empty((len(first), len(sensitive)), np.int32)
         if readable:
             bits = bits_of(sizes)
             into = (bits[len(quasi) :], sensitive_codes), (bits[: len(quasi)], quasi_codes)
-            unpack(keys, first, into, share_evenly)
+            unpack(distinct, into, share_evenly)
         else:
             for out, given in ((quasi_codes, quasi), (sensitive_codes, sensitive)):
                 for j, codes in enumerate(given):

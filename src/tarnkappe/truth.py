@@ -7,7 +7,7 @@ tally, and what was written with what is planned, cell by cell; labels are read 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from math import prod
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -16,21 +16,25 @@ from tarnkappe.arrays import Codes, Counts
 from tarnkappe.engines.ledger import Ledger
 from tarnkappe.groups import SUPPRESSED
 from tarnkappe.io import Source
-from tarnkappe.kernels.crossing import add_counts
+from tarnkappe.kernels.crossing import balanced
+from tarnkappe.kernels.histograms import group_order
 from tarnkappe.plan import Plan
 from tarnkappe.publish.form import Held
 from tarnkappe.publish.labels import Labels
 from tarnkappe.schema import Schema
-from tarnkappe.threads import map_threads
+from tarnkappe.tally import distinct_rows
+from tarnkappe.threads import map_threads, share_out
 from tarnkappe.wording import plural
 
-_GROUP, _RECORDS = "group", "records"
+_GROUP = "group"
 
-#: Numbers that a word can hold.
-_WORD = 1 << 62
 
-#: So many kinds of records have a counter each, whether they occur or not, if there are not far more than rows.
-_FEW = 1 << 24
+class _Rows(NamedTuple):
+    """Rows that stand for some records each: their group (-1: of none), and their code in some columns."""
+
+    group: Codes
+    codes: Sequence[Codes]
+    records: Counts
 
 
 def untrue_labels(plan: Plan, missing: Collection[str] = ()) -> list[str]:
@@ -74,51 +78,38 @@ def untrue_cells(
     if group.null_count():
         return ["some records have labels that no group publishes together"]
     places = [plan.tally.sensitive_index(name) for name in secrets]
-    sizes = [plan.n_groups, *(plan.tally.sensitive_domains[s].size for s in places)]
-    found = [group.to_numpy().astype(np.int32)[look], *secrets.values()]
-    grouping = plan.grouping
-    kept = np.flatnonzero((grouping.group != SUPPRESSED) & (grouping.quota > 0))
-    planned = [grouping.group[kept], *(plan.tally.sensitive[grouping.cell[kept], s] for s in places)]
-    if _same_counts((found, records), (planned, grouping.quota[kept]), sizes):
+    sizes = [plan.tally.sensitive_domains[s].size for s in places]
+    found = _Rows(group.to_numpy().astype(np.int32)[look], [*secrets.values()], records)
+    cell = plan.grouping.cell
+    planned = _Rows(plan.grouping.group, [plan.tally.sensitive[cell, s] for s in places], plan.grouping.quota)
+    if _as_many_of_each(found, planned, plan.n_groups, sizes):
         return []
     return ["sensitive values do not stand with the labels of those who have them"]
 
 
-def as_words(columns: Sequence[tuple[Codes, int]]) -> list[Counts]:
-    """Rows of codes, each below its number, as rows of as few words as hold them.
+def _as_many_of_each(one: _Rows, other: _Rows, n_groups: int, sizes: Sequence[int]) -> bool:
+    """Whether every group has as many records of every kind in both; codes of column ``j`` are below ``sizes[j]``."""
+    kinds, n_kinds = _kinds(one, other, sizes)
+    (starts, order), (other_starts, other_order) = (group_order(rows.group, n_groups) for rows in (one, other))
+    sides = starts, order, kinds[0], one.records, other_starts, other_order, kinds[1], other.records
+    alike: list[bool] = []
 
-    >>> [word.tolist() for word in as_words([(np.array([1, 0]), 2), (np.array([3, 4]), 10)])]
-    [[13, 4]]
-    """
-    words: list[Counts] = []
-    room = _WORD
-    for code, size in columns:
-        room *= max(size, 1)
-        if room >= _WORD:
-            words.append(code.astype(np.int64))
-            room = max(size, 1)
-        else:
-            words[-1] *= max(size, 1)
-            words[-1] += code
-    return words
+    def compare(first: int, after: int) -> None:
+        alike.append(balanced(*sides, first, after, np.zeros(n_kinds, np.int64)))
+
+    share_out(compare, starts + other_starts)
+    return all(alike)
 
 
-def _same_counts(
-    one: tuple[Sequence[Codes], Counts], other: tuple[Sequence[Codes], Counts], sizes: Sequence[int]
-) -> bool:
-    """Whether rows of codes stand for as many records of every kind as others do."""
-    words = [as_words(list(zip(codes, sizes, strict=True))) for codes, _ in (one, other)]
-    most = prod(sizes)
-    if most <= min(_FEW, 8 * len(one[1])):
-        difference = np.zeros(most, np.int64)
-        for sign, kind, (_, records) in zip((1, -1), words, (one, other), strict=True):
-            add_counts(kind[0], records, sign, difference)
-        return not difference.any()
-    names = [f"w{i}" for i in range(len(words[0]))]
-    rows = (pl.DataFrame(dict(zip(names, w, strict=True))) for w in words)
-    frames = [f.with_columns(pl.Series(_RECORDS, n)) for f, (_, n) in zip(rows, (one, other), strict=True)]
-    counted = [f.group_by(names).agg(pl.col(_RECORDS).sum()).sort(names) for f in frames]
-    return counted[0].equals(counted[1])
+def _kinds(one: _Rows, other: _Rows, sizes: Sequence[int]) -> tuple[tuple[Codes, Codes], int]:
+    """A number for every combination of codes, the same in both, and how many there are at most."""
+    if not sizes:
+        return (np.zeros(len(one.group), np.int32), np.zeros(len(other.group), np.int32)), 1
+    if len(sizes) == 1:
+        return (np.ascontiguousarray(one.codes[0]), np.ascontiguousarray(other.codes[0])), sizes[0]
+    kind, first = distinct_rows([np.concatenate(both) for both in zip(one.codes, other.codes, strict=True)], sizes)
+    n = len(one.group)
+    return (kind[:n], kind[n:]), len(first)
 
 
 def untrue_figures(plan: Plan, schema: Schema, source: Source) -> list[str]:

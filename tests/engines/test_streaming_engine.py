@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
+from functools import partialmethod
 from itertools import permutations
 from pathlib import Path
 from typing import Any
@@ -29,8 +30,9 @@ from tarnkappe.engines.streaming import StreamingEngine
 from tarnkappe.errors import DataError, InfeasibleError, JobError, LimitError
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Grouping
-from tarnkappe.io import Source, count_rows, open_source
+from tarnkappe.io import RowCounter, Source, count_rows, open_source
 from tarnkappe.io import cells as cells_module
+from tarnkappe.io import packing as packing_module
 from tarnkappe.job.model import replace_job
 from tarnkappe.pipeline import run_job
 from tarnkappe.schema import Column, Schema
@@ -173,19 +175,35 @@ def test_texts_that_mean_the_same_keep_their_spelling():
 def test_keys_of_several_words(monkeypatch: pytest.MonkeyPatch):
     rng = np.random.default_rng(0)
     data = pl.DataFrame({f"c{j}": rng.integers(0, 4, 500).astype(str) for j in range(6)})
-    monkeypatch.setattr(cells_module, "_WORD_BITS", 7)
+    monkeypatch.setattr(packing_module, "_WORD_BITS", 7)
     found = count_rows(open_source(data), data.columns)
     expected = Counter(data.rows())
     assert {row: int(n) for row, n in zip(found.frame().rows(), found.count, strict=True)} == expected
 
 
-def test_more_values_than_the_sample_made_believe(monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.parametrize("bits", [12, 20, 63])
+def test_values_that_turn_up_late_get_the_bits_they_need(bits: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     data = pl.DataFrame({"a": ["x"] * 60 + [str(i) for i in range(5000)], "b": [str(i % 7) for i in range(5060)]})
-    monkeypatch.setattr(cells_module, "_SAMPLE", 50)
-    monkeypatch.setattr(cells_module, "_WORD_BITS", 12)
+    data.write_parquet(tmp_path / "t.parquet", row_group_size=300)
+    monkeypatch.setattr(packing_module, "_WORD_BITS", bits)
     monkeypatch.setattr(cells_module, "_WAITING", 1000)
-    found = count_rows(open_source(data), ["a", "b"])
+    layouts = []
+    packed = cells_module.Coding.packed
+
+    def noted(self: Any, batch: pl.DataFrame) -> Any:
+        layouts.append((found := packed(self, batch)).layout)
+        return found
+
+    monkeypatch.setattr(cells_module.Coding, "packed", noted)
+    source = open_source(tmp_path / "t.parquet")
+    monkeypatch.setattr(type(source), "batches", partialmethod(type(source).batches, most=300))
+    found = count_rows(source, ["a", "b"])
     assert Counter(dict(zip(found.frame().rows(), found.count.tolist(), strict=True))) == Counter(data.rows())
+    assert len({*map(id, layouts)}) > (1 if bits < 63 else 0)
+    again = RowCounter(source, ["a", "b"])
+    frame = again.cells.frame()
+    rows = [row for numbers, _ in again.again([]) for row in frame[numbers].rows()]
+    assert rows == data.rows()
 
 
 def test_typed_columns(tmp_path: Path):

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from tarnkappe.enumerated import text_column
 from tarnkappe.io.lookup import different_texts
+from tarnkappe.io.packing import Layout, Packed, added_up, bits_for, distinct
 from tarnkappe.kernels.io.views import append_codes
 from tarnkappe.threads import map_threads, share_evenly
 
@@ -28,11 +29,6 @@ BATCH = 1 << 20
 
 #: Words that wait before their rows are grouped; they take eight bytes each.
 _WAITING = 1 << 24
-
-#: Rows looked at to guess how many bits the values of a column need.
-_SAMPLE = 50_000
-
-_WORD_BITS = 63
 
 #: Called with the rows dealt with so far, and how many there are.
 Step = Callable[[int, int], None]
@@ -90,7 +86,8 @@ class Cells:
         """The values of a column that occur, and which of them every row has."""
         j = self.names.index(name)
         codes, values = self.codes[:, j], self.values[j]
-        occurs = np.bincount(codes, minlength=len(values)) > 0
+        occurs = np.zeros(len(values), np.bool_)
+        occurs[codes] = True
         return values.filter(pl.Series(occurs)), (np.cumsum(occurs, dtype=np.int32) - np.int32(1))[codes]
 
 
@@ -134,25 +131,29 @@ class RowCounter:
             raise source.unreadable() from None  # their own words may quote values
         if int(count.sum()) != source.n_rows:
             raise source.unreadable()
-        values = []
-        alike = False
-        for j, name in enumerate(names):
-            known = source.cleaned(self._coding.values(name))
-            occurs = np.zeros(len(known) + 1, np.bool_)  # Polars also lists texts that it only compared with
-            occurs[codes[:, j]] = True
-            is_value = known.is_not_null().to_numpy()
-            # Several texts may stand for a missing value: then codes that were different are the same.
-            alike |= bool(np.any(occurs[1:] & ~is_value))
-            is_value &= occurs[1:]
-            distinct = known.filter(is_value)
-            place = np.append(0, np.where(is_value, np.cumsum(is_value), 0))
-            codes[:, j] = place.astype(np.int32)[codes[:, j]]
-            values.append(pl.concat([pl.Series([None], dtype=distinct.dtype), distinct]).alias(name))
+        found = map_threads(lambda j: self._settled(names[j], codes[:, j]), range(len(names)))
         self._row = np.arange(len(count), dtype=np.int32)
-        if alike:
+        if any(alike for _, alike in found):
             codes, count, self._row = _merged(codes, count)
         #: The distinct rows.
-        self.cells = Cells(names, tuple(values), codes, count)
+        self.cells = Cells(names, tuple(values for values, _ in found), codes, count)
+
+    def _settled(self, name: str, codes: NDArray[np.int32]) -> tuple[pl.Series, bool]:
+        """The values that occur in a column, whose codes are changed to fit, and whether some of them were the same.
+
+        Several texts may stand for a missing value; then codes that were different are the same.
+        """
+        known = self.source.cleaned(self._coding.values(name))
+        occurs = np.zeros(len(known) + 1, np.bool_)  # Polars also lists texts that it only compared with
+        occurs[codes] = True
+        is_value = known.is_not_null().to_numpy()
+        alike = bool(np.any(occurs[1:] & ~is_value))
+        is_value &= occurs[1:]
+        distinct = known.filter(is_value)
+        if not is_value.all():
+            place = np.append(0, np.where(is_value, np.cumsum(is_value), 0))
+            codes[:] = place.astype(np.int32)[codes]
+        return pl.concat([pl.Series([None], dtype=distinct.dtype), distinct]).alias(name), alike
 
     def _counted(self, names: tuple[str, ...], swift: bool) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """The codes of the distinct rows, and how often each occurs."""
@@ -164,14 +165,11 @@ class RowCounter:
             self._coding = Coding(source, names, dict(zip(names, counted.values, strict=True)))
             codes, count = counted.codes, counted.count
             if not self._once:
-                self._packed = self._coding.pack(codes)
+                self._packed = self._coding.layout.pack(codes)
         else:
             self._coding = Coding(source, names)
-            while True:
-                self._packed, count = self._count()
-                if not self._coding.outgrown():  # else there are more values than the sample made believe: once more
-                    break
-            codes = self._coding.unpack(self._packed)
+            self._packed, count = self._count()
+            codes = self._coding.layout.unpack(self._packed)
             if self._once:
                 self._packed = pl.DataFrame()
         return codes, count
@@ -181,33 +179,32 @@ class RowCounter:
 
         Rows are grouped whenever enough of them wait, and what has been grouped is grouped again when it has doubled.
         """
-        names = self._coding.word_names
-        parts: list[pl.DataFrame] = []
-        counted: list[pl.DataFrame] = []
+        coding = self._coding
+        parts: list[Packed] = []
+        counted: list[Packed] = []
         waiting = done = known = 0
-        for batch in self.source.batches(self._coding.names, {}, [pl.col(self._coding.names)]):
-            packed = self._coding.packed(batch)
+        for batch in self.source.batches(coding.names, {}, [pl.col(coding.names)]):
+            packed = coding.packed(batch)
             parts.append(packed)
-            waiting += packed.height * packed.width
-            done += packed.height
+            waiting += packed.words.height * packed.words.width
+            done += packed.words.height
             if waiting >= _WAITING:
-                counted.append(_counted(parts, names))
+                counted.append(distinct(parts, coding.layout))
                 parts, waiting = [], 0
-                if sum(part.height for part in counted) > 2 * known + _WAITING // 4:
-                    counted = [_grouped(counted, names)]
-                    known = counted[0].height
+                if sum(part.words.height for part in counted) > 2 * known + _WAITING // 4:
+                    counted = [added_up(counted, coding.layout)]
+                    known = counted[0].words.height
             if self._step is not None:
                 self._step(done, self.source.n_rows)
         if parts:
-            counted.append(_counted(parts, names))
-        grouped = counted[0] if len(counted) == 1 else _grouped(counted, names)
-        return grouped.select(names), grouped["n"].to_numpy()
+            counted.append(distinct(parts, coding.layout))
+        return added_up(counted, coding.layout).counted(coding.layout)
 
     def again(self, further: Sequence[str]) -> Iterator[tuple[NDArray[np.int32], pl.DataFrame]]:
         """Go over the source once more: which of the distinct rows each row is, and what it has in further columns."""
         assert not self._once, "the rows were to be counted once"
         self._coding.recall()
-        source, words, names = self.source, self._coding.words(), self._coding.word_names
+        source, words, names = self.source, self._coding.words(), self._coding.layout.titles
         known = self._packed.with_columns(pl.Series("row", self._row))
         columns = [f"column{i}" for i in range(len(further))]  # names of our own, whatever the columns are called
         types = source.types(further)
@@ -246,7 +243,7 @@ class Coding:
     """
 
     def __init__(self, source: Source, names: Sequence[str], known: Mapping[str, pl.Series] | None = None) -> None:
-        """Look at the types, list the values that are not texts, and guess how many texts there are.
+        """Look at the types, and list the values that are not texts.
 
         If all values are known already, their order decides their codes.
         """
@@ -258,15 +255,9 @@ class Coding:
         others = [name for name in names if name not in self._categories]
         self._listed = _distinct(source, others) if known is None else {name: known[name] for name in others}
         self._known = known
-        if known is not None:
-            self._bits = {name: _bits_for(len(known[name])) for name in self._categories}
-        else:
-            guess = source.scan(list(self._categories)).head(_SAMPLE).collect() if self._categories else pl.DataFrame()
-            self._bits = {name: _bits_for(4 * guess[name].n_unique()) for name in self._categories}
-        self._bits |= {name: _bits_for(len(values)) for name, values in self._listed.items()}
-        spare = _WORD_BITS - sum(self._bits.values())
-        for name in self._categories:  # room that is left anyway
-            self._bits[name] += max(spare, 0) // len(self._categories)
+        #: Columns get more bits as more values turn up.
+        self.layout = Layout(dict.fromkeys(self.names, 0))
+        self._make_room()
 
     def recall(self) -> None:
         """Let Polars meet the known texts in their order, before it meets them in the order of a file."""
@@ -278,30 +269,32 @@ class Coding:
         """How the text columns are to be read."""
         return {name: pl.Categorical(categories) for name, categories in self._categories.items()}
 
-    @property
-    def word_names(self) -> list[str]:
-        """What the columns of packed codes are called."""
-        return [f"word{i}" for i in range(len(self._layout()))]
-
     def words(self) -> list[pl.Expr]:
         """The packed codes of a row."""
         out: list[pl.Expr] = []
-        for word in self._layout():
+        for names in self.layout.words:
             packed: pl.Expr = pl.lit(0, pl.UInt64)
-            for name in word:
-                packed = packed * (1 << self._bits[name]) + self._code(name)
+            for name in names:
+                packed = packed * (1 << self.layout.bits[name]) + self._code(name)
             out.append(packed)
-        return [word.alias(name) for word, name in zip(out, self.word_names, strict=True)]
+        return [word.alias(name) for word, name in zip(out, self.layout.titles, strict=True)]
 
-    def packed(self, batch: pl.DataFrame) -> pl.DataFrame:
+    def packed(self, batch: pl.DataFrame) -> Packed:
         """The packed codes of rows as they are stored; of few texts each is looked up once."""
         coded = dict(zip(self.names, map_threads(lambda name: self._looked_up(batch[name]), self.names), strict=True))
+        self._make_room()
         words = {}
-        for title, names in zip(self.word_names, self._layout(), strict=True):
+        for title, names in zip(self.layout.titles, self.layout.words, strict=True):
             words[title] = word = np.zeros(batch.height, np.uint64)
-            parts = [(self._bits[name], *coded[name]) for name in names]
+            parts = [(self.layout.bits[name], *coded[name]) for name in names]
             share_evenly(partial(_append, word, parts), batch.height)
-        return pl.DataFrame(words)
+        return Packed(self.layout, pl.DataFrame(words))
+
+    def _make_room(self) -> None:
+        """See that every column has as many bits as its values need; if one has not, texts get some to spare, too."""
+        needed = {name: bits_for(len(self.values(name))) for name in self.names}
+        if any(self.layout.bits[name] < bits for name, bits in needed.items()):
+            self.layout = Layout.with_room(needed, spare=[*self._categories])
 
     def _looked_up(self, column: pl.Series) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
         """Some codes of a column, and which of them every row has; all of them in order if `which` is empty."""
@@ -319,47 +312,6 @@ class Coding:
             listed = self._listed[name]
             code = column.replace_strict(listed, pl.Series(np.arange(len(listed))), default=None)
         return (code.cast(pl.UInt64) + 1).fill_null(0)
-
-    def _layout(self) -> list[list[str]]:
-        """Which columns share a word."""
-        words: list[list[str]] = [[]]
-        used = 0
-        for name in self.names:
-            if used + self._bits[name] > _WORD_BITS:
-                words.append([])
-                used = 0
-            words[-1].append(name)
-            used += self._bits[name]
-        return words
-
-    def outgrown(self) -> bool:
-        """Whether some column had more values than its bits can hold; it gets as many as it needs."""
-        needed = {name: _bits_for(len(self.values(name))) for name in self._categories}
-        small = {name: bits for name, bits in needed.items() if bits > self._bits[name]}
-        self._bits |= small
-        return bool(small)
-
-    def unpack(self, packed: pl.DataFrame) -> NDArray[np.int32]:
-        """The codes of every column, read off the words."""
-        codes = np.empty((packed.height, len(self.names)), np.int32, order="F")  # columns are looked at one by one
-        for word, names in zip(packed, self._layout(), strict=True):
-            rest = word.to_numpy()
-            for name in reversed(names):
-                shift = np.uint64(self._bits[name])
-                above = rest >> shift
-                codes[:, self.names.index(name)] = rest - (above << shift)
-                rest = above
-        return codes
-
-    def pack(self, codes: NDArray[np.int32]) -> pl.DataFrame:
-        """The words of codes of every column."""
-        words = {}
-        for title, names in zip(self.word_names, self._layout(), strict=True):
-            word = np.zeros(len(codes), np.uint64)
-            for name in names:
-                word = (word << np.uint64(self._bits[name])) | codes[:, self.names.index(name)].astype(np.uint64)
-            words[title] = word
-        return pl.DataFrame(words)
 
     def values(self, name: str) -> pl.Series:
         """What the codes from 1 on stand for."""
@@ -379,29 +331,9 @@ def _append(
             append_codes(word[begin:end], bits, codes[begin:end], which)
 
 
-def _counted(parts: list[pl.DataFrame], names: list[str]) -> pl.DataFrame:
-    """The distinct rows of words and how often each occurs; single words are sorted by numpy, which is swiftest."""
-    if len(names) > 1:
-        rows = pl.concat(parts).lazy()
-        return rows.group_by(names).agg(pl.len().cast(pl.Int64).alias("n")).collect(engine="streaming")
-    words = np.concatenate([part.to_series().to_numpy() for part in parts])
-    words.sort()
-    first = np.flatnonzero(np.append(True, words[1:] != words[:-1])[: len(words)])
-    return pl.DataFrame({names[0]: words[first], "n": np.diff(first, append=len(words))})
-
-
-def _grouped(parts: list[pl.DataFrame], names: list[str]) -> pl.DataFrame:
-    return pl.concat(parts).lazy().group_by(names).agg(pl.col("n").sum()).collect(engine="streaming")
-
-
 def _distinct(source: Source, names: list[str]) -> dict[str, pl.Series]:
     """The distinct values of columns that are not texts, in ascending order."""
     if not names:
         return {}
     found = source.scan(names).select(pl.col(name).unique().implode() for name in names).collect(engine="streaming")
     return {name: found[name].explode().drop_nulls().sort() for name in names}
-
-
-def _bits_for(n_values: int) -> int:
-    """Bits that hold the codes of so many values and of the missing one."""
-    return max(n_values.bit_length(), 1)

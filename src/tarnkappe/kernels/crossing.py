@@ -14,10 +14,35 @@ def count_codes(quasi: Codes, j: int, count: Counts, out: Counts) -> None:
 
 
 @kernel
-def add_counts(kind: Counts, count: Counts, sign: int, out: Counts) -> None:
-    """Add (or take away, by the sign) so many records of each kind."""
-    for i in range(kind.size):
-        out[kind[i]] += sign * count[i]
+def balanced(
+    starts: Counts,
+    order: Codes,
+    kind: Codes,
+    count: Counts,
+    other_starts: Counts,
+    other_order: Codes,
+    other_kind: Codes,
+    other_count: Counts,
+    first: int,
+    after: int,
+    balance: Counts,
+) -> bool:
+    """Whether these groups have as many records of every kind in one table as in another.
+
+    Group ``g`` has the rows ``order[starts[g]:starts[g + 1]]``. `balance`, a number per kind, is 0 before.
+    """
+    for g in range(first, after):
+        for at in range(starts[g], starts[g + 1]):
+            balance[kind[order[at]]] += count[order[at]]
+        for at in range(other_starts[g], other_starts[g + 1]):
+            balance[other_kind[other_order[at]]] -= other_count[other_order[at]]
+        for at in range(starts[g], starts[g + 1]):
+            if balance[kind[order[at]]] != 0:
+                return False
+        for at in range(other_starts[g], other_starts[g + 1]):
+            if balance[other_kind[other_order[at]]] != 0:
+                return False
+    return True
 
 
 @kernel

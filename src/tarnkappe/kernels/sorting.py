@@ -9,10 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tarnkappe.arrays import read_only
 from tarnkappe.kernels import kernel
 from tarnkappe.kernels.io.bytemasks import how_many
 
 _RADIX_BITS = 11
+
+#: So many keys are sorted at once; of more, those with the same highest bits.
+_BUCKET = 1 << 12
 
 #: Marks that are kept in one word.
 _WORD = 64
@@ -24,57 +28,113 @@ _KEY_BITS = 63
 _SHORT = 1 << 16
 
 
-def radix_argsort(keys: NDArray[np.uint64], bits: int) -> NDArray[np.int32]:
-    """The stable order of `keys`, looking only at their lowest `bits` bits; O(n) per eleven bits."""
-    order, other = np.arange(len(keys), dtype=np.int32), np.empty(len(keys), np.int32)
-    heads = np.empty((1 << _RADIX_BITS) + 1, np.int64)
-    for shift in range(0, bits, _RADIX_BITS):
-        _sort_by_digit(keys, shift, order, other, heads)
-        order, other = other, order
-    return order
+def _alone(task: Callable[[int, int], None], work: NDArray[np.int64]) -> None:
+    """All items at once."""
+    task(0, len(work) - 1)
+
+
+#: Shares items out to threads by their work, which is cumulated: item ``i`` costs ``work[i + 1] - work[i]``.
+Share = Callable[[Callable[[int, int], None], NDArray[np.int64]], None]
+
+
+def sorted_keys(
+    keys: NDArray[np.uint64], bits: int, share: Share = _alone
+) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
+    """The keys in order, and the places where they were; equal ones keep their order. The array given is used up.
+
+    Only their lowest `bits` bits are looked at, and all others must be 0; O(n) per eleven bits. Many keys are dealt to
+    buckets by their highest bits first, since what is sorted then does not leave the processor's cache.
+
+    >>> keys, order = sorted_keys(np.array([5, 3, 5], np.uint64), 3)
+    >>> keys.tolist(), order.tolist()
+    ([3, 5, 5], [1, 0, 2])
+    """
+    n = len(keys)
+    now = keys, np.arange(n, dtype=np.int32)
+    room = np.empty(n, np.uint64), np.empty(n, np.int32)
+    starts = np.array([0, n], np.int64)
+    top = min((n // _BUCKET).bit_length(), _RADIX_BITS, bits)
+    if top:
+        heads = np.empty((1 << top) + 1, np.int64)
+        _sort_runs(*now, *room, starts, bits - top, bits, top, heads)
+        starts = np.append(0, heads[:-1])
+        now, room = room, now
+    rest = bits - top
+
+    def sort(first: int, after: int) -> None:
+        heads = np.empty((1 << _RADIX_BITS) + 1, np.int64)
+        _sort_runs(*now, *room, starts[first : after + 1], 0, rest, _RADIX_BITS, heads)
+
+    share(sort, starts)
+    return room if -(-rest // _RADIX_BITS) % 2 else now
 
 
 @kernel
-def _sort_by_digit(
-    keys: NDArray[np.uint64], shift: int, order: NDArray[np.int32], out: NDArray[np.int32], heads: NDArray[np.int64]
+def _sort_runs(
+    keys: NDArray[np.uint64],
+    order: NDArray[np.int32],
+    room_keys: NDArray[np.uint64],
+    room_order: NDArray[np.int32],
+    starts: NDArray[np.int64],
+    low: int,
+    high: int,
+    step: int,
+    heads: NDArray[np.int64],
 ) -> None:
-    """Sort positions of keys by eleven of their bits from `shift` on; `heads` is room for a number per digit."""
-    step, mask = np.uint64(shift), np.uint64(heads.size - 2)
-    for d in range(heads.size):
-        heads[d] = 0
-    for i in range(keys.size):
-        heads[np.int64((keys[i] >> step) & mask) + 1] += 1
-    for d in range(1, heads.size):
-        heads[d] += heads[d - 1]
-    for i in range(keys.size):
-        at = order[i]
-        digit = (keys[at] >> step) & mask
-        out[heads[digit]] = at
-        heads[digit] += 1
+    """Sort each run of keys by their bits from `low` to `high`, so many at a time.
+
+    After an odd number of times they stand in the other arrays. The heads then say where keys with each number end;
+    there is one more than there are such numbers.
+    """
+    mask = np.uint64((1 << step) - 1)
+    for run in range(starts.size - 1):
+        begin, end = starts[run], starts[run + 1]
+        if begin == end:
+            continue
+        one, one_order, other, other_order = keys, order, room_keys, room_order
+        for shift in range(low, high, step):
+            by = np.uint64(shift)
+            heads[:] = 0
+            for i in range(begin, end):
+                heads[np.int64((one[i] >> by) & mask) + 1] += 1
+            heads[0] = begin
+            for d in range(1, heads.size):
+                heads[d] += heads[d - 1]
+            for i in range(begin, end):
+                digit = (one[i] >> by) & mask
+                other[heads[digit]] = one[i]
+                other_order[heads[digit]] = one_order[i]
+                heads[digit] += 1
+            one, one_order, other, other_order = other, other_order, one, one_order
 
 
-def dense_ranks(keys: NDArray[np.uint64], order: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Number equal keys 0, 1, … in sorted order: rank per key, and one representative position per rank."""
-    rank, first = np.empty(len(keys), np.int32), np.empty(len(keys), np.int32)
-    return rank, first[: _number(keys, order, rank, first)].copy()
+def dense_ranks(
+    keys: NDArray[np.uint64], bits: int, share: Share = _alone
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.uint64]]:
+    """Number equal keys 0, 1, … in their order: the rank of every key, the first place of every rank, and its key.
+
+    The array given is used up; see `sorted_keys`.
+    """
+    keys, order = sorted_keys(keys, bits, share)
+    ends = np.ones(len(keys) + 1, np.bool_)
+    np.not_equal(keys[1:], keys[:-1], out=ends[1:-1])
+    starts = np.flatnonzero(ends)
+    rank = np.empty(len(keys), np.int32)
+    share(lambda first, after: _number(starts, order, first, after, rank), starts)
+    return rank, order[starts[:-1]], keys[starts[:-1]]
 
 
 @kernel
 def _number(
-    keys: NDArray[np.uint64], order: NDArray[np.int32], rank: NDArray[np.int32], first: NDArray[np.int32]
-) -> int:
-    """Fill in what `dense_ranks` returns; returns how many different keys there are."""
-    groups = 0
-    for i in range(keys.size):
-        at = order[i]
-        if i == 0 or keys[at] != keys[order[i - 1]]:
-            first[groups] = at
-            groups += 1
-        rank[at] = groups - 1
-    return groups
+    starts: NDArray[np.int64], order: NDArray[np.int32], first: int, after: int, rank: NDArray[np.int32]
+) -> None:
+    """Write the number of each of these runs wherever its keys were."""
+    for run in range(first, after):
+        for i in range(starts[run], starts[run + 1]):
+            rank[order[i]] = run
 
 
-def _alone(task: Callable[[int, int], None], n: int) -> None:
+def _at_once(task: Callable[[int, int], None], n: int) -> None:
     """All items at once."""
     task(0, n)
 
@@ -82,7 +142,7 @@ def _alone(task: Callable[[int, int], None], n: int) -> None:
 def ranks_by_place(
     columns: Sequence[NDArray[Any]],
     sizes: Sequence[int],
-    share: Callable[[Callable[[int, int], None], int], None] = _alone,
+    share: Callable[[Callable[[int, int], None], int], None] = _at_once,
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Number the distinct rows of columns of codes in lexicographic order: rank per row, and the codes of each rank.
 
@@ -141,23 +201,32 @@ def pack(keys: NDArray[np.uint64], codes: NDArray[Any], bits: int) -> None:
 
 def unpack(
     keys: NDArray[np.uint64],
-    at: NDArray[np.int32],
     into: Sequence[tuple[Sequence[int], NDArray[np.int32]]],
-    share: Callable[[Callable[[int, int], None], int], None] = _alone,
+    share: Callable[[Callable[[int, int], None], int], None] = _at_once,
 ) -> None:
-    """Read the columns of the packed keys that stand at these places, one row of codes for each, the last ones first.
+    """Read the columns of packed keys, one row of codes for each, the last ones first.
 
     Arrays take them in turn, a column for each number of bits. `share` may share rows out to threads.
     """
+    shifts, below = [], 0
+    for bits, _ in into:
+        shifts.append(np.cumsum([below, *reversed(bits)])[::-1].astype(np.uint64))
+        below += sum(bits)
 
     def read(begin: int, end: int) -> None:
-        rest = keys[at[begin:end]]
-        for bits, out in into:
-            for j in range(len(bits) - 1, -1, -1):
-                out[begin:end, j] = rest & np.uint64((1 << int(bits[j])) - 1)
-                rest >>= np.uint64(bits[j])
+        for places, (_, out) in zip(shifts, into, strict=True):
+            _read(read_only(keys[begin:end]), places, out[begin:end])
 
-    share(read, len(at))
+    share(read, len(keys))
+
+
+@kernel
+def _read(keys: NDArray[np.uint64], shifts: NDArray[np.uint64], out: NDArray[np.int32]) -> None:
+    """Read the bits of each key between the shifts, which descend, into the columns of its row."""
+    for i in range(keys.size):
+        for j in range(out.shape[1]):
+            width = shifts[j] - shifts[j + 1]
+            out[i, j] = np.int32((keys[i] >> shifts[j + 1]) & ((np.uint64(1) << width) - np.uint64(1)))
 
 
 def count_runs(words: NDArray[np.uint64]) -> dict[int, int]:
@@ -202,7 +271,7 @@ def pack_columns(columns: Sequence[NDArray[Any]], sizes: Sequence[int]) -> tuple
     readable = True
     for codes, bits in zip(columns, bits_of(sizes), strict=True):
         if width + bits > _KEY_BITS:
-            rank, first = dense_ranks(keys, radix_argsort(keys, width))
+            rank, first, _ = dense_ranks(keys, width)
             keys, width, readable = rank.astype(np.uint64), bits_of([len(first)])[0], False
         pack(keys, codes, bits)
         width += bits

@@ -12,9 +12,10 @@ from tarnkappe.algorithms.recoding import Cut
 from tarnkappe.arrays import Codes, Counts
 from tarnkappe.criteria.base import as_fraction, times
 from tarnkappe.kernels.multirelational.signatures import Hashes, add_rows, mix_column, mix_hashes
-from tarnkappe.kernels.sorting import dense_ranks, radix_argsort
+from tarnkappe.kernels.sorting import dense_ranks
 from tarnkappe.multirelational.model import Rows
 from tarnkappe.tally import Domain, distinct_rows
+from tarnkappe.threads import share_out
 
 #: Two hashes with different beginnings are kept of everything: 128 bits.
 _BEGINNINGS = (0x243F6A8885A308D3, 0x13198A2E03707344)
@@ -54,7 +55,7 @@ class EncodedTable:
 
 def _same(lanes: Sequence[Hashes]) -> Codes:
     """Number what has the same pair of hashes."""
-    ranks = [dense_ranks(lane, radix_argsort(lane, 64)) for lane in lanes]
+    ranks = [dense_ranks(lane.copy(), 64, share_out)[:2] for lane in lanes]
     return distinct_rows([rank for rank, _ in ranks], [len(first) for _, first in ranks])[0]
 
 

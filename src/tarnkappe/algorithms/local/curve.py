@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tarnkappe.arrays import Codes, Counts
 from tarnkappe.kernels.hilbert import MAX_COLUMNS, compact_hilbert_keys
 from tarnkappe.kernels.local.hilb_centres import farthest_first, nearest_centre
-from tarnkappe.kernels.sorting import radix_argsort
+from tarnkappe.kernels.sorting import sorted_keys
 from tarnkappe.kernels.widths import Ruler
 from tarnkappe.tally import Domain
 from tarnkappe.threads import share_out
@@ -47,7 +47,8 @@ def hilbert_order(rows: Codes, domains: Sequence[Domain], *, stretch: bool = Tru
     if not bits:
         return order
     for word in range(keys.shape[1] - 1, -1, -1):
-        order = order[radix_argsort(keys[order, word], 64 if word else (bits - 1) % 64 + 1)]
+        _, sorted_ = sorted_keys(keys[order, word], 64 if word else (bits - 1) % 64 + 1, share_out)
+        order = order[sorted_]
     return order
 
 

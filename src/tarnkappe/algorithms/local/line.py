@@ -17,10 +17,10 @@ from tarnkappe.kernels.local.hilb_cutting import cut_line
 from tarnkappe.kernels.local.hilb_forming import Queues, form_groups, form_groups_ahead
 from tarnkappe.kernels.local.hilb_published import form_groups_as_published
 from tarnkappe.kernels.local.hilb_staying import stay
-from tarnkappe.kernels.sorting import pack, radix_argsort
+from tarnkappe.kernels.sorting import pack, sorted_keys
 from tarnkappe.kernels.widths import Ruler, box_widths
 from tarnkappe.tally import Tally
-from tarnkappe.threads import map_threads
+from tarnkappe.threads import map_threads, share_out
 
 #: Pairs of places to cut at that are compared at most before only the likeliest places are.
 _EXACT_PAIRS = 1 << 30
@@ -56,7 +56,7 @@ class Line:
         fewer = np.minimum(int(tally.count.max()) - tally.count, (1 << room) - 1)
         count_bits = int(fewer.max()).bit_length()
         pack(keys, fewer, count_bits)
-        cells = radix_argsort(keys, bits + count_bits)
+        _, cells = sorted_keys(keys, bits + count_bits, share_out)
         sizes = np.bincount(rank[own], minlength=len(order))
         return cls(pool, order, cells, np.concatenate([[0], np.cumsum(sizes)]))
 

@@ -195,9 +195,14 @@ class Front(ABC):
     def grouping(self) -> Grouping:
         """All finished groups."""
         first, group, quota = (np.concatenate(parts) for parts in zip(*self.done, strict=True))
-        order = np.argsort(first, kind="stable")
-        cell, records, lengths = self._cells(first[order], quota[order])
-        return Grouping(cell, np.repeat(group[order], lengths), records, self.n_done)
+        _, order = group_order(first, self.tally.n_cells)
+        first, group = first[order], group[order]
+        lengths = self.after[first] - first
+        if np.array_equal(first[1:], first[:-1] + lengths[:-1]):  # every cell is whole
+            cell, records = np.arange(self.tally.n_cells, dtype=np.int32), self.tally.count
+        else:
+            cell, records, lengths = self._cells(first, quota[order])
+        return Grouping(cell, np.repeat(group, lengths), records, self.n_done)
 
 
 def domain_shape(domain: Domain) -> tuple[Floats, Codes, Codes, int, int]:

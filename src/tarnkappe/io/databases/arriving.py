@@ -18,8 +18,8 @@ from tarnkappe.io.cells import Counted
 from tarnkappe.io.kept import one_of_a_kind
 from tarnkappe.io.lookup import Lookup, different_texts
 from tarnkappe.io.texts import is_text
-from tarnkappe.kernels.sorting import bits_of, pack, pack_columns, radix_argsort, unpack
-from tarnkappe.threads import Aside, map_threads, share_evenly
+from tarnkappe.kernels.sorting import bits_of, pack, pack_columns, sorted_keys, unpack
+from tarnkappe.threads import Aside, map_threads, share_evenly, share_out
 
 #: Rows that wait before they are counted, eight bytes each.
 _WAITING = 1 << 22
@@ -144,7 +144,7 @@ class _Keys:
     def _codes(self) -> NDArray[np.int32]:
         n = self._known.height
         codes = np.empty((n, len(self._bits)), np.int32)
-        unpack(self._known["key"].to_numpy(), np.arange(n, dtype=np.int32), [(self._bits, codes)], share_evenly)
+        unpack(self._known["key"].to_numpy(), [(self._bits, codes)], share_evenly)
         return codes
 
     def _count(self) -> None:
@@ -177,11 +177,11 @@ def _in_order(numbers: Sequence[_Numbers], codes: list[Codes], count: NDArray[np
         values.append(listed.gather(order))
     sizes = [len(v) + 1 for v in values]
     keys, width, readable = pack_columns(codes, sizes)
-    order = radix_argsort(keys, width)
+    keys, order = sorted_keys(keys, width, share_out)
     out = np.empty((len(order), len(codes)), np.int32)
     if readable:
         codes.clear()
-        unpack(keys, order, [(bits_of(sizes), out)], share_evenly)
+        unpack(keys, [(bits_of(sizes), out)], share_evenly)
     else:
         for j, code in enumerate(codes):
             out[:, j] = code[order]
