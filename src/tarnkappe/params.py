@@ -266,21 +266,20 @@ def place(mapping: Any, key: str | None = None) -> str | None:
     return lookup(key) if lookup else None
 
 
-def bind(cls: type[T], raw: Mapping[str, Any], what: str) -> T:
+def bind(cls: type[T], raw: Mapping[str, Any], what: str, sections: Mapping[str, type[Declared]] | None = None) -> T:
     """Build a declared class from plain data; unknown, missing and ill-typed keys are errors with their place.
 
-    `what` names the thing in messages, such as ``criterion 'k-anonymity'``.
+    `what` names the thing in messages, such as ``criterion 'k-anonymity'``. A key that it does not know may be one of
+    its `sections`.
     """
     declared = {p.name: p for p in parameters(cls)}
     for key in raw:
         if key not in declared:
-            known = ", ".join(declared) or "none"
-            raise JobError(
-                "E102",
-                f"unknown key '{key}' in {what}{did_you_mean(str(key), declared)}",
-                where=place(raw, key),
-                hint=f"Known keys: {known}.",
-            )
+            home = next((n for n, c in (sections or {}).items() if any(p.name == key for p in parameters(c))), None)
+            told = f", it belongs to '{home}'" if home else did_you_mean(str(key), declared)
+            known = f"Known keys: {', '.join(declared) or 'none'}."
+            hint = f"{home}: {{{assignment(key, raw[key]).in_job}}}" if home else known
+            raise JobError("E102", f"unknown key '{key}' in {what}{told}", where=place(raw, key), hint=hint)
     missing = [p for p in declared.values() if p.required and p.name not in raw]
     if missing:
         p = missing[0]

@@ -177,6 +177,34 @@ def test_what_is_wrong_is_told_with_file_and_line(change: tuple[str, str], code:
     assert caught.value.hint
 
 
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        (("age: {role: quasi, type: numeric}", "age: numeric"), "age: {role: quasi, type: numeric}"),
+        (("age: {role: quasi, type: numeric}", "age: quasy"), "age: {role: quasi, taxonomy: suppress}"),
+        (("illness: sensitive", "illness: sensitiv"), "illness: {role: sensitive}"),
+        (("criteria:", "filter: age > 17\ncriteria:"), "data: {filter: age > 17}"),
+    ],
+)
+def test_what_is_told_instead_can_be_pasted(wrong: tuple[str, str], told: str) -> None:
+    text = MINIMAL.replace(*wrong)
+    with pytest.raises(JobError) as error:
+        job_from_text(text)
+    assert error.value.hint == told
+    assert error.value.where
+    mended = text.replace(f"  {wrong[1]}\n", f"  {told}\n").replace("filter: age > 17", told)
+    job_from_text(mended)
+
+
+def test_a_job_about_something_else_is_told_with_its_file(tmp_path: Path) -> None:
+    path = tmp_path / "a job.yaml"
+    path.write_text(MINIMAL + "items: {column: illness}\n")
+    with pytest.raises(JobError, match="E102 this job file is about sets of items") as error:
+        load_job(path)
+    assert error.value.hint is not None
+    assert error.value.hint.startswith(f"tarnkappe run '{path}' ")
+
+
 def test_a_file_in_the_place_of_a_taxonomy_is_told_how_to_declare() -> None:
     with pytest.raises(JobError) as caught:
         job_from_text(MINIMAL.replace("type: numeric", "taxonomy: ages.csv"), "census.yaml")

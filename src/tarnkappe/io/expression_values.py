@@ -26,6 +26,8 @@ class Value:
     literal: str | None = None
     #: The column, if the part is nothing else.
     column: str | None = None
+    #: The number, if the part is nothing else.
+    number: float | None = None
 
 
 #: So many letters of an expression are shown in an error.

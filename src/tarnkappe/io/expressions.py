@@ -155,12 +155,12 @@ class Expression(Values):
         made: pl.Expr | None = None
         if self._take("in"):
             self._expect("(")
-            listed = [self._equal(value, self._sum())]
+            listed = [self._sum()]
             while self._take(","):
                 self._condition()
-                listed.append(self._equal(value, self._sum()))
+                listed.append(self._sum())
             self._expect(")")
-            made = pl.any_horizontal(listed)  # one step: Polars takes minutes for a thousand steps in each other
+            made = self._among(value, listed)
         elif self._take("between"):
             low = self._sum()
             self._expect("and")
@@ -178,6 +178,20 @@ class Expression(Values):
         signs |= {"<": "__lt__", "<=": "__le__", ">": "__gt__", ">=": "__ge__"}
         sign = self._take(*signs)
         return value if sign is None else Value(self._pair(value, self._sum(), signs[sign]), "truth")
+
+    def _among(self, value: Value, listed: list[Value]) -> pl.Expr:
+        """Whether it equals one of these. Plain texts and numbers are looked up; Polars takes long for many steps."""
+        texts = [x.literal for x in listed if x.literal is not None]
+        if value.kind in ("text", "loose") and len(texts) == len(listed):
+            return value.expr.is_in(texts)
+        numbers = [x.number for x in listed if x.number is not None]
+        if value.column is not None and len(numbers) == len(listed):
+            dtype = self._schema[value.column]
+            if value.kind == "loose" or isinstance(dtype, pl.Float64):
+                return self._number(value).is_in([*map(float, numbers)])
+            if dtype.is_integer() and all(isinstance(x, int) for x in numbers):
+                return value.expr.is_in(numbers)
+        return pl.any_horizontal([self._equal(value, x) for x in listed])  # one step, not each within the next
 
     def _sum(self) -> Value:
         value = self._product()
@@ -214,7 +228,10 @@ class Expression(Values):
         if not turned:
             return value
         number = self._number(value)
-        return Value(-number if turned % 2 else number, "number")
+        if turned % 2 == 0:
+            return Value(number, "number", number=value.number)
+        # Not `-number`, which Polars has not for the widest integers.
+        return Value(0 - number, "number", number=None if value.number is None else -value.number)
 
     def _single(self) -> Value:
         token = self._here
@@ -224,8 +241,8 @@ class Expression(Values):
             return value
         if token.kind == "number":
             self._next += 1
-            whole = token.text.isdigit()
-            return Value(pl.lit(int(token.text) if whole else float(token.text)), "number")
+            number = int(token.text) if token.text.isdigit() else float(token.text)
+            return Value(pl.lit(number), "number", number=number)
         if token.kind == "string":
             text = self._literal()
             return Value(pl.lit(text), "text", text)
@@ -266,6 +283,8 @@ class Expression(Values):
         expr = self._column(name)
         if dtype.is_numeric():
             kind: Kind = "number"
+            if dtype.is_integer():  # wide and signed: 250 + 10 is 4 in eight bits, and -1 nothing without a sign
+                expr = expr.cast(pl.Int128 if dtype in (pl.UInt64, pl.Int128) else pl.Int64)
         elif isinstance(dtype, pl.Boolean):
             kind = "truth"
         elif isinstance(dtype, (pl.Date, pl.Datetime)):

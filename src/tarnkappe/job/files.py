@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -95,6 +96,30 @@ class _Top(Declared):
     compare: Any = param(None, doc="Algorithms, settings and seeds that  tarnkappe compare  tries.")
 
 
+#: Sections of a job file, and what their keys are.
+_SECTIONS: dict[str, type[Declared]] = {
+    "data": DataSection,
+    "population": PopulationSection,
+    "limits": LimitsSection,
+    "output": RecordsOutputSection,
+    "history": HistorySettings,
+}
+
+_RUN_ONLY = "only run takes it; --dry-run writes nothing"
+_CHECK_AND_RUN = "only check and run take it"
+
+#: Keys of job files about something else than the records of one table: what that is, and which commands take them.
+_NOT_RECORDS = {
+    "append_to": ("a batch of new people", _RUN_ONLY),
+    "editions": ("several editions", _RUN_ONLY),
+    "histogram": ("noisy counts, not records", _CHECK_AND_RUN),
+    "items": ("sets of items, not records", _CHECK_AND_RUN),
+    "series": ("a series of releases", _RUN_ONLY),
+    "synthetic": ("made-up people", _CHECK_AND_RUN),
+    "tables": ("several tables, not one", _RUN_ONLY),
+}
+
+
 def load_job(path: str | Path, settings: Iterable[str] = ()) -> Job:
     """Read a job file, with ``key=value`` overrides."""
     with written():
@@ -111,22 +136,13 @@ def job_from_text(text: str, name: str = "job", folder: str | Path = ".") -> Job
 
 def job_from_data(raw: Mapping[str, Any], folder: Path) -> Job:
     """A job from the plain data of a job file; paths are relative to `folder`."""
-    for key, what, hint in (
-        (
-            "append_to",
-            "a batch of new people",
-            "tarnkappe run JOB.yaml   (only run takes it; --dry-run writes nothing)",
-        ),
-        ("editions", "several editions", "tarnkappe run JOB.yaml   (only run takes it; --dry-run writes nothing)"),
-        ("histogram", "noisy counts, not records", "tarnkappe run JOB.yaml   (only check and run take it)"),
-        ("items", "sets of items, not records", "tarnkappe run JOB.yaml   (only check and run take it)"),
-        ("series", "a series of releases", "tarnkappe run JOB.yaml   (only run takes it; --dry-run writes nothing)"),
-        ("synthetic", "made-up people", "tarnkappe run JOB.yaml   (only check and run take it)"),
-        ("tables", "several tables, not one", "tarnkappe run JOB.yaml   (only run takes it; --dry-run writes nothing)"),
-    ):
+    for key, (what, told) in _NOT_RECORDS.items():
         if key in raw:
-            raise JobError("E102", f"this job file is about {what}", where=place(raw, key), hint=hint)
-    top = bind(_Top, raw, "the job file")
+            where = place(raw, key)
+            such = "JOB.yaml" if where is None else shlex.quote(where.rpartition(":")[0])
+            hint = f"tarnkappe run {such}   ({told})"
+            raise JobError("E102", f"this job file is about {what}", where=where, hint=hint)
+    top = bind(_Top, raw, "the job file", sections=_SECTIONS)
     data = bind(DataSection, section_of(raw, "data"), "'data'")
     output = bind(RecordsOutputSection, section_of(raw, "output"), "'output'")
     limits = bind(LimitsSection, section_of(raw, "limits"), "'limits'")
@@ -252,14 +268,7 @@ def job_json_schema() -> dict[str, Any]:
     known: dict[str, type] = {Auto.name: Auto, **all_algorithms()}
     algorithms = [with_kind(cls, name, "name") for name, cls in known.items()]
     sections["algorithm"] = {"anyOf": [{"enum": list(known)}, *algorithms]}
-    shared = {
-        "data": DataSection,
-        "population": PopulationSection,
-        "limits": LimitsSection,
-        "output": RecordsOutputSection,
-        "history": HistorySettings,
-    }
-    sections |= {key: json_schema(cls) for key, cls in shared.items()}
+    sections |= {key: json_schema(cls) for key, cls in _SECTIONS.items()}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Tarnkappe job",

@@ -12,7 +12,8 @@ from typing import Any
 from tarnkappe.attacks import Attack, attack_class
 from tarnkappe.attacks.base import SequelAttack
 from tarnkappe.criteria import Criterion, criterion_class
-from tarnkappe.errors import DataError, JobError, TarnkappeError, did_you_mean
+from tarnkappe.errors import DataError, JobError, TarnkappeError, closest, did_you_mean
+from tarnkappe.fixes import role
 from tarnkappe.io import CsvDialect
 from tarnkappe.io.databases import Address, is_database
 from tarnkappe.io.formats import WRITTEN
@@ -73,7 +74,7 @@ class DataSection(PopulationSection):
 class ColumnSection(Declared):
     """One entry of ``columns``."""
 
-    role: str = param(doc="What the column is to the people in it.", choices=ROLES)
+    role: str = param(doc="What the column is to the people in it.", choices=ROLES, example="quasi")
     type: str = param("categorical", doc="Whether values are names or numbers.", choices=KINDS)
     taxonomy: Any = param(None, doc="Name of a taxonomy, or its declaration; 'suppress' needs none.")
     weight: float = param(1.0, doc="How much detail of this column matters.", gt=0)
@@ -270,7 +271,10 @@ def columns_of(raw: Mapping[str, Any], folder: Path) -> list[Column]:
     out = []
     for name, given in section.items():
         where = place(section, name)
-        body = {"role": given} if isinstance(given, str) else given
+        body = PlacedDict(where or "") if isinstance(given, str) else given
+        if isinstance(given, str):
+            body["role"] = given
+            _require_role(name, given, where)
         if not isinstance(body, Mapping):
             raise JobError("E110", f"column '{name}' needs a role", where=where, hint=f"{name}: {{role: drop}}")
         spec = bind(ColumnSection, body, f"column '{name}'")
@@ -280,6 +284,17 @@ def columns_of(raw: Mapping[str, Any], folder: Path) -> list[Column]:
             rest = spec.weight, spec.because, spec.min_level, spec.max_level
             out.append(Column(name, spec.role, kind, taxonomy, *rest))  # type: ignore[arg-type]
     return out
+
+
+def _require_role(column: str, given: str, where: str | None) -> None:
+    """Refuse what is no role, with one that may be meant."""
+    if given not in ROLES:
+        meant = "quasi" if given == "numeric" else closest(given, ROLES) or "drop"
+        how = "numeric" if given == "numeric" else "suppress" if meant == "quasi" else None
+        what = f"column '{column}' cannot have the role '{given}'{did_you_mean(given, ROLES)}"
+        raise JobError(
+            "E110", what, where=where, details=[f"Roles are: {', '.join(ROLES)}."], hint=role(column, meant, how)
+        )
 
 
 def _taxonomy(

@@ -191,15 +191,6 @@ def test_the_same_seed_gives_the_same_groups():
     assert not np.array_equal(one, third)
 
 
-def test_seconds_bound_the_search():
-    points = np.random.default_rng(0).normal(size=(400, 3))
-    group = Tarn(seconds=0.2).partition(points, 4, np.random.default_rng(0))
-    check_sizes(group, 4, 7)
-    assert squared_error(points, group) <= squared_error(
-        points, Tarn(kicks=0).partition(points, 4, np.random.default_rng(0))
-    )
-
-
 @pytest.mark.parametrize("name", ["census", "tarragona", "eia"])
 @pytest.mark.parametrize("k", [3, 5, 10])
 def test_losses_of_the_reference_tables(shared: Path, name: str, k: int):

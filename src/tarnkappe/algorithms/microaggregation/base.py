@@ -60,13 +60,6 @@ class Microaggregation(Algorithm):
         2, doc="Decimal places of a mean beyond those of its column; none: exact means.", ge=0, kw_only=True
     )
     refine: bool = param(False, doc="Let records move between near groups as long as the loss falls.", kw_only=True)
-    seconds: float = param(
-        0.0,
-        doc="How long refinement may go on after kicks, where a size is all that is asked; the result then depends on "
-        "the machine.",
-        ge=0,
-        kw_only=True,
-    )
 
     @abstractmethod
     def partition(self, points: Floats, k: int, rng: np.random.Generator) -> Codes:
@@ -136,7 +129,7 @@ class Microaggregation(Algorithm):
         """
         if records.goal.decided_by_size:
             k = min(records.goal.min_size, records.n)
-            return refined(records.points, [group], k, rng, seconds=self.seconds) if self.refine else group
+            return refined(records.points, [group], k, rng) if self.refine else group
         try:
             group = divided(records, group)
             return exchanged(records, group, rng) if self.refine else group

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from time import monotonic
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,16 +41,14 @@ def refined(
     k: int,
     rng: np.random.Generator,
     kicks: int = 0,
-    seconds: float = 0.0,
     n_chains: int = 2,
     watch: Watch = NOBODY,
 ) -> Codes:
     """Groups of k to 2k - 1 points with a small squared error, found from some partitions into groups of at least k.
 
     Each of them is searched (`descend`), and the best is the result if there are no kicks. Else chains of as many
-    `kicks`, or of so many `seconds`, if that is given, go on from the best ones, side by side. A kick may end higher by
-    a threshold that sinks to 0. Where chains differ in parts that have nothing to do with each other, the better of
-    each is taken. With kicks, the same generator gives the same groups.
+    `kicks` go on from the best ones, side by side. A kick may end higher by a threshold that sinks to 0. Where chains
+    differ in parts that have nothing to do with each other, the better of each is taken.
     """
     if len(points) < 2 * k:
         return np.zeros(len(points), np.int32)
@@ -66,8 +63,8 @@ def refined(
         lists = near(own, min(max(_NEAR * k, _LEAST_NEAR), _MOST_NEAR), rng)
         found = [_descended(own, lists, halved(own, g, k), k) for g in starts]
         found.sort(key=lambda g: error(own, g))
-    if kicks > 0 or seconds > 0:
-        found = [_kicked(own, lists, found, k, rng, kicks, seconds, n_chains, watch)]
+    if kicks > 0:
+        found = [_kicked(own, lists, found, k, rng, kicks, n_chains, watch)]
     out = np.empty(len(points), np.int32)
     out[order] = found[0]
     return out
@@ -80,7 +77,6 @@ def _kicked(
     k: int,
     rng: np.random.Generator,
     kicks: int,
-    seconds: float,
     n_chains: int,
     watch: Watch,
 ) -> Codes:
@@ -92,7 +88,7 @@ def _kicked(
         chains = [
             _Chain(own, lists, g, k, heat * error(own, best) / len(own), seeds[c : c + 1]) for c, g in enumerate(begun)
         ]
-        ends = map_threads(lambda c: c.run(round(kicks * share), seconds * share, watch), chains)  # noqa: B023
+        ends = map_threads(lambda c: c.run(round(kicks * share), watch), chains)  # noqa: B023
         for end in ends:
             best = combined(own, best, end)
         begun = [best] * n_chains
@@ -174,17 +170,14 @@ class _Chain:
         self.reach = min(max(24 // k, 3), REACH, lists.shape[1])  # large groups are reached by few points
         self.at_once = max(1, 2000 // k**2)  # some hundredths of a second
 
-    def run(self, kicks: int, seconds: float, watch: Watch) -> Codes:
-        """The groups after so many kicks or, if that is given, seconds; or when somebody says that it is time."""
-        begin, done = monotonic(), 0
-        while True:
-            past = (monotonic() - begin) / seconds if seconds else done / kicks if kicks else 1.0
-            if past >= 1 or watch.over:
-                return numbered(self.partition.group)
-            n = self.at_once if seconds else min(self.at_once, kicks - done)
-            heat = self.heat * (1 - past)
-            kick(self.partition, self.scratch, self.reach, n, _KICKED, heat, self.seed)
+    def run(self, kicks: int, watch: Watch) -> Codes:
+        """The groups after so many kicks, or when somebody says that it is time."""
+        done = 0
+        while done < kicks and not watch.over:
+            n = min(self.at_once, kicks - done)
+            kick(self.partition, self.scratch, self.reach, n, _KICKED, self.heat * (1 - done / kicks), self.seed)
             done += n
+        return numbered(self.partition.group)
 
 
 def search_state(

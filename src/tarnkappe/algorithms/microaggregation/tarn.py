@@ -38,8 +38,8 @@ class Tarn(Microaggregation, Improving):
     Groups have k to 2k - 1 records. If the goal asks for more than a size, groups are formed by MDAV, pooled until they
     satisfy it, divided where they can be, and refined by moves that keep it.
 
-    A chain makes 25 kicks for each group that there could be, 8 000 at most, and depends on the seed only; or it
-    takes the `seconds` given. Everything else takes :math:`O(n \log n)`.
+    A chain makes 25 kicks for each group that there could be, 8 000 at most, or a multiple of them, as the `effort`
+    says. Everything else takes :math:`O(n \log n)`.
 
     References
     ----------
@@ -68,8 +68,8 @@ class Tarn(Microaggregation, Improving):
             return min(starts, key=lambda group: error(points, group))
         usual = min(_KICKS * (len(points) // k), _MOST_KICKS) if self.kicks is None else self.kicks
         kicks = self.work.of_usual(usual, least=0)
-        group = refined(points, starts, k, rng, min(kicks, usual), self.seconds, watch=self.watch)
-        if kicks > usual and not self.seconds:  # from there on, so that more work never ends in more loss
+        group = refined(points, starts, k, rng, min(kicks, usual), watch=self.watch)
+        if kicks > usual:  # from there on, so that more work never ends in more loss
             group = refined(points, [group], k, rng, kicks - usual, watch=self.watch)
         return group
 
