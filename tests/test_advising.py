@@ -12,6 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 import tarnkappe as tk
+from tarnkappe.algorithms import algorithm_class
 from tarnkappe.cli.app import app
 from tarnkappe.errors import DataError, JobError
 from tarnkappe.job.model import replace_job
@@ -185,6 +186,20 @@ def test_why_says_what_everybody_needs(release: Path):
     assert any("everybody is told the same" in s or "chose other levels" in s for s in sentences) or all(
         "This group alone" not in s for s in sentences
     )
+
+
+def test_why_names_who_formed_the_groups(tmp_path: Path):
+    """Not the algorithm of the job, which may have chosen another one, or whose search was stopped."""
+    table().write_csv(tmp_path / "people.csv")
+    chosen = tk.run_job(job_for(algorithm="auto"), tmp_path / "people.csv", tmp_path / "auto", seed=5)
+    assert chosen.public_manifest["algorithm"]["name"] != "auto"
+    found = tk.why(tmp_path / "auto", 1, data=tmp_path / "people.csv")
+    assert found.algorithm == algorithm_class(chosen.public_manifest["algorithm"]["name"]).title
+    job = job_for(algorithm="flash", time_limit="0.0001s")
+    tk.run_job(job, tmp_path / "people.csv", tmp_path / "stopped", seed=5)
+    found = tk.why(tmp_path / "stopped", 1, data=tmp_path / "people.csv")
+    assert "stopped by the time limit; these are groups of mondrian" in found.algorithm
+    assert "Flash" not in str(found)
 
 
 def test_why_needs_the_same_data_and_the_folder_to_keep(release: Path):

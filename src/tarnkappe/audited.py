@@ -39,8 +39,8 @@ class Reading:
 
 
 @dataclass(frozen=True)
-class Violation:
-    """A group that breaks a criterion: how many records it has, what it reaches, and what it publishes."""
+class WorstGroup:
+    """A group that breaks a criterion, or reaches least of it: its records, what it reaches, and what it publishes."""
 
     criterion: str
     column: str | None
@@ -105,20 +105,19 @@ class Audit:
             out[f"{letters.get(criterion.name, criterion.name)}{of}{by}"] = verdict.reached
         return out
 
-    def violations(self, most: int) -> list[Violation]:
-        """The worst groups that break a criterion, at most so many of each, worst first."""
+    def worst_groups(self, most: int) -> list[WorstGroup]:
+        """At most so many groups that break each criterion, worst first; if nothing was asked, those at the least."""
         stats, labels = self.found.stats, self.found.labels
-        if stats is None or labels is None or not self.asks:
+        if stats is None or labels is None:
             return []
         out = []
         for criterion in self.goal.criteria:
-            broken = np.flatnonzero(~criterion.satisfied(stats) & (stats.size > 0))
-            level = criterion.level(stats)[broken] if not criterion.others_known else np.zeros(len(broken))
-            worst = np.argsort(level if criterion.compared == "at least" else -level, kind="stable")[:most]
-            for at in worst.tolist():
-                texts = labels.select(pl.all().cast(pl.String)).row(int(broken[at]), named=True)
-                size = int(stats.size[broken[at]])
-                out.append(Violation(criterion.name, criterion.sensitive_column, size, float(level[at]), texts))
+            meant = np.flatnonzero((stats.size > 0) & ~(self.asks & criterion.satisfied(stats)))
+            level = criterion.level(stats)[meant] if not criterion.others_known else np.zeros(len(meant))
+            for at in np.argsort(level if criterion.compared == "at least" else -level, kind="stable")[:most].tolist():
+                texts = labels[int(meant[at])].select(pl.all().cast(pl.String)).row(0, named=True)
+                size = int(stats.size[meant[at]])
+                out.append(WorstGroup(criterion.name, criterion.sensitive_column, size, float(level[at]), texts))
         return out
 
     def as_dict(self) -> dict[str, Any]:

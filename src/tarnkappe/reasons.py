@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from tarnkappe.algorithms.fulldomain.solutions import Solutions
+from tarnkappe.algorithms.timed import STOPPED
 from tarnkappe.arrays import Codes, Counts
 from tarnkappe.companions import groups_table
 from tarnkappe.criteria.base import Criterion
@@ -93,12 +94,15 @@ def reasons_of_group(decided: Decided, group: int, columns: Sequence[str] = (), 
             hint=f"Quasi-identifiers: {', '.join(names)}.",
         )
     part = _Part.of(plan, group)
+    # Of a search that was stopped only its note knows whose groups these are.
+    by = "The search, which was stopped," if STOPPED in plan.notes else decided.run.algorithm.title
     found = tuple(
-        _reason(plan, group, j, name, row_labels[j], part, decided.job)
+        _reason(plan, group, j, name, row_labels[j], part, by)
         for j, name in enumerate(names)
         if not columns or name in columns
     )
-    return Reasons(row, int(plan.sizes[group]), decided.job.algorithm.title, found)
+    told = f"stopped {plan.notes[STOPPED]}" if STOPPED in plan.notes else by
+    return Reasons(row, int(plan.sizes[group]), told, found)
 
 
 #: Which parts satisfy something.
@@ -164,7 +168,7 @@ def _name(criterion: Criterion) -> str:
     return f"{criterion.asked}{on}"
 
 
-def _reason(plan: Plan, group: int, j: int, name: str, label: str | None, part: _Part, job: Job) -> Reason:
+def _reason(plan: Plan, group: int, j: int, name: str, label: str | None, part: _Part, by: str) -> Reason:
     """Why one column of a group says no more."""
     domain, boxes = plan.tally.quasi_domains[j], plan.boxes
     leaf = plan.tally.quasi[part.cell, j]
@@ -188,7 +192,7 @@ def _reason(plan: Plan, group: int, j: int, name: str, label: str | None, part: 
     words = [f"{what} breaks at {count(n)}" for what, n in broken.items() if n]
     sentence = f"{begin} {kept}" + (f"; {', '.join(words)}." if words else ".")
     if (spread and possible) or (not spread and possible == tried):
-        sentence += f" {_elsewhere(plan, j, job)}"
+        sentence += f" {_elsewhere(plan, j, by)}"
     return Reason(name, label, tried, possible, broken, sentence)
 
 
@@ -224,10 +228,10 @@ def _children(part: _Part, leaf: Codes, j: int, node: int) -> tuple[int, int, di
     return len(present), int(ok.sum()), {name: int((~flags).sum()) for name, flags in each.items()}
 
 
-def _elsewhere(plan: Plan, j: int, job: Job) -> str:
+def _elsewhere(plan: Plan, j: int, by: str) -> str:
     """Why a group that could say more does not: everybody is told the same, or the algorithm stopped there."""
     if "levels" not in plan.notes:
-        return f"This group alone could say more; {job.algorithm.title} weighed it against other columns and groups."
+        return f"This group alone could say more. {by} weighed it against other columns and groups."
     node = [int(text) for text in str(plan.notes["levels"]).split(", ")]
     floors = [d.floor for d in plan.tally.quasi_domains]
     node[j] -= 1
@@ -243,7 +247,7 @@ def _elsewhere(plan: Plan, j: int, job: Job) -> str:
         )
     return (
         f"Level {node[j]} of this column would satisfy everything too, with {plural(found.suppressed, 'record')} "
-        f"suppressed instead of {count(plan.suppressed)}; {job.algorithm.title} chose other levels."
+        f"suppressed instead of {count(plan.suppressed)}. {by} chose other levels."
     )
 
 
@@ -294,14 +298,17 @@ def _decided_again(path: Path, row: int, data: Any) -> tuple[Decided, list[str |
     plan = decided.plan
     same_data = decided.digest == told["input"]["sha256"]
     if not same_data or not isinstance(plan, Plan) or (groups is not None and not groups_table(plan).equals(groups)):
-        raise _not_the_same(path)
+        raise _not_the_same(path, told.get("search", {}).get(STOPPED) if same_data else None)
     return decided, list(cells)
 
 
-def _not_the_same(folder: Path) -> DataError:
+def _not_the_same(folder: Path, stopped: str | None = None) -> DataError:
+    others = "the data, the job or the version of Tarnkappe are others than then"
     return DataError(
         "E410",
-        "the decision cannot be made again: the data, the job or the version of Tarnkappe are others than then",
+        f"the decision cannot be made again: {others if stopped is None else f'its search was stopped {stopped}'}",
         where=str(folder),
-        hint="Run the job again, and ask about the new release.",
+        hint="Run the job again"
+        + ("" if stopped is None else " without a limit of time")
+        + ", and ask about the new release.",
     )

@@ -72,6 +72,17 @@ def test_violating_groups_are_listed_and_their_values_only_on_request(cli, forei
     assert "gout" not in shown.stdout, "never a sensitive value"
 
 
+def test_worst_groups_are_listed_where_nothing_is_asked(cli, foreign: Path):
+    assert "Worst" not in cli(*words()).stdout
+    shown = cli(*words("--show", "1"))
+    assert shown.exit_code == 0
+    assert "2 records with k-anonymity at 2 · age: * · sex: *" in shown.stdout
+    assert "nothing was asked" in shown.stdout
+    data = json.loads(cli(*words("--show", "2", "--json")).stdout)
+    assert [w["records"] for w in data["worst_groups"]] == [2, 3]
+    assert "violations" not in data
+
+
 def test_rows_of_stars_are_a_group_unless_said_otherwise(cli, foreign: Path):
     assert "2 rows of nothing but *: a group like any other" in cli(*words("--k", "2")).stdout
     left_out = cli(*words("--k", "3", "--suppressed", "*"))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from urllib.parse import quote
 
 import polars as pl
@@ -167,3 +169,12 @@ def test_a_signature_covers_the_table_in_the_database(cli, database, tmp_path):
     (tmp_path / "other.yaml").write_text(again)
     cli("run", "other.yaml", "-o", "elsewhere", "--overwrite")  # the table is another one, the papers are the old ones
     assert "✗ manifest.json" in cli("verify", "papers", "--signed-by", "office.pub", code=5)
+
+
+def test_a_process_says_nothing_of_its_own_when_it_ends(database, tmp_path):
+    """What libraries print while a process ends is not seen where commands are called within one."""
+    database.put("people", people())
+    command = [sys.executable, "-m", "tarnkappe", "verify", database.address("people"), "--quasi", "age", "--json"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "  reading back and verifying …\n")
+    assert json.loads(done.stdout)["reached"]["k"] == 7

@@ -185,6 +185,45 @@ def test_killed_between_the_table_and_the_folder_is_ended_by_the_next_run(databa
     assert [p.name for p in tmp_path.iterdir() if p.name.startswith(".")] == []
 
 
+#: Is interrupted when the database has been asked to keep the table.
+STRUCK = """
+import os, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from tarnkappe.io.databases.staging import DatabaseStaging
+
+appear = DatabaseStaging._before_appearing
+def struck(self):
+    appear(self)
+    os.kill(os.getpid(), signal.SIGINT)
+DatabaseStaging._before_appearing = struck
+from tarnkappe.cli import main
+main()
+"""
+
+
+def test_interrupted_between_the_table_and_the_folder_does_not_say_that_nothing_was_written(
+    database: Database, tmp_path: Path
+):
+    database.put("people", pl.DataFrame({"age": [1, 1, 2, 2, 7, 8, 9]}))
+    address = database.address("people_released")
+    output = OutputSettings("papers", database=address)
+    job = tk.Job(
+        quasi={"age": tk.numeric()}, criteria=[tk.KAnonymity(2)], data=database.address("people"), output=output
+    )
+    (tmp_path / "job.yaml").write_text(job.to_yaml())
+    command = [sys.executable, "-c", STRUCK, "run", "job.yaml", "--quiet"]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert ended.returncode == 130, ended.stderr
+    said = " ".join(ended.stderr.split())
+    assert said.startswith("Interrupted, but people_released in "), ended.stderr
+    assert said.endswith(" may be written: run the job again, which ends what was begun."), ended.stderr
+    again = [sys.executable, "-m", "tarnkappe", "run", "job.yaml", "--quiet"]
+    ended = subprocess.run(again, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "E601" in ended.stderr
+    assert audit(tmp_path / "papers").ok
+    assert [p.name for p in tmp_path.iterdir() if p.name.startswith(".")] == []
+
+
 @pytest.mark.full
 def test_killed_fifty_times(maker: Maker, database: Database, tmp_path: Path):
     strike_again_and_again(maker, database, tmp_path, 50)

@@ -36,7 +36,8 @@ def main() -> NoReturn:
         if hasattr(signal, "setitimer"):
             signal.signal(signal.SIGALRM, signal.SIG_IGN)  # what has ended is not to be asked again
         _flush()
-        gc.freeze()  # the process ends: to look for garbage once more would take half a second
+        if "duckdb" not in sys.modules:  # it counts what is left of it when the process ends, and complains
+            gc.freeze()  # to look for garbage once more would take half a second
     sys.exit(0)
 
 

@@ -97,14 +97,18 @@ def _refuse_passwords(words: Sequence[str]) -> None:
 
 def report_stop(stop: Stopped, words: Sequence[str]) -> int:
     """Say that the program was asked to end, and what had appeared by then; the exit code."""
-    from tarnkappe.appeared import appeared
+    from tarnkappe.appeared import appeared, committed
 
+    Stopped.asked = None  # it is done, and its traceback would keep open what is to be closed before the process ends
     written = [screen.shown_path(place) for place in appeared()]
+    tables = committed()
     told = {"demo": "no release was written", "compare": "what was measured is kept: start again to go on"}
     command = next(iter(words), "")
     what = told.get(command, "nothing was written")
     if written and command != "compare":
         what = f"but {screen.listed(written)} {'was' if len(written) == 1 else 'were'} written"
+    elif tables:
+        what = f"but {screen.listed(tables)} may be written: run the job again, which ends what was begun"
     screen.stderr().print(f"{stop.word}, {what}.")
     return stop.exit_code
 

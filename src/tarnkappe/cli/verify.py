@@ -177,8 +177,8 @@ def verify(
             witness=witness,
         )
     if as_json:
-        violations = [asdict(v) for v in found.violations(show)] if show else []
-        listed = {"violations": violations} if show is not None else {}
+        worst = [asdict(v) for v in found.worst_groups(show)] if show else []
+        listed = {"violations" if found.asks else "worst_groups": worst} if show is not None else {}
         screen.print_json({**found.as_dict(), **signed.facts, **listed, "ok": found.ok and signed.ok})
     else:
         screen.rows(screen.stdout(), [*signed.rows, *added, *_rows(found, show, signed.ok)])
@@ -264,14 +264,15 @@ def _rows(found: Audit, show: int | None, signed: bool) -> list[tuple[str, str]]
     if not found.asks:
         reached = " · ".join(f"{what} = {screen.figure(level)}" for what, level in found.reached.items())
         command = f"tarnkappe verify {shlex.quote(found.file)} --quasi {shlex.quote(','.join(found.quasi))} --k 5"
-        return [*rows, ("Reached", reached), ("Verdict", f"nothing was asked; to ask:  {command}")]
+        worst = _worst(found, show) if show else []
+        return [*rows, ("Reached", reached), *worst, ("Verdict", f"nothing was asked; to ask:  {command}")]
     rows.append(("Criteria", f"from {found.origin}"))
     for v in counted.verdicts:
         on = f" ({v.column})" if v.column else ""
         broken = "" if v.ok else f" · {screen.plural(v.violating_groups, 'group violates', 'groups violate')} it"
         rows.append(("", f"{'✓' if v.ok else '✗'} {v.asked}{on} · reached {screen.figure(v.reached)}{broken}"))
     rows += [("", f"? {c.asked} · cannot be checked without {what}") for c, what in found.unchecked]
-    rows += _violating(found, show)
+    rows += _worst(found, _USUAL_GROUPS if show is None else show, labelled=show is not None)
     if found.same_as_manifest is not None:
         says = "✓ is that of" if found.same_as_manifest else "✗ is not that of"
         changed = "" if found.same_as_manifest else ": the file was changed"
@@ -296,16 +297,16 @@ def _rules(found: Audit) -> list[tuple[str, str]]:
     return rows
 
 
-def _violating(found: Audit, show: int | None) -> list[tuple[str, str]]:
+def _worst(found: Audit, most: int, labelled: bool = True) -> list[tuple[str, str]]:
     """The worst groups; what they publish is only shown on request."""
     rows = []
-    for v in found.violations(_USUAL_GROUPS if show is None else show):
+    for v in found.worst_groups(most):
         on = f" ({v.column})" if v.column else ""
         labels = " · ".join(f"{name}: {'(empty)' if text is None else text}" for name, text in v.labels.items())
-        shown = "" if show is None else f" · {labels}"
+        shown = f" · {labels}" if labelled else ""
         size = screen.plural(v.records, "record")
         rows.append(("", f"{size} with {v.criterion}{on} at {screen.figure(v.reached)}{shown}"))
     if not rows:
         return []
-    more = [] if show is not None else [("", "--show N  lists N groups of each criterion with their values")]
+    more = [] if labelled else [("", "--show N  lists N groups of each criterion with their values")]
     return [("Worst", rows[0][1]), *rows[1:], *more]

@@ -12,6 +12,7 @@ from typing import Any, Self
 import polars as pl
 
 from tarnkappe._version import __version__
+from tarnkappe.appeared import is_to_commit
 from tarnkappe.errors import RefusedError, TarnkappeError
 from tarnkappe.fixes import OVERWRITE, say
 from tarnkappe.io.base import Source
@@ -117,6 +118,8 @@ class DatabaseStaging(Staging):
             self._refuse_taken(final)  # it may have appeared meanwhile
             comment = f"{MARK}, made by version {__version__}, SHA-256 of its rows {self._digests[final]}"
             self._transaction.rename(hidden, final, comment)
+        is_to_commit(f"{', '.join(self._hidden)} in {self.address.shown}")
+        self._made.clear()  # whoever is stopped from here on leaves the papers, to which the next run gives their name
         self._transaction.commit()
 
     def _tidy(self, parent: Path) -> None:
