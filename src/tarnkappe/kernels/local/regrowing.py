@@ -136,7 +136,7 @@ def _grow(ruler: Ruler, pieces: Pieces, bench: _Bench, n: int, seed: int, enough
             return 0
     for i in range(n):
         p = bench.piece[i]
-        best, least = -1, enough - cost
+        best, least = ZERO - 1, enough - cost
         for c in range(made):
             records = bench.size[c] + pieces.quota[p]
             limit = (least + bench.size[c] * bench.total[c]) / records

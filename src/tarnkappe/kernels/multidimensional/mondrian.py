@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tarnkappe.arrays import Codes, Counts
-from tarnkappe.kernels import helper, kernel
+from tarnkappe.kernels import ZERO, helper, kernel
 from tarnkappe.kernels.histograms import list_bits
 from tarnkappe.kernels.multidimensional.segments import gap_depth, present_codes
 
@@ -249,7 +249,7 @@ def count_secrets(
                 records = count[c] if last > first + 1 else quota[i]
                 here = min(left, records)  # of several cells all records go left, or none
                 if here > 0:
-                    _count_secret(np.int64(secret[c]), here, seen, occurs, 0, 0)
+                    _count_secret(np.int64(secret[c]), here, seen, occurs, ZERO, ZERO)
                 if here < records:
                     _count_secret(np.int64(secret[c]), records - here, seen, occurs, n_codes, n_words)
         for side in range(2):
