@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 from pathlib import Path
 
@@ -9,7 +10,8 @@ import pytest
 
 import tarnkappe
 from tarnkappe import errors
-from tarnkappe.errors import CODES, JobError, Notice, TarnkappeError, did_you_mean
+from tarnkappe.errors import CODES, InfeasibleError, JobError, Notice, TarnkappeError, did_you_mean
+from tarnkappe.fixes import OVERWRITE, Relaxation, criterion
 
 SOURCE = Path(tarnkappe.__file__).parent
 
@@ -26,8 +28,24 @@ def test_an_error_says_what_and_where():
         "where": "job.yaml:7",
         "details": ["one", "two"],
         "hint": "Set k.",
+        "ways": [],
         "exit_code": 2,
     }
+
+
+def test_ways_out_are_facts_and_the_hint_lists_them():
+    ways = [Relaxation(criterion("k-anonymity", "KAnonymity", k=2), "two {groups}"), Relaxation(OVERWRITE, "anew")]
+    error = InfeasibleError("E301", "none", details=["why"], ways=ways)
+    assert error.hint == "one of\n- k-anonymity: {k: 2}   (two {groups})\n--overwrite   (anew)"
+    assert error.as_dict()["ways"][0] == {"write": "- k-anonymity: {k: 2}", "effect": "two {groups}"}
+    assert "KAnonymity(k=2)   (two {groups})" in str(error)
+
+
+def test_an_error_of_another_process_is_the_same_here():
+    error = InfeasibleError("E301", "none", where="x", ways=[Relaxation(OVERWRITE, "anew")])
+    again = pickle.loads(pickle.dumps(error))
+    assert (type(again), again.args, str(again)) == (InfeasibleError, error.args, str(error))
+    assert again.as_dict() == error.as_dict()
 
 
 @pytest.mark.parametrize(

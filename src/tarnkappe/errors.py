@@ -20,9 +20,9 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from tarnkappe.fixes import Fix
+from tarnkappe.fixes import Fix, Relaxation, say
 
 
 class TarnkappeError(Exception):
@@ -46,13 +46,19 @@ class TarnkappeError(Exception):
         where: str | None = None,
         details: Iterable[str] = (),
         hint: str | Fix | None = None,
+        ways: Iterable[Relaxation] = (),
     ) -> None:
-        """Describe the problem; `details` are further lines, `hint` is a fix that works when pasted."""
+        """Describe the problem; `details` are further lines, `hint` is a fix that works when pasted.
+
+        Where one of several `ways` can be chosen, they are the hint.
+        """
         super().__init__(message)
         self.code = code
         self.message = message
         self.where = where
         self.details = tuple(details)
+        self.ways = tuple(ways)
+        hint = _one_of(self.ways) if self.ways else hint
         #: The fix as it is written in a job file or on the command line.
         self.hint = None if hint is None else str(hint)
         #: The fix as it is written in Python.
@@ -74,8 +80,19 @@ class TarnkappeError(Exception):
             "where": self.where,
             "details": list(self.details),
             "hint": self.hint,
+            "ways": [{"write": str(way.fix), "effect": way.effect} for way in self.ways],
             "exit_code": self.exit_code,
         }
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travels between processes as it is; Python would make it anew from its message alone."""
+        return type(self).__new__, (type(self), self.message), self.__dict__
+
+
+def _one_of(ways: Iterable[Relaxation]) -> Fix:
+    """Ways out, a line each."""
+    effects = [way.effect.replace("{", "{{").replace("}", "}}") for way in ways]
+    return say("\n".join(["one of", *(f"{{}}   ({effect})" for effect in effects)]), *(way.fix for way in ways))
 
 
 class JobError(TarnkappeError):

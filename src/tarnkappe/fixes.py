@@ -35,6 +35,14 @@ class Fix:
         return self.in_job
 
 
+@dataclass(frozen=True)
+class Relaxation:
+    """A change to a job, and what it leads to."""
+
+    fix: Fix
+    effect: str
+
+
 #: Columns that are not named are left out; in a job file the word stands for itself.
 DROP_REST = Fix("rest: drop   beside 'columns', not in it", 'drop="rest"')
 

@@ -13,9 +13,9 @@ from tarnkappe.arrays import Codes, Counts, Flags
 from tarnkappe.criteria.base import Criterion, Scope, Verdict
 from tarnkappe.distances import distances_of
 from tarnkappe.errors import InfeasibleError, JobError
-from tarnkappe.fixes import Fix, algorithm, role, say, setting
+from tarnkappe.fixes import Fix, Relaxation, algorithm, role, say, setting
 from tarnkappe.groups import Draft, Grouping, GroupStats
-from tarnkappe.relaxing import Relaxation, relaxations
+from tarnkappe.relaxing import relaxations
 from tarnkappe.tally import Domain, Tally
 from tarnkappe.wording import count, percent, plural, stated_share
 
@@ -254,15 +254,12 @@ class Goal:
         if failing and not proved and budget:
             records = plural(budget, "record")
             details.append(f"There may be one: {records} may be left out, but which ones was not found.")
-        effects = [way.effect.replace("{", "{{").replace("}", "}}") for way in ways]
-        lines = [f"{{}}   ({effect})" for effect in effects]
         return InfeasibleError(
             "E301",
             f"no release satisfies {asked}" if proved else f"no release was found that satisfies {asked}",
             details=details,
-            hint=say("\n".join(["one of", *lines]), *(way.fix for way in ways))
-            if ways
-            else "Declare fewer quasi-identifiers, or weaken a criterion.",
+            hint="Declare fewer quasi-identifiers, or weaken a criterion.",
+            ways=ways,
         )
 
     def _ways_around_levels(self, tally: Tally) -> list[Relaxation]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -14,7 +14,7 @@ from tarnkappe.criteria.k_anonymity import KAnonymity
 from tarnkappe.criteria.xy_anonymity import XYAnonymity
 from tarnkappe.criteria.xy_privacy import XYPrivacy
 from tarnkappe.errors import JobError
-from tarnkappe.fixes import Fix, criterion, role, say
+from tarnkappe.fixes import Fix, Relaxation, criterion, role, say
 from tarnkappe.groups import GroupStats
 from tarnkappe.params import parameters
 from tarnkappe.wording import count
@@ -24,14 +24,6 @@ MOST_TOLD = 3
 
 #: What is usually asked for at least.
 _USUAL_K = 5
-
-
-@dataclass(frozen=True)
-class Relaxation:
-    """A change to a job, and what it leads to."""
-
-    fix: Fix
-    effect: str
 
 
 def relaxations(criteria: Sequence[Criterion], together: GroupStats) -> list[Relaxation]:

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import tarnkappe
-from tarnkappe.app.editing import PRESETS, fixes_in, with_fix, with_preset, with_value
+from tarnkappe.app.editing import PRESETS, with_fix, with_preset, with_value
 from tarnkappe.errors import CODES, DataError, InfeasibleError
 from tarnkappe.job.text import read_job_text
 
@@ -96,7 +96,7 @@ def test_every_fix_that_an_impossible_goal_proposes_leads_to_a_release(tmp_path:
     (tmp_path / "job.yaml").write_text(text)
     with pytest.raises(InfeasibleError) as caught:
         tarnkappe.Job.from_yaml(tmp_path / "job.yaml").anonymize(str(tmp_path / "a.csv"))
-    offered = fixes_in(caught.value.hint)
+    offered = caught.value.as_dict()["ways"]
     assert len(offered) == 3
     for fix in offered:
         (tmp_path / "fixed.yaml").write_text(with_fix(text, fix["write"]))

@@ -103,19 +103,6 @@ def with_comments(text: str, before: str) -> str:
     return _written(read_job_text(text, "job"), before)
 
 
-def fixes_in(hint: str | None) -> list[dict[str, str]]:
-    r"""The ways out that an error names, each with what it leads to.
-
-    >>> fixes_in("one of\n- k-anonymity: {k: 2}   (enough for two groups)")
-    [{'write': '- k-anonymity: {k: 2}', 'effect': 'enough for two groups'}]
-    """
-    lines = (hint or "").splitlines()
-    if not lines or lines[0].strip() != "one of":
-        return []
-    found = [re.fullmatch(r"(.+?)   \((.+)\)", line.strip()) for line in lines[1:]]
-    return [{"write": m[1], "effect": m[2]} for m in found if m is not None]
-
-
 def files_named(data: dict[str, Any]) -> list[str]:
     """The files and folders that a job names: its data, a public table, taxonomies, and where the release goes.
 

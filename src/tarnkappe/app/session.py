@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tarnkappe.app.commands import Command
-from tarnkappe.app.editing import files_named, fixes_in
+from tarnkappe.app.editing import files_named
 from tarnkappe.app.picker import Picker
 from tarnkappe.app.running import Running
 from tarnkappe.app.worker import AnswerError, Worker
@@ -193,8 +193,6 @@ class Session:
             problem, data = error.as_dict(), {}
         figures = self.figures if self.figures_of is not None else None
         run = self.running.state()
-        if run["error"]:
-            run["fixes"] = fixes_in(run["error"].get("hint"))
         told |= {
             "job": {"name": self.path.name, "path": self.picker.name_of(self.path), "text": self.text, "data": data},
             "problem": problem,
@@ -204,7 +202,6 @@ class Session:
             "confirmed": self.confirmed == self.roles,
             "figures": figures,
             "counting": self.figures_of != self.text,
-            "fixes": fixes_in(((figures or {}).get("error") or {}).get("hint")),
             "run": run,
         }
         told["steps"] = self._steps(run)

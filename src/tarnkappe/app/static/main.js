@@ -56,7 +56,7 @@ export function problem(told) {
   return [
     ...saying(told),
     ...(told.details || []).map((line) => h("p", { class: "small" }, line)),
-    told.hint && !told.hint.startsWith("one of") ? h("p", { class: "small" }, `${t("fix")} `, h("code", {}, told.hint)) : null,
+    told.hint && !told.ways?.length ? h("p", { class: "small" }, `${t("fix")} `, h("code", {}, told.hint)) : null,
   ];
 }
 

@@ -30,7 +30,7 @@ export function protectionPage(app) {
       onclick: async () => { if (await app.act("preset", { name })) app.go("run"); } },
     h("h2", {}, t(`preset.${name}`)), h("p", { class: "small" }, t(`preset.${name}.about`)), h("p", { class: "soft small" }, secret.length ? `k = ${k} · l = ${l}` : `k = ${k}`)))),
     s.figures?.error?.code?.startsWith("E3") ? h("div", { class: "notice bad" }, problem(s.figures.error)) : null,
-    fixes(app, s.fixes),
+    fixes(app, s.figures?.error?.ways),
     h("h2", {}, t("protection.criteria")),
     criteria.map((criterion, i) => card(app, criterion, i)),
     h("div", { class: "row" }, h("label", {}, `${t("protection.add")} `, h("select", { "data-key": "add", onchange: (e) => {

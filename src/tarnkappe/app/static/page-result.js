@@ -23,7 +23,7 @@ export function runPage(app) {
     !busy ? h("div", { class: "row" }, h("button", { class: "main", "data-key": "anonymise", "data-first": true, disabled: blocked, onclick: () => app.act("run", { seed: app.view.seed || null }) }, t("run.start")),
       blocked ? h("span", { class: "notice" }, t("run.blocked"), " ", h("a", { href: "#/columns" }, t("page.columns"))) : null) : null,
     run.state === "cancelled" ? h("div", { class: "notice", role: "status" }, h("p", {}, t("run.cancelled"))) : null,
-    run.state === "failed" ? [h("div", { class: "notice bad", role: "alert" }, problem(run.error)), fixes(app, run.fixes)] : null,
+    run.state === "failed" ? [h("div", { class: "notice bad", role: "alert" }, problem(run.error)), fixes(app, run.error.ways)] : null,
     run.state === "done" ? h("div", { class: "notice good", role: "status" }, h("p", {}, t(run.stale ? "run.stale" : "run.done"), " ", h("a", { href: "#/result" }, t("page.result")))) : null,
     !busy && run.state !== "failed" ? h("div", { class: "card" }, h("h2", {}, t("run.expect")),
       f?.now ? h("p", {}, t("run.expected", { groups: number(f.now.groups), smallest: number(f.now.smallest), kept: percent(f.now.kept), lost: number(f.now.suppressed) })) : h("p", { class: "soft" }, t(s.counting ? "counting" : "run.later")),

@@ -12,7 +12,6 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tarnkappe import errors
 from tarnkappe.algorithms.local.curve import hilbert_places
 from tarnkappe.arrays import Codes, Counts
 from tarnkappe.engines.parts import RECORDS, DecidePart, JudgePart
@@ -178,20 +177,15 @@ def _texts(series: pl.Series) -> Any:
 
 def packed(told: Any) -> bytes:
     """Something to be told to the driver: an answer, or the error of ours that came in its place."""
-    if isinstance(told, TarnkappeError):
-        told = type(told).__name__, told.as_dict()
-        return pickle.dumps((False, told))
-    return pickle.dumps((True, told))
+    return pickle.dumps(told)
 
 
 def unpacked(told: bytes) -> Any:
     """What was told by a worker; an error is raised here."""
-    well, said = pickle.loads(told)
-    if well:
-        return said
-    kind, about = said
-    known = {name: about[name] for name in ("where", "details", "hint")}
-    raise getattr(errors, kind)(about["code"], about["message"], **known)
+    said = pickle.loads(told)
+    if isinstance(said, TarnkappeError):
+        raise said
+    return said
 
 
 def expand(shared: Any, lot: tasks.Lot, columns: Sequence[tuple[str, int]]) -> tasks.Task:
