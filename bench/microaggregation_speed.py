@@ -22,7 +22,7 @@ from tarnkappe.algorithms.microaggregation.blocks import BlockMDAV
 from tarnkappe.algorithms.microaggregation.mdav import MDAV
 from tarnkappe.algorithms.microaggregation.refinement import refined
 from tarnkappe.arrays import Codes, Floats
-from tarnkappe.kernels.points import group_means, squared_errors
+from tarnkappe.kernels.microaggregation.points import group_means, squared_errors
 
 DIMENSIONS = 10
 FIGURE = ROOT / "microaggregation" / "figures" / "speed.json"

@@ -23,7 +23,7 @@ from tarnkappe.job import Job
 from tarnkappe.job.given import data_and_folder
 from tarnkappe.job.history import HistorySettings
 from tarnkappe.job.model import replace_job
-from tarnkappe.kernels.recoding_boxes import first_fitting
+from tarnkappe.kernels.history.recoding_boxes import first_fitting
 from tarnkappe.phases import Progress
 from tarnkappe.pipeline import decide
 from tarnkappe.publication import about

@@ -36,7 +36,7 @@ def repeats_of(words: pl.Series) -> dict[int, int]:
 
     if len(words) < _MANY:
         return count_runs(words.sort().to_numpy())
-    from tarnkappe.kernels.repeats import count_partitions, deal_words, weigh_words
+    from tarnkappe.kernels.io.repeats import count_partitions, deal_words, weigh_words
 
     parts = [chunk.to_numpy() for chunk in words.get_chunks()]
     n = max(min(len(words) // _FEW, _MOST), 1)

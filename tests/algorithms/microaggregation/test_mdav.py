@@ -15,7 +15,7 @@ from tarnkappe.algorithms.microaggregation.mdav import MDAV
 from tarnkappe.algorithms.microaggregation.mdav_plus import MDAVPlus
 from tarnkappe.algorithms.microaggregation.mdav_star import MDAVStar
 from tarnkappe.algorithms.microaggregation.v_mdav import VMDAV
-from tarnkappe.kernels.points import group_means, squared_errors
+from tarnkappe.kernels.microaggregation.points import group_means, squared_errors
 
 ALL = [MDAV(), MDAVPlus(), VMDAV(gamma=1.1), MDAVStar(), MaximumDistance(), BlockMDAV(block=100)]
 TWINS = [

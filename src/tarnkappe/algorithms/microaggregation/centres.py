@@ -8,7 +8,7 @@ import numpy as np
 
 from tarnkappe.arrays import SMALLEST, Codes, Counts, Floats
 from tarnkappe.groups import SUPPRESSED, Grouping
-from tarnkappe.kernels.points import round_evenly
+from tarnkappe.kernels.microaggregation.points import round_evenly
 from tarnkappe.publish.centres import Centres
 from tarnkappe.space import Block, Tree
 from tarnkappe.tally import Domain, Tally

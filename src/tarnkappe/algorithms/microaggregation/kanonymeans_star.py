@@ -10,7 +10,7 @@ import numpy as np
 
 from tarnkappe.algorithms.microaggregation.means import AnonymousMeans
 from tarnkappe.arrays import Codes, Floats
-from tarnkappe.kernels.points import group_means
+from tarnkappe.kernels.microaggregation.points import group_means
 from tarnkappe.params import param
 
 #: Records whose centres evolve together; more in blocks.

@@ -13,8 +13,8 @@ from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Draft, GroupStats
 from tarnkappe.kernels.merging import pair_off
+from tarnkappe.kernels.microaggregation.points import group_means
 from tarnkappe.kernels.microaggregation.tree import cheapest_others
-from tarnkappe.kernels.points import group_means
 from tarnkappe.space import Space
 from tarnkappe.tally import Tally
 

@@ -12,8 +12,8 @@ from tarnkappe.algorithms.watch import NOBODY, Watch
 from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.kernels.microaggregation.blocks import split
 from tarnkappe.kernels.microaggregation.kicking import Seeds, kick
+from tarnkappe.kernels.microaggregation.points import group_means, squared_errors
 from tarnkappe.kernels.microaggregation.relocating import Partition, Scratch, descend
-from tarnkappe.kernels.points import group_means, squared_errors
 from tarnkappe.threads import map_threads
 
 #: Near points whose groups a point may move to: for each point of a small group, but at least and at most.

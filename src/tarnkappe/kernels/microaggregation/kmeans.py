@@ -7,8 +7,8 @@ import numpy as np
 from tarnkappe.arrays import Codes, Counts, Flags, Floats
 from tarnkappe.kernels import helper, kernel
 from tarnkappe.kernels.microaggregation.merging_points import merge_and_split
+from tarnkappe.kernels.microaggregation.points import group_means, squared_errors
 from tarnkappe.kernels.microaggregation.tree import boxes_of, nearest
-from tarnkappe.kernels.points import group_means, squared_errors
 
 #: When clusters are merged and split: once at the end, each time k-means has converged, or after its every round.
 AT_THE_END, CONVERGED, EVERY_ROUND = 0, 1, 2

@@ -7,7 +7,7 @@ import numpy as np
 from tarnkappe.arrays import Codes, Counts, Floats
 from tarnkappe.kernels import helper, kernel
 from tarnkappe.kernels.microaggregation.condensing import join_nearest, take_nearest
-from tarnkappe.kernels.points import group_means
+from tarnkappe.kernels.microaggregation.points import group_means
 
 #: How small clusters are merged: each until it is large enough, all once and again, or each with one that suffices.
 INNER, OUTER, ONCE = 0, 1, 2

@@ -6,8 +6,8 @@ import numpy as np
 
 from tarnkappe.arrays import Codes, Floats
 from tarnkappe.kernels import helper, kernel
+from tarnkappe.kernels.microaggregation.points import group_means
 from tarnkappe.kernels.microaggregation.tiles import NONE, Tiles, closed_up, drop, search, tiles_of
-from tarnkappe.kernels.points import group_means
 
 #: What extends a group of k up to 2k - 1: nothing, near points without near others, points it costs less than others.
 FIXED, BY_GAP, BY_ERROR = 0, 1, 2

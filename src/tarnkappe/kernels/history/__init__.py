@@ -1,0 +1,1 @@
+"""Kernels of releases of the same people."""
