@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 from tarnkappe import sheet_runs
+from tarnkappe.errors import DataError
 from tarnkappe.io import open_source
 from tarnkappe.sheet_runs import runs
 
@@ -43,3 +44,19 @@ def test_what_was_found_is_forgotten_when_there_are_many_texts(monkeypatch: pyte
         found.append(run.looked_up("value", lambda texts: texts.str.slice(5).cast(pl.Int32).to_numpy()))
         assert all(len(known) <= 8 + 32 for known in run.known.values())
     assert np.concatenate(found).tolist() == [i // 3 for i in range(200)]
+
+
+@pytest.mark.parametrize("count", ["", " 1", "1.5", "0", "-1", "many", 1.5, 0, None])
+def test_every_row_stands_for_some_records(count: object):
+    """An empty count read as the smallest number there is, and one that was no number ended in Polars' own words."""
+    rows = pl.DataFrame({"group": [1, 1], "records": [1 if not isinstance(count, str) else "1", count]}, strict=False)
+    (run,) = runs(open_source(rows, missing=("",)), "group", ["records"])
+    with pytest.raises(DataError, match="how many records") as caught:
+        run.records("records")
+    assert caught.value.code == "E403"
+
+
+def test_numbers_between_whole_ones_are_none():
+    rows = pl.DataFrame({"group": [1.0, 1.5, 2.0], "value": ["a", "b", "c"]})
+    with pytest.raises(DataError, match="E403"):
+        list(runs(open_source(rows, missing=()), "group", ["value"]))

@@ -284,7 +284,7 @@ class _Secrets:
                 nothing = pl.Series(name, [], dtype=self._stored[name])
                 self._learn(name, nothing, np.zeros(0, np.int32))
                 continue
-            weight = pl.len() if reading.count is None else pl.col(reading.count).cast(pl.Int64).sum()
+            weight = pl.len() if reading.count is None else pl.col(reading.count).cast(pl.Int64, strict=False).sum()
             each = source.scan([name, *self._counts]).group_by(name).agg(weight.cast(pl.Int64).alias(_COUNT))
             found = source.collected(each)
             counts = found[_COUNT].to_numpy()

@@ -76,7 +76,16 @@ class Run:
         """How many records each row stands for, as a column says; one if there is none."""
         if count is None:
             return np.ones(self.rows.height, np.int64)
-        return self.rows[count].cast(pl.Int64).to_numpy()
+        found = _whole(self.rows[count])
+        if found.null_count() or (found < 1).any():
+            raise DataError("E403", f"'{count}' does not say of every row how many records it stands for")
+        return found.to_numpy()
+
+
+def _whole(values: pl.Series) -> pl.Series:
+    """The values as whole numbers; what is none is missing."""
+    found = values.cast(pl.Int64, strict=False)
+    return found.set(found != values, None) if values.dtype.is_float() else found
 
 
 class Watcher(Protocol):
@@ -118,8 +127,8 @@ def runs(source: Source, number: str, columns: Sequence[str], numbers: pl.Series
     batches: Iterable[pl.DataFrame] = source.batches(names, {}, [pl.col(name) for name in names], _ROWS)
     for given in batches:
         # Rows of a part may come in any order; parts come in theirs.
-        batch = given if source.in_order else given[given[number].cast(pl.Int64, strict=False).arg_sort()]
-        rows = batch.with_columns(batch[number].cast(pl.Int64, strict=False).alias(number))
+        batch = given if source.in_order else given[_whole(given[number]).arg_sort()]
+        rows = batch.with_columns(_whole(batch[number]).alias(number))
         rows = rows if kept is None else pl.concat([kept, rows], how="vertical_relaxed", rechunk=True)
         if rows[number].null_count() or not rows[number].is_sorted():
             raise DataError("E403", f"the numbers in '{number}' are not in ascending order", where=source.name)

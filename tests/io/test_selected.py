@@ -200,6 +200,61 @@ def test_small_and_unsigned_numbers_are_numbers(kind: type[pl.DataType]):
             assert source.read(["u"])["u"].to_list() == wanted, text
 
 
+@pytest.mark.parametrize("written", [False, True])
+def test_whole_numbers_do_not_run_over(tmp_path: Path, written: bool):
+    """Constants had 32 bits, columns 64: a limit of a hundred years in seconds was negative, so all were above it."""
+    big = 2**63 - 1
+    table = pl.DataFrame({"i": [1, 4_000_000_000, -big - 1], "t": ["x", "y", "x"]})
+    table.write_csv(tmp_path / "x.csv")
+    data: Any = tmp_path / "x.csv" if written else table
+    for text, wanted in (
+        ("i > 60*60*24*365*100", ["4000000000"]),
+        ("i > CASE WHEN t = 'y' THEN 90000 ELSE 10000 END * 50000", []),
+        ("i > abs(-60)*60*24*365*100", ["4000000000"]),
+        ("i < least(70000, 80000) * 100000 AND i > 1", ["4000000000"]),
+        ("i * i < 0", []),
+        ("-i > 1", [str(-big - 1)]),
+        ("abs(i) > 4000000000", [str(-big - 1)]),
+        (f"i > -{10**50}", ["1", "4000000000", str(-big - 1)]),
+    ):
+        try:
+            with open_source(data, Reading(filter=text)) as source:
+                found = source.read(["i"])["i"].cast(pl.String).to_list()
+        except DataError as error:
+            found = [] if error.code == "E402" else [error.code]
+        assert found == wanted, text
+
+
+def test_the_widest_numbers_are_found_in_lists():
+    table = pl.DataFrame({"u": pl.Series([2**64 - 1, 2**63, 5, None], dtype=pl.UInt64), "b": [1, 5, 7, None]})
+    for text, wanted in (
+        (f"u IN (5, {2**64 - 1})", [2**64 - 1, 5]),
+        (f"u NOT IN (-1, {2**63}, {2**70})", [2**64 - 1, 5]),
+        (f"b IN (5, {2**64 - 1})", [2**63]),
+    ):
+        with open_source(table, Reading(filter=text)) as source:
+            assert source.read(["u"])["u"].to_list() == wanted, text
+
+
+def test_derived_whole_numbers_get_the_bits_they_need():
+    table = pl.DataFrame({"u": pl.Series([2**64 - 1, 3, None], dtype=pl.UInt64), "i": [2**62, 7, None]})
+    for text, dtype, wanted in (
+        ("u", pl.UInt64, [2**64 - 1, 3, None]),
+        ("u % 10", pl.Int64, [5, 3, None]),
+        ("0 - i", pl.Int64, [-(2**62), -7, None]),
+        ("i * 2", pl.UInt64, [2**63, 14, None]),
+        ("60 * 60 * 24 * 365 * 100", pl.Int64, [3_153_600_000] * 3),
+    ):
+        with open_source(table, Reading(derive={"x": text})) as source:
+            found = source.read(["x"])["x"]
+            assert (found.dtype, found.to_list()) == (dtype, wanted), text
+    with open_source(table, Reading(derive={"x": "i * 8"})) as source, pytest.raises(DataError) as caught:
+        source.read(["x"])
+    assert caught.value.code == "E408"
+    with open_source(table, Reading(derive={"x": "i * 8"}, filter="i < 9")) as source:  # what is left fits
+        assert source.read(["x"])["x"].to_list() == [56]
+
+
 LISTED = [
     ("x IN (0, 2)", "x = 0 OR x = 2"),
     ("x NOT IN (0, 1.5)", "NOT (x = 0 OR x = 1.5)"),

@@ -203,6 +203,11 @@ def test_a_job_about_something_else_is_told_with_its_file(tmp_path: Path) -> Non
         load_job(path)
     assert error.value.hint is not None
     assert error.value.hint.startswith(f"tarnkappe run '{path}' ")
+    path.write_text(MINIMAL)
+    with pytest.raises(JobError, match="E102 this job file is about sets of items") as error:
+        load_job(path, ["items={column: illness}"])
+    assert error.value.hint is not None
+    assert error.value.hint.startswith("tarnkappe run JOB.yaml ")
 
 
 def test_a_file_in_the_place_of_a_taxonomy_is_told_how_to_declare() -> None:

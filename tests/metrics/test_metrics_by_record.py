@@ -7,10 +7,12 @@ from collections import defaultdict
 from dataclasses import replace
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import tarnkappe as tk
 from grids import examples
 from strategies import groupings, tallies
 from tarnkappe.algorithms.fulldomain.datafly import Datafly
@@ -296,3 +298,18 @@ class TestClassification:
         assert metric_named("classification", "label").score(plan) == pytest.approx(2 / 6)
         assert "classification" not in score_plan(plan)
         assert score_plan(plan, "label")["classification"] == pytest.approx(2 / 6)
+
+
+def test_a_label_that_only_people_of_the_public_table_have_costs_those_without_a_value_nothing():
+    """The logarithm of no records at all was a warning of numpy's on the terminal."""
+    people = pl.DataFrame({"age": [5, 5, 5, 9, 9, 9], "town": [1, 1, 1, 2, 2, 2]})
+    data = pl.DataFrame({"age": [None, None, None, 9, 9, 9], "town": [1, 1, 1, 2, 2, 2]})
+    job = tk.Job(
+        quasi={"age": tk.numeric(), "town": tk.numeric()},
+        criteria=[tk.KMap(2)],
+        missing_rule="wildcard",
+        population=people,
+    )
+    release = job.anonymize(data, seed=1)
+    assert sorted(release.table.rows()) == [("5", "1")] * 3 + [("9", "2")] * 3
+    assert release.score("nonuniform-entropy") == 0

@@ -54,6 +54,20 @@ def test_rows_with_more_values_than_a_number_has_room_for_are_left_to_the_databa
     assert counted.codes[:, 3].tolist() == list(range(1, 301))
 
 
+def test_the_widest_numbers_are_not_missing(monkeypatch):
+    """A number that needs all 64 bits was counted as missing where the ones before it were small."""
+    monkeypatch.setattr(arriving, "_WAITING", 1)
+    rows = pl.DataFrame({"u": pl.Series([1, 2, None, 2**63, 2**64 - 1, 2], dtype=pl.UInt64)})
+    there = rows.with_columns(n=pl.lit(1, pl.Int64))
+    counted = arriving.counted_there([pl.UInt64()], iter(batches(there, 1)))
+    here = arriving.counted_here([pl.UInt64()], iter(batches(rows, 2)))
+    assert here is not None
+    for found in (here, counted):
+        assert found.values[0].to_list() == [1, 2, 2**63, 2**64 - 1]
+        assert found.codes[:, 0].tolist() == [0, 1, 2, 3, 4]
+        assert found.count.tolist() == [1, 1, 2, 1, 1]
+
+
 def test_postgresql_sends_rows_of_which_many_differ_and_counts_others(database_of, monkeypatch):
     monkeypatch.setattr(postgresql, "_SAMPLE", 1 << 10)
     database = database_of("postgresql")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from typing import Literal
 
@@ -29,6 +29,18 @@ class Value:
     #: The number, if the part is nothing else.
     number: float | None = None
 
+    @classmethod
+    def constant(cls, number: float) -> Value:
+        """A number that is the same for all records."""
+        if isinstance(number, int) and abs(number) > _LARGEST_WHOLE:
+            number = float(number)
+        return cls(pl.lit(number), "number", number=number)
+
+
+#: Whole numbers are computed in so many bits, where products of any two that a column holds have room.
+WHOLE = pl.Int128()
+
+_LARGEST_WHOLE = (1 << 127) - 1
 
 #: So many letters of an expression are shown in an error.
 _SHOWN = 200
@@ -44,6 +56,10 @@ class Compiled:
     columns: tuple[str, ...]
     #: Columns of text that are used as numbers or days, and whether a text is none.
     unreadable: Mapping[str, pl.Expr] = field(default_factory=dict)
+
+    def of_type(self, dtype: pl.DataType) -> Compiled:
+        """The same in another type, which has room for it."""
+        return replace(self, expr=self.expr.cast(dtype))
 
 
 class Values:
@@ -72,7 +88,7 @@ class Values:
         if value.kind in ("number", "nothing"):
             return value.expr
         if value.kind == "truth":
-            return value.expr.cast(pl.Int64)
+            return value.expr.cast(WHOLE)
         if value.kind != "loose":
             raise self._wrong(f"a {value.kind} cannot be used as a number")
         text = value.expr.str.strip_chars()
@@ -136,30 +152,35 @@ class Values:
             raise self._wrong(f"its results are of different kinds: {' and '.join(sorted(kinds))}")
         return kinds.pop()
 
-    def _in(self, value: Value, kind: Kind) -> pl.Expr:
-        return value.expr.cast(pl.String) if kind in ("text", "loose") else value.expr
+    def _in(self, values: list[Value], kind: Kind) -> list[pl.Expr]:
+        """Values of which one is chosen. Polars would put constants that stand alone into the fewest bits they need."""
+        if kind in ("text", "loose"):
+            return [value.expr.cast(pl.String) for value in values]
+        narrow = kind == "number" and all(isinstance(value.number, int) or value.kind == "nothing" for value in values)
+        return [value.expr.cast(WHOLE) if narrow else value.expr for value in values]
 
     def _computed(self, name: str, given: list[Value]) -> Value:
         first = given[0]
         if name in ("abs", "round", "floor", "ceil"):
             number = self._number(first)
             if name == "abs":
-                return Value(number.abs(), "number")
+                return Value(number.abs(), "number") if first.number is None else Value.constant(abs(first.number))
             if name == "round" and len(given) > 1:
                 return Value(number.cast(pl.Float64).round(self._whole(given[1])), "number")
             rounded = {"round": number.round, "floor": number.floor, "ceil": number.ceil}[name]()
-            return Value(rounded.cast(pl.Int64, strict=False), "number")
+            return Value(rounded.cast(WHOLE, strict=False), "number")
         if name in ("year", "month", "day"):
-            return Value(getattr(self._moment(first).dt, name)().cast(pl.Int64), "number")
+            return Value(getattr(self._moment(first).dt, name)().cast(WHOLE), "number")
         if name in ("least", "greatest"):
-            numbers = [self._number(value) for value in given]
-            return Value((pl.min_horizontal if name == "least" else pl.max_horizontal)(numbers), "number")
+            numbers = [replace(value, expr=self._number(value), kind="number") for value in given]
+            chosen = self._in(numbers, "number")
+            return Value((pl.min_horizontal if name == "least" else pl.max_horizontal)(chosen), "number")
         if name == "coalesce":
             kind = self._common(given)
-            return Value(pl.coalesce([self._in(value, kind) for value in given]), kind)
+            return Value(pl.coalesce(self._in(given, kind)), kind)
         text = self._as_text(first)
         if name == "length":
-            return Value(text.str.len_chars().cast(pl.Int64), "number")
+            return Value(text.str.len_chars().cast(WHOLE), "number")
         if name == "substr":
             start = self._whole(given[1]) - 1
             return Value(text.str.slice(start, self._whole(given[2]) if len(given) > 2 else None), "loose")

@@ -9,11 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from operator import add, mul, sub
+from typing import Any
 
 import polars as pl
 
 from tarnkappe.errors import did_you_mean
-from tarnkappe.io.expression_values import FUNCTIONS, Compiled, Kind, Value, Values, pattern
+from tarnkappe.io.expression_values import FUNCTIONS, WHOLE, Compiled, Kind, Value, Values, pattern
 
 _TOKEN = re.compile(
     r"""\s*(?:(?P<number>\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+)
@@ -32,6 +34,9 @@ _DEEPEST = 50
 #: So many sums, products and branches may lie in each other, and so many conditions beside each other: Polars takes
 #: the square of their number.
 _LONGEST, _WIDEST = 500, 5000
+
+#: Longer whole numbers are read with the digits that a float has.
+_DIGITS = 38
 
 
 @dataclass
@@ -190,7 +195,7 @@ class Expression(Values):
             if value.kind == "loose" or isinstance(dtype, pl.Float64):
                 return self._number(value).is_in([*map(float, numbers)])
             if dtype.is_integer() and all(isinstance(x, int) for x in numbers):
-                return value.expr.is_in(numbers)
+                return value.expr.is_in(pl.Series(numbers, dtype=WHOLE).implode())
         return pl.any_horizontal([self._equal(value, x) for x in listed])  # one step, not each within the next
 
     def _sum(self) -> Value:
@@ -201,15 +206,24 @@ class Expression(Values):
             if sign == "||":
                 value = Value(self._as_text(value) + self._as_text(other), "text")
             else:
-                left, right = self._number(value), self._number(other)
-                value = Value(left + right if sign == "+" else left - right, "number")
+                value = self._reckoned(value, add if sign == "+" else sub, other)
         return value
+
+    def _reckoned(self, value: Value, how: Callable[[Any, Any], Any], other: Value) -> Value:
+        """A sum, a difference or a product; of constants at once, since Polars has few bits for them."""
+        if value.number is not None and other.number is not None:
+            return Value.constant(how(value.number, other.number))
+        return Value(how(self._number(value), self._number(other)), "number")
 
     def _product(self) -> Value:
         value = self._signed()
         while sign := self._take("*", "/", "%"):
             self._step()
-            left, right = self._number(value), self._number(self._signed())
+            other = self._signed()
+            if sign == "*":
+                value = self._reckoned(value, mul, other)
+                continue
+            left, right = self._number(value), self._number(other)
             # What divides by zero is missing, whatever the kind of number.
             some = pl.when(right != 0).then(right)
             if sign == "/":
@@ -217,7 +231,7 @@ class Expression(Values):
                 # gets a divisor of its own.
                 value = Value(left / (some * left.is_not_null().cast(pl.Float64)), "number")
             else:
-                value = Value(left * right if sign == "*" else left % some, "number")
+                value = Value(left % some, "number")
         return value
 
     def _signed(self) -> Value:
@@ -227,11 +241,10 @@ class Expression(Values):
         value = self._single()
         if not turned:
             return value
-        number = self._number(value)
         if turned % 2 == 0:
-            return Value(number, "number", number=value.number)
+            return Value(self._number(value), "number", number=value.number)
         # Not `-number`, which Polars has not for the widest integers.
-        return Value(0 - number, "number", number=None if value.number is None else -value.number)
+        return self._reckoned(Value.constant(0), sub, value)
 
     def _single(self) -> Value:
         token = self._here
@@ -241,8 +254,8 @@ class Expression(Values):
             return value
         if token.kind == "number":
             self._next += 1
-            number = int(token.text) if token.text.isdigit() else float(token.text)
-            return Value(pl.lit(number), "number", number=number)
+            whole = token.text.isdigit() and len(token.text) <= _DIGITS
+            return Value.constant(int(token.text) if whole else float(token.text))
         if token.kind == "string":
             text = self._literal()
             return Value(pl.lit(text), "text", text)
@@ -284,7 +297,7 @@ class Expression(Values):
         if dtype.is_numeric():
             kind: Kind = "number"
             if dtype.is_integer():  # wide and signed: 250 + 10 is 4 in eight bits, and -1 nothing without a sign
-                expr = expr.cast(pl.Int128 if dtype in (pl.UInt64, pl.Int128) else pl.Int64)
+                expr = expr.cast(WHOLE)
         elif isinstance(dtype, pl.Boolean):
             kind = "truth"
         elif isinstance(dtype, (pl.Date, pl.Datetime)):
@@ -309,9 +322,9 @@ class Expression(Values):
         self._expect("end")
         self._depth -= 1
         kind = self._common([value for _, value in branches] + [last])
-        made = self._in(last, kind)
-        for condition, value in reversed(branches):
-            made = pl.when(condition).then(self._in(value, kind)).otherwise(made)
+        *chosen, made = self._in([*(value for _, value in branches), last], kind)
+        for (condition, _), value in reversed([*zip(branches, chosen, strict=True)]):
+            made = pl.when(condition).then(value).otherwise(made)
         return Value(made, kind)
 
     def _cast(self) -> Value:
@@ -324,7 +337,7 @@ class Expression(Values):
         self._next += 1
         self._expect(")")
         if word in ("int", "integer", "bigint"):
-            return Value(self._number(value).cast(pl.Int64, strict=False), "number")
+            return Value(self._number(value).cast(WHOLE, strict=False), "number")
         if word in ("float", "double", "real", "number"):
             return Value(self._number(value).cast(pl.Float64), "number")
         if word in ("text", "varchar", "string"):

@@ -35,13 +35,14 @@ class Lookup:
         absent = values.is_null().to_numpy()
         self._null = int(places[absent][0]) if absent.any() else -1
         listed = values.drop_nulls()
-        if values.dtype.is_integer() and len(listed):
-            numbers = listed.cast(pl.Int64).to_numpy()
-            low, high = int(numbers.min()), int(numbers.max())
+        numbers = listed.cast(pl.Int64, strict=False) if values.dtype.is_integer() else listed.clear()
+        if len(numbers) and not numbers.null_count():  # none of them needs the 64th bit of a column without signs
+            whole = numbers.to_numpy()
+            low, high = int(whole.min()), int(whole.max())
             if high - low < _NARROW:
                 self._low = low
                 self._table = np.full(high - low + 1, -1, np.int32)
-                self._table[numbers - low] = places[~absent]
+                self._table[whole - low] = places[~absent]
 
     def __call__(self, values: pl.Series) -> Codes:
         """The place of every value."""
@@ -57,8 +58,9 @@ class Lookup:
         outside = (at < 0) | (at >= len(self._table))
         out: Codes = self._table[np.where(outside, 0, at)]
         out[outside] = -1
-        if numbers.null_count():
-            out[numbers.is_null().to_numpy()] = self._null
+        if numbers.null_count():  # missing, or too large to be among those known
+            out[numbers.is_null().to_numpy()] = -1
+            out[values.is_null().to_numpy()] = self._null
         return out
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import compress
 
 import polars as pl
 
 from tarnkappe.errors import DataError
 from tarnkappe.io.base import Source
-from tarnkappe.io.expression_values import Compiled
+from tarnkappe.io.expression_values import WHOLE, Compiled
 from tarnkappe.io.expressions import Expression
 from tarnkappe.io.reading import Reading
 from tarnkappe.io.texts import is_text
@@ -16,6 +17,9 @@ from tarnkappe.io.views import SourceView
 
 #: A column of our own beside those of a table.
 _KEPT = " kept"
+
+#: What derived whole numbers are stored as.
+_OF_COLUMNS = (pl.Int64(), pl.UInt64())
 
 
 class SelectedSource(SourceView):
@@ -45,6 +49,7 @@ class SelectedSource(SourceView):
                     where=inner.name,
                     hint=f"derive: {{{name}_2: ...}}   and  {name}: {{role: drop}}",
                 )
+        self._wide = [name for name, told in self._derived.items() if self._type(told, types) == WHOLE]
         super().__init__(inner, columns=[*inner.columns, *self._derived], n_rows=self._count())
 
     def _compiled(self, text: str, types: Mapping[str, pl.DataType]) -> Compiled:
@@ -60,19 +65,29 @@ class SelectedSource(SourceView):
             text, plain, column, decimal=self.inner.decimal, loose=loose, where=self.inner.name
         ).compiled()
 
+    @staticmethod
+    def _type(told: Compiled, types: Mapping[str, pl.DataType]) -> pl.DataType:
+        return pl.LazyFrame(schema=dict(types)).select(told.expr.alias("0")).collect_schema()["0"]
+
     def _count(self) -> int:
-        """How many records are left; texts that cannot be read as what the expressions need are an error."""
+        """How many records are left; texts that cannot be read as what the expressions need are an error.
+
+        Derived whole numbers get the bits that columns have, if they fit.
+        """
         told = [c for c in (self._filter, *self._derived.values()) if c is not None]
         columns = list(dict.fromkeys(name for c in told for name in c.columns)) or [self.inner.columns[0]]
         kept = pl.len() if self._filter is None else pl.col(_KEPT).sum()
         chosen = [] if self._filter is None else [self._filter.expr.fill_null(False).alias(_KEPT)]
         bad = {name: expr for c in told for name, expr in c.unreadable.items()}
-        wanted = [kept.alias("0"), *(expr.alias(str(j)) for j, expr in enumerate(bad.values(), start=1))]
+        left = pl.lit(True) if self._filter is None else pl.col(_KEPT)
+        fits = [self._fits(self._derived[name].expr, dtype) | ~left for name in self._wide for dtype in _OF_COLUMNS]
+        asked = [kept, *bad.values(), *(fit.all() for fit in fits)]
+        wanted = [expr.alias(str(j)) for j, expr in enumerate(asked)]
         try:
             found = self.inner._scan(columns).with_columns(chosen).select(wanted).collect(engine="streaming").row(0)
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
             raise self.inner.unreadable() from None  # their own words may quote values
-        for name, n in zip(bad, found[1:], strict=True):
+        for name, n in zip(bad, found[1 : len(bad) + 1], strict=True):
             if n:
                 raise DataError(
                     "E474",
@@ -87,7 +102,15 @@ class SelectedSource(SourceView):
                 where=self.inner.name,
                 hint=f"Check  {self._filter.text}",
             )
+        told_of_fits = iter(found[len(bad) + 1 :])
+        for name in self._wide:
+            fit = [next(told_of_fits) for _ in _OF_COLUMNS]
+            self._derived[name] = self._derived[name].of_type(next(compress(_OF_COLUMNS, fit), WHOLE))
         return int(found[0])
+
+    @staticmethod
+    def _fits(expr: pl.Expr, dtype: pl.DataType) -> pl.Expr:
+        return expr.is_null() | expr.cast(dtype, strict=False).is_not_null()
 
     @property
     def format(self) -> str:
@@ -109,4 +132,5 @@ class SelectedSource(SourceView):
         frame = self.inner._scan(list(dict.fromkeys(needed)) or [self.inner.columns[0]])
         if self._filter is not None:
             frame = frame.filter(self._filter.expr)
-        return frame.select(derived[name].expr.alias(name) if name in derived else pl.col(name) for name in columns)
+        # Not selected at once: a column that is the same for all records would then have one row.
+        return frame.with_columns(told.expr.alias(name) for name, told in derived.items()).select(columns)

@@ -73,7 +73,7 @@ class NonUniformEntropy(ColumnLoss):
                 has = (plan.boxes.members[j][:, None] >> np.arange(domain.size, dtype=np.uint64)) & np.uint64(1)
                 inside = np.where(spread, has.astype(np.float64) @ counts, inside)
             of_value = np.log2(np.maximum(counts, 1.0)) - self._hidden(domain)
-            of_group = np.log2(np.append(inside, tally.n_records))
+            of_group = np.log2(np.maximum(np.append(inside, tally.n_records), 1.0))  # people may be of a public table
             # A missing wildcard need not be inside its group's label: it then costs nothing.
             costs = np.maximum(of_group[crossed.group] - of_value[crossed.code], 0.0)
             sums.append(costs @ crossed.records)
