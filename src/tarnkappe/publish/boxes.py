@@ -178,8 +178,21 @@ def told_exactly(boxes: Boxes, j: int, domain: Domain) -> tuple[Flags, Flags]:
     return ~spread & ~nothing & leaf & (not domain.floor), nothing
 
 
+def lowest_meanings(codes: Codes, column: Column, domain: Domain) -> Iterator[Meaning]:
+    """What the labels of a column mean of which everybody has that of the lowest level; `codes` are those published."""
+    tree = domain.taxonomy
+    present = [int(code) for code in np.unique(codes)]
+    if column.taxonomy is not None and column.taxonomy.follows_data and not column.taxonomy.ordered:
+        present.sort(key=lambda code: (code == domain.missing, tree.leaves[code]))
+    for code in present:
+        if code == domain.missing:
+            yield None, "Missing in the data."
+        else:
+            yield tree.leaves[code], _meaning_of(tree.leaves[code], int(tree.leaf_nodes[code]), column, domain)
+
+
 def _meaning(label: str, group: int, boxes: Boxes, j: int, domain: Domain, column: Column, spread: bool) -> str:
-    tree, node = domain.taxonomy, int(boxes.node[group, j])
+    tree = domain.taxonomy
     if spread and label == EITHER:
         return "0 or 1."
     if spread and domain.sets:
@@ -187,6 +200,11 @@ def _meaning(label: str, group: int, boxes: Boxes, j: int, domain: Domain, colum
     if spread:
         ends = f"{tree.leaves[boxes.lo[group, j]]} to {tree.leaves[boxes.hi[group, j]]}, both included"
         return f"{ends}." if domain.values is not None else f"{ends}, in the order of the column."
+    return _meaning_of(label, int(boxes.node[group, j]), column, domain)
+
+
+def _meaning_of(label: str, node: int, column: Column, domain: Domain) -> str:
+    tree = domain.taxonomy
     if node == 0:
         return "Any value: nothing is said."
     if tree.lo[node] == tree.hi[node] and not domain.floor and node == tree.leaf_nodes[tree.lo[node]]:
