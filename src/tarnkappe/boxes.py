@@ -48,11 +48,15 @@ class Boxes:
         """The boxes of several sets of groups, one after the other."""
         lo, hi, node = (np.concatenate([getattr(p, name) for p in parts]) for name in ("lo", "hi", "node"))
         sets = {j for part in parts for j in part.members}
-        nothing = [np.zeros(p.n_groups, np.uint64) for p in parts]
-        members = {
-            j: np.concatenate([p.members.get(j, none) for p, none in zip(parts, nothing, strict=True)]) for j in sets
-        }
+        members = {j: np.concatenate([p._members_of(j) for p in parts]) for j in sets}
         return cls(lo, hi, node, members)
+
+    def _members_of(self, j: int) -> NDArray[np.uint64]:
+        """The values that each group may have, as bits; boxes without sets publish nodes, and all that lies below."""
+        if j in self.members:
+            return self.members[j]
+        ends = zip(self.lo[:, j].tolist(), self.hi[:, j].tolist(), strict=True)
+        return np.array([(1 << hi + 1) - (1 << lo) if lo <= hi else 0 for lo, hi in ends], np.uint64)
 
     @property
     def n_groups(self) -> int:
