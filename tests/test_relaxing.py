@@ -269,3 +269,33 @@ def test_nobody_is_told_that_more_must_be_suppressed_than_must(algorithm: str):
         bounds += 1
         assert int(told[2]) <= fewest if told[1] == "At least" else int(told[2]) in free["suppressed"]
     assert bounds
+
+
+def test_nobody_is_told_to_drop_a_column_that_a_criterion_knows():
+    """A ceiling may be lifted; without the column the criterion that names it would be refused."""
+    criteria = "  - key-anonymity: {k: 25, x: [age, zip]}"
+    text = JOB.format(criteria=criteria, algorithm="flash", ceiling=", max_level: 1")
+    lines = told(text, people()).hint.split("\n")[1:]
+    assert lines
+    for line in lines:
+        release = job_from_text(pasted(text, line.partition("   (")[0])).anonymize(people(), seed=1)
+        assert all(v.ok for v in release.verdicts)
+
+
+def test_a_column_is_left_alone_by_all_criteria_that_name_it():
+    """Where nothing is to limit what is told about a column, no criterion that looks at several columns does."""
+    criteria = (
+        "  - ff-anonymity: {freeform: [income, illness], values: [flu], c: 0.9}\n"
+        "  - l-diversity: {column: illness, l: 9}\n"
+        "  - k-anonymity: {k: 3}"
+    )
+    text = JOB.format(criteria=criteria, algorithm="mondrian", ceiling="")
+    first, *lines = told(text, people()).hint.split("\n")
+    assert first == "one of"
+    assert lines[1:] == [
+        "criteria: [{k-anonymity: {k: 3}}]   (nothing limits then what a group tells about 'illness')",
+        "illness: {role: drop}  and  criteria: [{k-anonymity: {k: 3}}]   ('illness' is not published at all)",
+    ]
+    for line in lines:
+        release = job_from_text(pasted(text, line.partition("   (")[0])).anonymize(people(), seed=1)
+        assert all(v.ok for v in release.verdicts)

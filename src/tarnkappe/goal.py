@@ -270,7 +270,8 @@ class Goal:
         limited, lifted = _limited(tally), _ceilings_lifted(tally)
         if lifted is not None:
             out = [Relaxation(lifted, "all records may form one group, which satisfies the goal")]
-            if len(limited) < len(tally.quasi_domains):
+            known = {name for c in self.criteria for name in c.quasi_identifiers}
+            if len(limited) < len(tally.quasi_domains) and known.isdisjoint(d.name for d in limited):
                 dropped = say("  and  ".join(["{}"] * len(limited)), *(role(d.name, "drop") for d in limited))
                 names = " and ".join(f"'{d.name}'" for d in limited)
                 out.append(Relaxation(dropped, f"{names} {'is' if len(limited) == 1 else 'are'} not published at all"))
