@@ -11,12 +11,14 @@ import polars as pl
 import pytest
 
 import tarnkappe as tk
+from tarnkappe.algorithms import algorithm_class
 from tarnkappe.errors import InfeasibleError
 from tarnkappe.goal import Goal
 from tarnkappe.history.applying import apply_recoding
 from tarnkappe.job.files import job_from_text
 from tarnkappe.job.model import replace_job
 from tarnkappe.job.places import OutputSettings
+from tarnkappe.schema import Column
 
 N = 40
 
@@ -299,3 +301,38 @@ def test_a_column_is_left_alone_by_all_criteria_that_name_it():
     for line in lines:
         release = job_from_text(pasted(text, line.partition("   (")[0])).anonymize(people(), seed=1)
         assert all(v.ok for v in release.verdicts)
+
+
+def at_most_half(algorithm: str, limit: float, rows: str) -> tk.Release:
+    """Ages, blood groups and illnesses, such as ``2bx``; no age is published above its highest level."""
+    data = pl.DataFrame([(int(r[:-2]), r[-2], r[-1]) for r in rows.split()], ["age", "blood", "ill"], orient="row")
+    return tk.Job(
+        columns=[
+            Column("age", "quasi", "numeric", tk.intervals(5, 10), max_level=2),
+            Column("blood", "quasi", taxonomy=tk.suppress() if algorithm == "flash" else tk.value_set()),
+            Column("ill", "sensitive"),
+        ],
+        criteria=[tk.FrequencyLDiversity("ill", 2)],
+        max_suppressed=limit,
+        algorithm=tk.Flash() if algorithm == "flash" else algorithm_class(algorithm)("ill"),
+        seed=1,
+    ).anonymize(data)
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "rows", "proposed"),
+    [
+        ("flash", "2bx 2bz 11cz 26ay 5cz 23ay 25cx 21cx", (0.5, 2)),
+        ("tds", "28az 26bx 2bz 0ay 18ax 9cx 13bx 12ay 16ax 11ax 4cy 23by", None),
+    ],
+)
+def test_leaving_out_more_records_was_tried_before_it_is_told(
+    algorithm: str, rows: str, proposed: tuple[float, int] | None
+):
+    """With more room a search ends elsewhere: with fewer records left out, or with too many of them again."""
+    with pytest.raises(InfeasibleError) as caught:
+        at_most_half(algorithm, 0, rows)
+    ways = re.findall(r"max_suppressed=([\d.]+)   \((\d+) of", str(caught.value))
+    assert [(float(limit), int(records)) for limit, records in ways] == ([] if proposed is None else [proposed])
+    if proposed is not None:
+        assert at_most_half(algorithm, proposed[0], rows).n_suppressed == proposed[1]

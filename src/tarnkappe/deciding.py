@@ -16,11 +16,12 @@ from tarnkappe.algorithms.watch import Watch
 from tarnkappe.engines.base import Engine
 from tarnkappe.engines.needs import memory_for
 from tarnkappe.engines.parts import Parts
-from tarnkappe.errors import LimitError
+from tarnkappe.errors import InfeasibleError, LimitError
 from tarnkappe.fixes import algorithm, more_memory, say
 from tarnkappe.goal import Goal
 from tarnkappe.in_parts import PartDecider, plan_in_parts, why_not
 from tarnkappe.job import Job
+from tarnkappe.job.model import replace_job
 from tarnkappe.parts import PartedPlan
 from tarnkappe.plan import AnyPlan
 from tarnkappe.runs import Checked
@@ -118,3 +119,30 @@ def decide_cells(job: Job, tally: Tally, seed: int, watch: Watch) -> tuple[Algor
         decide = partial(decide_in_time, algorithm, tally, goal, rng, watch)
         plan = planned(algorithm, tally, goal, decide, job.data.missing)
     return algorithm, why, plan
+
+
+def decide_or_tell(job: Job, tally: Tally, seed: int, watch: Watch) -> tuple[Algorithm, str | None, AnyPlan]:
+    """The same; if nothing is found and leaving out more records is proposed, that was tried.
+
+    With more room a search may end elsewhere: fewer records are left out than proposed, or no release is found.
+    """
+    try:
+        return decide_cells(job, tally, seed, watch)
+    except InfeasibleError as error:
+        if error.proposed is None or watch.stopped:
+            raise
+        told = _tried(job, tally, seed, watch, error.proposed)
+        if told is None:
+            raise
+        raise told from None
+
+
+def _tried(job: Job, tally: Tally, seed: int, watch: Watch, proposed: int) -> InfeasibleError | None:
+    """What to tell of a job that finds no release where so many records may be left out, as is proposed, or not so."""
+    more = replace_job(job, goal=job.goal.leaving_out(proposed, tally.n_records))
+    goal = job.algorithm.promised(job.goal, len(tally.quasi_domains))
+    try:
+        left_out = decide_cells(more, tally, seed, watch)[2].suppressed
+    except InfeasibleError:
+        return goal.infeasible(tally, proposed, enough=False)
+    return None if left_out == proposed else goal.infeasible(tally, proposed, left_out=left_out)
