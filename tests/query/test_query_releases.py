@@ -364,3 +364,24 @@ def test_a_lowest_level_is_no_value_where_groups_change_none(algorithm, tmp_path
             wanted = frame[column] != value if "!=" in where else frame[column] == value
             found = tables.ask(f"count where {where}")
             assert found.low < wanted.sum() <= found.high, where
+
+
+@pytest.mark.parametrize("sex", ["f", "m"])
+def test_a_value_that_reads_like_a_label_of_others(sex):
+    """Three areas are called `*`, three more are hidden by one: as one group, or as two that sex tells apart."""
+    frame = pl.DataFrame({"area": [*"***abcddd"], "sex": [*"fff", *(sex * 3), *"mmm"], "illness": [*"xyzxyzxyz"]})
+    job = tk.Job(
+        quasi={"area": tk.suppress(), "sex": tk.suppress()},
+        sensitive=["illness"],
+        criteria=[tk.KAnonymity(3)],
+        algorithm="local-suppression",
+        seed=1,
+    )
+    release = job.anonymize(frame)
+    assert sorted(release.table["area"]) == [*"******", *"ddd"]
+    said = {e.label: e.meaning for e in release.codebook if e.column == "area"}
+    assert said["*"] == "Any value: nothing is said."
+    assert release.score("lm") > 0, "what three records have lost is no value of theirs"
+    for value, records in (("a", 1), ("*", 3), ("d", 3)):
+        found = release.query(f'count where area = "{value}"')
+        assert found.low <= records <= found.high
