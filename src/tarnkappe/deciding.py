@@ -11,7 +11,7 @@ from tarnkappe.algorithms.base import Algorithm
 from tarnkappe.algorithms.bucketization.base import Bucketization
 from tarnkappe.algorithms.ceilings import lost_to_ceilings
 from tarnkappe.algorithms.last_resort import dealt, planned
-from tarnkappe.algorithms.timed import decide_in_time
+from tarnkappe.algorithms.timed import deal_in_time, decide_in_time
 from tarnkappe.algorithms.watch import Watch
 from tarnkappe.engines.base import Engine
 from tarnkappe.engines.needs import memory_for
@@ -113,8 +113,7 @@ def decide_cells(job: Job, tally: Tally, seed: int, watch: Watch) -> tuple[Algor
     plan: AnyPlan
     if isinstance(algorithm, Bucketization):
         _require_dealt_here(job, tally)
-        dealer = algorithm.watched(watch)
-        plan = dealt(dealer, tally, goal, lambda: dealer.deal(tally, goal, rng=rng))
+        plan = dealt(algorithm, tally, goal, partial(deal_in_time, algorithm, tally, goal, rng, watch))
     else:
         decide = partial(decide_in_time, algorithm, tally, goal, rng, watch)
         plan = planned(algorithm, tally, goal, decide, job.data.missing)
