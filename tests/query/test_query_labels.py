@@ -147,3 +147,11 @@ def test_values_that_are_not_listed_are_mentioned_where_all_others_are_exact():
         assert [row.group for row in largest.rows] == [(value,) for value in values]
         assert all(row.is_exact for row in largest.rows)
         assert largest.notes == (note,)
+
+
+def test_values_that_centres_stand_for_are_not_listed():
+    frame = pl.DataFrame({"age": [17, 18, 19, 41, 42, 43], "pay": [1, 1, 1, 1, 1, 1]})
+    job = tk.Job(quasi={"age": tk.numeric()}, sensitive=["pay"], criteria=[tk.KAnonymity(3)], algorithm="mdav", seed=1)
+    paid = job.anonymize(frame).query("avg(pay) where pay = 1 group by age")
+    assert [row.group for row in paid.rows] == [("18",), ("42",)]
+    assert paid.notes == ("Some labels may stand for values that are not listed.",)

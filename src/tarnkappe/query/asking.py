@@ -116,7 +116,7 @@ class Asked:
         """What the estimates take for granted, where they are not exact."""
         yield from self.about
         by = [self.tables.column(token.text) for token in question.by]
-        if any(column.is_open for column in by):  # there may be records of values that nobody can list
+        if any(column.is_open or column.vague for column in by):  # records may have values that nobody can list
             yield _NOT_LISTED
         elif any(isinstance(column, Numbers) and column.lists_whole_ones for column in by):
             yield _WHOLE_ONLY
