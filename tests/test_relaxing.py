@@ -11,12 +11,14 @@ import polars as pl
 import pytest
 
 import tarnkappe as tk
+from tarnkappe.algorithms import algorithm_class
 from tarnkappe.errors import InfeasibleError
 from tarnkappe.goal import Goal
 from tarnkappe.history.applying import apply_recoding
 from tarnkappe.job.files import job_from_text
 from tarnkappe.job.model import replace_job
 from tarnkappe.job.places import OutputSettings
+from tarnkappe.schema import Column
 
 N = 40
 
@@ -269,3 +271,68 @@ def test_nobody_is_told_that_more_must_be_suppressed_than_must(algorithm: str):
         bounds += 1
         assert int(told[2]) <= fewest if told[1] == "At least" else int(told[2]) in free["suppressed"]
     assert bounds
+
+
+def test_nobody_is_told_to_drop_a_column_that_a_criterion_knows():
+    """A ceiling may be lifted; without the column the criterion that names it would be refused."""
+    criteria = "  - key-anonymity: {k: 25, x: [age, zip]}"
+    text = JOB.format(criteria=criteria, algorithm="flash", ceiling=", max_level: 1")
+    lines = told(text, people()).hint.split("\n")[1:]
+    assert lines
+    for line in lines:
+        release = job_from_text(pasted(text, line.partition("   (")[0])).anonymize(people(), seed=1)
+        assert all(v.ok for v in release.verdicts)
+
+
+def test_a_column_is_left_alone_by_all_criteria_that_name_it():
+    """Where nothing is to limit what is told about a column, no criterion that looks at several columns does."""
+    criteria = (
+        "  - ff-anonymity: {freeform: [income, illness], values: [flu], c: 0.9}\n"
+        "  - l-diversity: {column: illness, l: 9}\n"
+        "  - k-anonymity: {k: 3}"
+    )
+    text = JOB.format(criteria=criteria, algorithm="mondrian", ceiling="")
+    first, *lines = told(text, people()).hint.split("\n")
+    assert first == "one of"
+    assert lines[1:] == [
+        "criteria: [{k-anonymity: {k: 3}}]   (nothing limits then what a group tells about 'illness')",
+        "illness: {role: drop}  and  criteria: [{k-anonymity: {k: 3}}]   ('illness' is not published at all)",
+    ]
+    for line in lines:
+        release = job_from_text(pasted(text, line.partition("   (")[0])).anonymize(people(), seed=1)
+        assert all(v.ok for v in release.verdicts)
+
+
+def at_most_half(algorithm: str, limit: float, rows: str) -> tk.Release:
+    """Ages, blood groups and illnesses, such as ``2bx``; no age is published above its highest level."""
+    data = pl.DataFrame([(int(r[:-2]), r[-2], r[-1]) for r in rows.split()], ["age", "blood", "ill"], orient="row")
+    return tk.Job(
+        columns=[
+            Column("age", "quasi", "numeric", tk.intervals(5, 10), max_level=2),
+            Column("blood", "quasi", taxonomy=tk.suppress() if algorithm == "flash" else tk.value_set()),
+            Column("ill", "sensitive"),
+        ],
+        criteria=[tk.FrequencyLDiversity("ill", 2)],
+        max_suppressed=limit,
+        algorithm=tk.Flash() if algorithm == "flash" else algorithm_class(algorithm)("ill"),
+        seed=1,
+    ).anonymize(data)
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "rows", "proposed"),
+    [
+        ("flash", "2bx 2bz 11cz 26ay 5cz 23ay 25cx 21cx", (0.5, 2)),
+        ("tds", "28az 26bx 2bz 0ay 18ax 9cx 13bx 12ay 16ax 11ax 4cy 23by", None),
+    ],
+)
+def test_leaving_out_more_records_was_tried_before_it_is_told(
+    algorithm: str, rows: str, proposed: tuple[float, int] | None
+):
+    """With more room a search ends elsewhere: with fewer records left out, or with too many of them again."""
+    with pytest.raises(InfeasibleError) as caught:
+        at_most_half(algorithm, 0, rows)
+    ways = re.findall(r"max_suppressed=([\d.]+)   \((\d+) of", str(caught.value))
+    assert [(float(limit), int(records)) for limit, records in ways] == ([] if proposed is None else [proposed])
+    if proposed is not None:
+        assert at_most_half(algorithm, proposed[0], rows).n_suppressed == proposed[1]

@@ -48,11 +48,18 @@ class Boxes:
         """The boxes of several sets of groups, one after the other."""
         lo, hi, node = (np.concatenate([getattr(p, name) for p in parts]) for name in ("lo", "hi", "node"))
         sets = {j for part in parts for j in part.members}
-        nothing = [np.zeros(p.n_groups, np.uint64) for p in parts]
-        members = {
-            j: np.concatenate([p.members.get(j, none) for p, none in zip(parts, nothing, strict=True)]) for j in sets
-        }
+        members = {j: np.concatenate([p._members_of(j) for p in parts]) for j in sets}
         return cls(lo, hi, node, members)
+
+    def _members_of(self, j: int) -> NDArray[np.uint64]:
+        """The values that each group may have, as bits; boxes without sets publish nodes, and all that lies below."""
+        if j in self.members:
+            return self.members[j]
+        lo, hi = self.lo[:, j].astype(np.int64), self.hi[:, j].astype(np.int64)
+        wide = np.where(lo <= hi, hi - lo, 0).astype(np.uint64)
+        low = np.where(lo <= hi, lo, 0).astype(np.uint64)
+        bits = ((np.uint64(2) << wide) - np.uint64(1)) << low  # all 64 of them: 2 << 63 is 0, and one less is all
+        return np.where(lo <= hi, bits, np.uint64(0))
 
     @property
     def n_groups(self) -> int:
@@ -67,9 +74,27 @@ class Boxes:
         return ok
 
     def relabel(self, new: Codes, n_groups: int) -> Boxes:
-        """The boxes after group ``g`` was renamed to ``new[g]`` (-1: dropped); groups that become one have one box."""
+        """The boxes after group ``g`` was renamed to ``new[g]`` (-1: dropped).
+
+        Groups that become one have one box, or at least labels that read alike: then the widest box is that of all.
+        """
+        kept = np.flatnonzero(new >= 0)
+        if np.bincount(new[kept], minlength=1).max() > 1:
+            return self._widest(kept, new[kept], n_groups)
         members = {j: renamed(bits, new, n_groups) for j, bits in self.members.items()}
         lo, hi, node = (renamed(codes, new, n_groups) for codes in (self.lo, self.hi, self.node))
+        return Boxes(lo, hi, node, members)
+
+    def _widest(self, groups: Counts, into: Codes, n_groups: int) -> Boxes:
+        """The widest boxes, column by column, of groups that become one."""
+        lo, hi, node = (np.zeros((n_groups, self.lo.shape[1]), np.int32) for _ in range(3))
+        members = {j: np.zeros(n_groups, np.uint64) for j in self.members}
+        for j in range(self.lo.shape[1]):
+            order = np.argsort(self.hi[groups, j] - self.lo[groups, j], kind="stable")
+            new, old = into[order], groups[order]  # the last one to come stays
+            lo[new, j], hi[new, j], node[new, j] = self.lo[old, j], self.hi[old, j], self.node[old, j]
+            if j in members:
+                members[j][new] = self.members[j][old]
         return Boxes(lo, hi, node, members)
 
     def united(self, new: Codes, n_groups: int, domains: Sequence[Domain]) -> Boxes:

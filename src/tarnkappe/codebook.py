@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass, fields
 
 import polars as pl
 
 from tarnkappe.parts import PartedPlan
 from tarnkappe.plan import AnyPlan, DealtPlan
-from tarnkappe.schema import Schema
+from tarnkappe.publish.boxes import lowest_meanings
+from tarnkappe.publish.form import Meaning
+from tarnkappe.schema import Column, Schema
 
 
 @dataclass(frozen=True)
@@ -31,9 +33,10 @@ def codebook(plan: AnyPlan | PartedPlan, schema: Schema, missing: str = "") -> t
     """
     if isinstance(plan, DealtPlan):
         said = (
-            Entry(name, schema[name].role, missing if label is None else label, words)
+            Entry(written, schema[name].role, missing if label is None else label, words)
             for name in schema.published
-            for label, words in plan.form.meanings(schema[name])
+            for written in plan.form.written_as(schema, name)
+            for label, words in _of_dealt(plan, schema[name])
         )
         return (*said, *(Entry(name, "", "", words) for name, words in plan.form.further(schema).items()))
     places = {domain.name: j for j, domain in enumerate(plan.tally.quasi_domains)}
@@ -51,6 +54,15 @@ def codebook(plan: AnyPlan | PartedPlan, schema: Schema, missing: str = "") -> t
     names = plan.figure_names(schema)
     out.extend(Entry(names[name], "", "", figure.meaning) for name, figure in plan.figures.items())
     return tuple(out)
+
+
+def _of_dealt(plan: DealtPlan, column: Column) -> Iterator[Meaning]:
+    """What the labels of a column mean; one with a lowest level has labels also where groups change no value."""
+    if plan.form.coarsens or not column.min_level:
+        return plan.form.meanings(column)
+    names = [domain.name for domain in plan.tally.quasi_domains]
+    j = names.index(column.name)
+    return lowest_meanings(plan.tally.quasi[plan.published > 0, j], column, plan.tally.quasi_domains[j])
 
 
 def as_table(entries: Iterable[Entry]) -> pl.DataFrame:

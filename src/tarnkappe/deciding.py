@@ -11,16 +11,17 @@ from tarnkappe.algorithms.base import Algorithm
 from tarnkappe.algorithms.bucketization.base import Bucketization
 from tarnkappe.algorithms.ceilings import lost_to_ceilings
 from tarnkappe.algorithms.last_resort import dealt, planned
-from tarnkappe.algorithms.timed import decide_in_time
+from tarnkappe.algorithms.timed import deal_in_time, decide_in_time
 from tarnkappe.algorithms.watch import Watch
 from tarnkappe.engines.base import Engine
 from tarnkappe.engines.needs import memory_for
 from tarnkappe.engines.parts import Parts
-from tarnkappe.errors import LimitError
+from tarnkappe.errors import InfeasibleError, LimitError
 from tarnkappe.fixes import algorithm, more_memory, say
 from tarnkappe.goal import Goal
 from tarnkappe.in_parts import PartDecider, plan_in_parts, why_not
 from tarnkappe.job import Job
+from tarnkappe.job.model import replace_job
 from tarnkappe.parts import PartedPlan
 from tarnkappe.plan import AnyPlan
 from tarnkappe.runs import Checked
@@ -112,9 +113,35 @@ def decide_cells(job: Job, tally: Tally, seed: int, watch: Watch) -> tuple[Algor
     plan: AnyPlan
     if isinstance(algorithm, Bucketization):
         _require_dealt_here(job, tally)
-        dealer = algorithm.watched(watch)
-        plan = dealt(dealer, tally, goal, lambda: dealer.deal(tally, goal, rng=rng))
+        plan = dealt(algorithm, tally, goal, partial(deal_in_time, algorithm, tally, goal, rng, watch))
     else:
         decide = partial(decide_in_time, algorithm, tally, goal, rng, watch)
         plan = planned(algorithm, tally, goal, decide, job.data.missing)
     return algorithm, why, plan
+
+
+def decide_or_tell(job: Job, tally: Tally, seed: int, watch: Watch) -> tuple[Algorithm, str | None, AnyPlan]:
+    """The same; if nothing is found and leaving out more records is proposed, that was tried.
+
+    With more room a search may end elsewhere: fewer records are left out than proposed, or no release is found.
+    """
+    try:
+        return decide_cells(job, tally, seed, watch)
+    except InfeasibleError as error:
+        if error.proposed is None or watch.stopped:
+            raise
+        told = _tried(job, tally, seed, watch, error.proposed)
+        if told is None:
+            raise
+        raise told from None
+
+
+def _tried(job: Job, tally: Tally, seed: int, watch: Watch, proposed: int) -> InfeasibleError | None:
+    """What to tell of a job that finds no release where so many records may be left out, as is proposed, or not so."""
+    more = replace_job(job, goal=job.goal.leaving_out(proposed, tally.n_records))
+    goal = job.algorithm.promised(job.goal, len(tally.quasi_domains))
+    try:
+        left_out = decide_cells(more, tally, seed, watch)[2].suppressed
+    except InfeasibleError:
+        return goal.infeasible(tally, proposed, enough=False)
+    return None if left_out == proposed else goal.infeasible(tally, proposed, left_out=left_out)

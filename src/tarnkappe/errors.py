@@ -111,6 +111,8 @@ class InfeasibleError(TarnkappeError):
     """No release satisfies the goal within the limits."""
 
     exit_code = 4
+    #: How many records it proposes to leave out, if it does.
+    proposed: int | None = None
 
 
 class DataError(TarnkappeError):

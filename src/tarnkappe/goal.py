@@ -213,15 +213,23 @@ class Goal:
         return out
 
     def infeasible(
-        self, tally: Tally, suppressed: int | None = None, *, enough: bool = True, at_least: bool = False
+        self,
+        tally: Tally,
+        suppressed: int | None = None,
+        *,
+        enough: bool = True,
+        at_least: bool = False,
+        left_out: int | None = None,
     ) -> InfeasibleError:
         """An error that says which criterion fails even with all records in one group, or that the budget is short.
 
         `suppressed` is how many records the groups that were found leave out; other groups may leave out fewer, unless
         it is known that nobody does (`at_least`). If that is not `enough`, no release follows from leaving them out.
+        `left_out` is how many of them are left out where so many may be, if that was tried and they are fewer.
         What the error proposes was tried on the table. That there is no release is only said if it is proved.
         """
         details, ways = [], []
+        proposed: int | None = None
         budget = self.budget(tally.n_records)
         failing: list[Criterion] = []
         if tally.n_cells:
@@ -240,13 +248,15 @@ class Goal:
             if at_least:
                 said = f"At least {records} would have to be suppressed"
             elif enough:
-                said = f"A release is found if {records} {are} suppressed"
+                may = are if left_out is None else "may be"
+                said = f"A release is found if {records} {may} suppressed"
             else:
                 said = f"In the groups that were found {records} {are} left over"
             allowed = f"{count(budget)} ({stated_share(self.max_suppressed)})"
             details.append(f"{said}, allowed are {allowed}.")
             if enough:
-                ways.append(_more_suppression(suppressed, tally.n_records))
+                proposed = suppressed
+                ways.append(_more_suppression(suppressed, tally.n_records, left_out))
         if tally.n_cells and not failing and not _labels_are_given(tally):
             ways += self._ways_around_levels(tally)
         asked = " and ".join(c.asked for c in failing or self.criteria)
@@ -254,20 +264,27 @@ class Goal:
         if failing and not proved and budget:
             records = plural(budget, "record")
             details.append(f"There may be one: {records} may be left out, but which ones was not found.")
-        return InfeasibleError(
+        error = InfeasibleError(
             "E301",
             f"no release satisfies {asked}" if proved else f"no release was found that satisfies {asked}",
             details=details,
             hint="Declare fewer quasi-identifiers, or weaken a criterion.",
             ways=ways,
         )
+        error.proposed = proposed
+        return error
+
+    def leaving_out(self, records: int, of: int) -> Goal:
+        """The same with a limit that allows so many records to be left out, as `infeasible` proposes it."""
+        return Goal(self.criteria, _thousandths(records, of) / 1000, self.pause)
 
     def _ways_around_levels(self, tally: Tally) -> list[Relaxation]:
         """What would help where all records in one group satisfy the goal, but such a group may not be formed."""
         limited, lifted = _limited(tally), _ceilings_lifted(tally)
         if lifted is not None:
             out = [Relaxation(lifted, "all records may form one group, which satisfies the goal")]
-            if len(limited) < len(tally.quasi_domains):
+            known = {name for c in self.criteria for name in c.quasi_identifiers}
+            if len(limited) < len(tally.quasi_domains) and known.isdisjoint(d.name for d in limited):
                 dropped = say("  and  ".join(["{}"] * len(limited)), *(role(d.name, "drop") for d in limited))
                 names = " and ".join(f"'{d.name}'" for d in limited)
                 out.append(Relaxation(dropped, f"{names} {'is' if len(limited) == 1 else 'are'} not published at all"))
@@ -298,11 +315,16 @@ def _worse(criterion: Criterion, one: Verdict, other: Verdict) -> Verdict:
     return replace(one, reached=worst(one.reached, other.reached), ok=one.ok and other.ok, violating_groups=violating)
 
 
-def _more_suppression(records: int, of: int) -> Relaxation:
-    """The smallest share of a thousandth that allows so many records to be left out."""
-    thousandths = math.ceil(Fraction(records, of) * 1000)
+def _more_suppression(records: int, of: int, left_out: int | None = None) -> Relaxation:
+    """The smallest limit that allows so many records to be left out, and how many then are, if they are fewer."""
+    thousandths = _thousandths(records, of)
     fix = setting(f"limits: {{suppressed_rows: {thousandths / 10:g}%}}", "max_suppressed", thousandths / 1000)
-    return Relaxation(fix, f"{count(records)} of {count(of)} records are left out")
+    return Relaxation(fix, f"{count(records if left_out is None else left_out)} of {count(of)} records are left out")
+
+
+def _thousandths(records: int, of: int) -> int:
+    """The smallest share of whole thousandths that so many records are no more than."""
+    return math.ceil(Fraction(records, of) * 1000)
 
 
 def _labels_are_given(tally: Tally) -> bool:

@@ -21,7 +21,7 @@ from tarnkappe.companions import (
     staging,
 )
 from tarnkappe.criteria import Criterion
-from tarnkappe.deciding import decide_cells, decide_in_parts, require_feasible, require_here, why_not_in_parts
+from tarnkappe.deciding import decide_in_parts, decide_or_tell, require_feasible, require_here, why_not_in_parts
 from tarnkappe.engines import engine_for
 from tarnkappe.engines.base import Engine
 from tarnkappe.engines.measures import measured
@@ -343,5 +343,6 @@ def _decide(
             engine.parts.release()
             raise
     else:
-        algorithm, why, plan = decide_cells(job, checked.tally, seed, Watch(clock.step, job.time_limit, clock.hurried))
+        watch = Watch(clock.step, job.time_limit, clock.hurried)
+        algorithm, why, plan = decide_or_tell(job, checked.tally, seed, watch)
     return Run(checked, engine, algorithm, why, plan, seed, clock, job.data.missing, digest)

@@ -50,9 +50,10 @@ def relaxations(criteria: Sequence[Criterion], together: GroupStats) -> list[Rel
             fix = say("  and  ".join(["{}"] * len(fixes)), *fixes)
             out.append(Relaxation(fix, f"{count(n)} records are enough for {words} groups"))
     column = failing[0].sensitive_column
-    remaining = [c for c in criteria if c.sensitive_column != column]
+    about = [c for c in criteria if column in c.columns]
+    remaining = [c for c in criteria if c not in about]
     if column is not None:  # people go on being counted, or the job that names their key is refused
-        halves = (_about_people(c, together) for c in criteria if c.sensitive_column == column)
+        halves = (_about_people(c, together) for c in about)
         remaining += [c for c in halves if c is not None and c.y != column and c not in remaining]
     if column is not None and not remaining:  # then people are to be hidden at least
         remaining = [KAnonymity(min(_USUAL_K, n))]

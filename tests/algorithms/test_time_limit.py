@@ -171,3 +171,15 @@ def test_a_search_is_ended_once():
         watch.pause()
     watch.pause()
     assert watch.stopped
+
+
+@pytest.mark.parametrize("algorithm", [tk.Angel(), tk.Anatomize(alike=True)], ids=lambda a: a.name)
+def test_a_search_for_people_who_are_alike_ends_in_time(algorithm, monkeypatch: pytest.MonkeyPatch):
+    """The groups of numbered releases are found by Hilb, which has an end."""
+    whole = job(algorithm, criteria=[tk.LDiversity("illness", 2)])
+    assert "stopped" not in whole.anonymize(table(), seed=1).private_manifest["search"]
+    monkeypatch.setattr(Watch, "over", property(lambda watch: watch.__dict__.update(stopped=True) or True))
+    release = whole.anonymize(table(), seed=1)
+    assert all(v.ok for v in release.verdicts)
+    assert f"groups of {algorithm.name}" in release.private_manifest["search"]["stopped"]
+    assert "W616" in [n.code for n in release.notices]

@@ -8,10 +8,12 @@ import csv
 import random
 from pathlib import Path
 
+import polars as pl
 import pytest
 from whole_jobs import usual_algorithms
 
 import tarnkappe as tk
+from tarnkappe.algorithms import algorithm_class
 from tarnkappe.algorithms.fulldomain.sdgs import Sdgs
 from tarnkappe.errors import InfeasibleError, TarnkappeError
 from tarnkappe.schema import Column
@@ -240,3 +242,22 @@ class TestDefaultLevels:
         )
         with pytest.raises(TarnkappeError, match="does not depend on the data"):
             job.anonymize(tmp_path / "people.csv")
+
+
+@pytest.mark.parametrize("algorithm", ["tds", "mrtds", "hdtds", "bug", "mrbug"])
+def test_rooms_of_a_ceiling_may_publish_sets_and_all_values(algorithm):
+    """Two pairs of values in one room; in the other nothing can be divided, so a node is published and no set."""
+    rows = [("11", blood, job) for blood, job in zip("abcd" * 2, "xxyy" * 2, strict=True)]
+    rows += [("21", blood, job) for blood, job in zip("abcd", "xyxy", strict=True)]
+    release = tk.Job(
+        columns=[
+            Column("zip", "quasi", taxonomy=prefix(1), max_level=1),
+            Column("blood", "quasi", taxonomy=tk.value_set()),
+            Column("job", "sensitive"),
+        ],
+        criteria=[tk.KAnonymity(4)],
+        algorithm=algorithm_class(algorithm)("job"),
+        seed=1,
+    ).anonymize(pl.DataFrame(rows, schema=["zip", "blood", "job"], orient="row"))
+    labels = set(release.table.select("zip", "blood").rows())
+    assert labels == {("11", "{a | b}"), ("11", "{c | d}"), ("21", "{a | b | c | d}")}

@@ -127,3 +127,31 @@ def test_groups_of_nothing_but_stars_are_not_passed_over_in_silence():
     found = release.query("count group by zip")
     assert (found.rows, found.notes[-1]) == ((), "Some labels may stand for values that are not listed.")
     assert release.query("count group by illness").notes == ()
+
+
+def test_values_that_are_not_listed_are_mentioned_where_all_others_are_exact():
+    """Nobody knows which numbers lie above 30, or between whole ones: their records are in no row."""
+    frame = pl.DataFrame({"age": [17, 17, 17, 31, 40, 35], "pay": [1.0, 2.5, 3.0, 4.0, 4.0, 4.0]})
+    job = tk.Job(
+        columns=[Column("age", "quasi", "numeric", tk.cuts(30)), Column("pay", "quasi", "numeric")],
+        criteria=[tk.KAnonymity(3)],
+        algorithm="hilb",
+        seed=1,
+    )
+    release = job.anonymize(frame)
+    for column, values, note in (
+        ("age", ["17", "30"], "Some labels may stand for values that are not listed."),
+        ("pay", ["1", "2", "3", "4"], "Of numbers in intervals only whole ones are listed."),
+    ):
+        largest = release.query(f"max({column}) group by {column}")
+        assert [row.group for row in largest.rows] == [(value,) for value in values]
+        assert all(row.is_exact for row in largest.rows)
+        assert largest.notes == (note,)
+
+
+def test_values_that_centres_stand_for_are_not_listed():
+    frame = pl.DataFrame({"age": [17, 18, 19, 41, 42, 43], "pay": [1, 1, 1, 1, 1, 1]})
+    job = tk.Job(quasi={"age": tk.numeric()}, sensitive=["pay"], criteria=[tk.KAnonymity(3)], algorithm="mdav", seed=1)
+    paid = job.anonymize(frame).query("avg(pay) where pay = 1 group by age")
+    assert [row.group for row in paid.rows] == [("18",), ("42",)]
+    assert paid.notes == ("Some labels may stand for values that are not listed.",)

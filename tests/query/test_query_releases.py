@@ -16,6 +16,7 @@ from grids import examples
 from tarnkappe.errors import DataError, InfeasibleError, JobError, RefusedError
 from tarnkappe.query import open_release
 from tarnkappe.query.columns import Numbers
+from tarnkappe.schema import Column
 
 AREAS = {"north": ["a, b", "c", 'd "e"'], "south": ["f", "g | h", "i to j"], "west": ["k"]}
 LEAVES = [leaf for leaves in AREAS.values() for leaf in leaves]
@@ -324,3 +325,63 @@ def test_where_there_are_no_gaps_a_label_that_says_nothing_is_about_a_value():
     job = tk.Job(quasi={"job": tk.suppress()}, sensitive=["illness"], criteria=[tk.KAnonymity(18)], seed=1)
     found = job.anonymize(frame).query('count where job != ""')
     assert (found.low, found.value, found.high) == (18, 18, 18)
+
+
+JOBS = {"works": ["cook", "smith"], "heals": ["nurse"]}
+FLOORS = {"zip": tk.prefix(3, 1), "job": tk.tree(JOBS), "sex": tk.suppress()}
+OVERLAPPING = tk.Slicing(strands=(("zip", "illness"), ("zip", "job"), ("sex",)))
+
+
+@pytest.mark.parametrize("algorithm", [tk.Anatomize(), OVERLAPPING, tk.KEPermutation()], ids=lambda a: a.name)
+def test_a_lowest_level_is_no_value_where_groups_change_none(algorithm, tmp_path):
+    """Groups with numbers publish values as they are; those of a floor are labels all the same."""
+    zips = ["22765", "22767", "10115"]
+    rows = [(zips[i % 3], ["cook", "smith", "nurse", "cook"][i % 4], "fm"[i % 2], i % 6 * 10) for i in range(24)]
+    frame = pl.DataFrame(rows, schema=["zip", "job", "sex", "illness"], orient="row")
+    numbers = algorithm.name == "k-e-permutation"
+    asked = tk.KEAnonymity("illness", 2, 10) if numbers else tk.LDiversity("illness", 2)
+    job = tk.Job(
+        columns=[Column(name, "quasi", taxonomy=how, min_level=1) for name, how in FLOORS.items()]
+        + [Column("illness", "sensitive", "numeric" if numbers else "categorical")],
+        criteria=[asked],
+        algorithm=algorithm,
+        seed=1,
+    )
+    release = job.anonymize(frame)
+    said = {(e.column, e.label): e.meaning for e in release.codebook}
+    assert said["zip", "227**"] == "Begins with 227."
+    assert said["job", "works"] == "A category in the taxonomy of the column."
+    assert said["sex", "*"] == "Any value: nothing is said."
+    for table in release.tables.values():
+        labels = [(name, text) for name in table.columns if name.strip("_") in FLOORS for text in table[name].unique()]
+        assert all(label in said for label in labels)
+    assert not [c.name for c in release.columns if c.role == "quasi" and "unchanged" in c.done]
+    saved = release.save(tmp_path / "release")
+    stranger = tmp_path / "release" / "public" / saved.public_manifest["file"]
+    for tables in (open_release(release), open_release(stranger)):
+        for where in ("zip = 22765", "job = cook", 'job != "smith"', "sex = f"):
+            column, value = where.replace('"', "").replace("!= ", "= ").split(" = ")
+            wanted = frame[column] != value if "!=" in where else frame[column] == value
+            found = tables.ask(f"count where {where}")
+            assert found.low < wanted.sum() <= found.high, where
+
+
+@pytest.mark.parametrize("sex", ["f", "m"])
+def test_a_value_that_reads_like_a_label_of_others(sex):
+    """Three areas are called `*`, three more are hidden by one: as one group, or as two that sex tells apart."""
+    frame = pl.DataFrame({"area": [*"***abcddd"], "sex": [*"fff", *(sex * 3), *"mmm"], "illness": [*"xyzxyzxyz"]})
+    job = tk.Job(
+        quasi={"area": tk.suppress(), "sex": tk.suppress()},
+        sensitive=["illness"],
+        criteria=[tk.KAnonymity(3)],
+        algorithm="local-suppression",
+        seed=1,
+    )
+    release = job.anonymize(frame)
+    assert sorted(release.table["area"]) == [*"******", *"ddd"]
+    said = {e.label: e.meaning for e in release.codebook if e.column == "area"}
+    assert said["*"] == "Any value: nothing is said."
+    assert release.score("lm") > 0, "what three records have lost is no value of theirs"
+    for value, records in (("a", 1), ("*", 3), ("d", 3)):
+        found = release.query(f'count where area = "{value}"')
+        assert found.low <= records <= found.high

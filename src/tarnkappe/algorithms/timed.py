@@ -7,13 +7,15 @@ from dataclasses import replace
 import numpy as np
 
 from tarnkappe.algorithms.base import Algorithm
+from tarnkappe.algorithms.bucketization.base import Bucketization
 from tarnkappe.algorithms.ceilings import decide_below_ceilings
 from tarnkappe.algorithms.multidimensional.mondrian import Mondrian
 from tarnkappe.algorithms.watch import TimeOver, Watch
+from tarnkappe.deals import Deal
 from tarnkappe.errors import JobError, LimitError
 from tarnkappe.fixes import setting
 from tarnkappe.goal import Goal
-from tarnkappe.groups import Grouping
+from tarnkappe.groups import Grouping, Note
 from tarnkappe.tally import Tally
 
 #: What the notes of a search say if it was stopped.
@@ -33,11 +35,20 @@ def decide_in_time(algorithm: Algorithm, tally: Tally, goal: Goal, rng: np.rando
         grouping = decide_below_ceilings(algorithm.watched(watch), tally, paced, rng)
     except TimeOver:
         grouping, by = _quickly(algorithm, tally, goal, rng), Mondrian.name
-    if not watch.stopped:
-        return grouping
+    return replace(grouping, notes={**grouping.notes, **_told(watch, by)})
+
+
+def deal_in_time(algorithm: Bucketization, tally: Tally, goal: Goal, rng: np.random.Generator, watch: Watch) -> Deal:
+    """What an algorithm deals; where it looks for people who are alike, that search ends when its time is over."""
+    deal = algorithm.watched(watch).deal(tally, goal, rng=rng)
+    return replace(deal, notes={**deal.notes, **_told(watch, algorithm.name)})
+
+
+def _told(watch: Watch, by: str) -> dict[str, Note]:
+    """The note about a search that was stopped, if it was."""
     ended = "by hand" if watch.hurried else "by the time limit"
     told = f"{ended}; these are groups of {by}, and how good they are depends on the machine"
-    return replace(grouping, notes={**grouping.notes, STOPPED: told})
+    return {STOPPED: told} if watch.stopped else {}
 
 
 def _quickly(algorithm: Algorithm, tally: Tally, goal: Goal, rng: np.random.Generator) -> Grouping:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from tarnkappe.arrays import Counts
+from tarnkappe.publish.boxes import one_meaning
 from tarnkappe.publish.form import Meaning
 from tarnkappe.publish.numbered import COUNT, Numbered, counted_sheet, numbers_of, shuffled
 from tarnkappe.publish.recoding import Recoding, judged_by_looks
@@ -102,13 +103,12 @@ class Batches(Numbered):
         if column.role != "quasi":
             yield from super().meanings(column)
             return
-        told = set()
+        said: dict[str | None, list[str]] = {}
         for _, recoding, _ in self._labelled():
             if column.name in recoding.names:
                 for label, words in recoding.meanings(column):
-                    if label not in told:
-                        yield label, words
-                    told.add(label)
+                    said.setdefault(label, []).append(words)
+        yield from ((label, one_meaning(words)) for label, words in said.items())
 
     def _labelled(self) -> Iterator[tuple[str, Recoding, str]]:
         """The tables of labels: name, labels, and what a row is."""

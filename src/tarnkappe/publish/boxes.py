@@ -16,8 +16,9 @@ from tarnkappe.publish.labels import Labels, publish_boxes
 from tarnkappe.publish.notation import EITHER, list_text, set_values
 from tarnkappe.publish.reading import covers
 from tarnkappe.schema import Column
-from tarnkappe.tally import Domain
+from tarnkappe.tally import Domain, distinct_rows
 
+_ANYTHING, _ITSELF = "Any value: nothing is said.", "The value itself."
 _UNCHANGED = "published unchanged: no group needed to coarsen it"
 
 
@@ -76,19 +77,22 @@ class BoxForm(Labelled):
 
     def meanings(self, j: int, column: Column, domain: Domain, boxes: Boxes, labels: Labels) -> Iterator[Meaning]:
         """The labels in the order of the values they stand for; of their texts, if records decide about that order."""
-        _, first = np.unique(labels.code, return_index=True)
         spread = boxes.publishes_range(j, domain)
         tree, node = domain.taxonomy, boxes.node[:, j]
         low, high = np.where(spread, boxes.lo[:, j], tree.lo[node]), np.where(spread, boxes.hi[:, j], tree.hi[node])
+        sizes = [len(labels.texts) + 1, tree.n_nodes, domain.size, domain.size]
+        _, first = distinct_rows([labels.code + 1, node, low, high], sizes)
         order = np.lexsort((-high[first], low[first]))
         if column.taxonomy is not None and column.taxonomy.follows_data and not column.taxonomy.ordered:
             order = np.array(sorted(range(len(first)), key=lambda i: _text_of(labels, int(first[i]))), np.int64)
+        said: dict[str | None, list[str]] = {}
         for group in first[order]:
-            if labels.code[group] < 0:
-                yield None, "Missing in the data."
-                continue
-            label = labels.texts[labels.code[group]]
-            yield label, _meaning(label, group, boxes, j, domain, column, bool(spread[group]))
+            label = labels.texts[labels.code[group]] if labels.code[group] >= 0 else None
+            words = "Missing in the data."
+            if label is not None:
+                words = _meaning(label, group, boxes, j, domain, column, bool(spread[group]))
+            said.setdefault(label, []).append(words)
+        yield from ((label, one_meaning(words)) for label, words in said.items())
 
     def untrue(self, j: int, domain: Domain, boxes: Boxes, labels: Labels, held: Held, missing: Collection[str]) -> int:
         """Groups whose label does not cover a value that it stands for."""
@@ -178,8 +182,35 @@ def told_exactly(boxes: Boxes, j: int, domain: Domain) -> tuple[Flags, Flags]:
     return ~spread & ~nothing & leaf & (not domain.floor), nothing
 
 
+def lowest_meanings(codes: Codes, column: Column, domain: Domain) -> Iterator[Meaning]:
+    """What the labels of a column mean of which everybody has that of the lowest level; `codes` are those published."""
+    tree = domain.taxonomy
+    present = [int(code) for code in np.unique(codes)]
+    if column.taxonomy is not None and column.taxonomy.follows_data and not column.taxonomy.ordered:
+        present.sort(key=lambda code: (code == domain.missing, tree.leaves[code]))
+    for code in present:
+        if code == domain.missing:
+            yield None, "Missing in the data."
+        else:
+            yield tree.leaves[code], _meaning_of(tree.leaves[code], int(tree.leaf_nodes[code]), column, domain)
+
+
+def one_meaning(words: Sequence[str]) -> str:
+    """What a label means that stands for several things, as where a value is called like a group of others.
+
+    >>> one_meaning(["The value itself.", "Begins with 227."])
+    'Begins with 227.'
+    """
+    different = list(dict.fromkeys(words))
+    if _ANYTHING in different:
+        return _ANYTHING
+    if len(different) == 2 and _ITSELF in different and any(w.startswith("Begins with ") for w in different):
+        different.remove(_ITSELF)
+    return different[0] if len(different) == 1 else "Several values or groups of values are called so."
+
+
 def _meaning(label: str, group: int, boxes: Boxes, j: int, domain: Domain, column: Column, spread: bool) -> str:
-    tree, node = domain.taxonomy, int(boxes.node[group, j])
+    tree = domain.taxonomy
     if spread and label == EITHER:
         return "0 or 1."
     if spread and domain.sets:
@@ -187,10 +218,15 @@ def _meaning(label: str, group: int, boxes: Boxes, j: int, domain: Domain, colum
     if spread:
         ends = f"{tree.leaves[boxes.lo[group, j]]} to {tree.leaves[boxes.hi[group, j]]}, both included"
         return f"{ends}." if domain.values is not None else f"{ends}, in the order of the column."
+    return _meaning_of(label, int(boxes.node[group, j]), column, domain)
+
+
+def _meaning_of(label: str, node: int, column: Column, domain: Domain) -> str:
+    tree = domain.taxonomy
     if node == 0:
-        return "Any value: nothing is said."
+        return _ANYTHING
     if tree.lo[node] == tree.hi[node] and not domain.floor and node == tree.leaf_nodes[tree.lo[node]]:
-        return "The value itself."
+        return _ITSELF
     said = None if column.taxonomy is None else column.taxonomy.meaning(label)
     if said is not None:
         return said

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from tarnkappe.publish.numbered import COUNT, Numbered, counted_sheet, people_sheet
+from tarnkappe.publish.numbered import COUNT, Numbered, as_it_is, counted_sheet, people_sheet
 from tarnkappe.publish.sheets import Reading, Sheet, Strand, Values, free_name
 from tarnkappe.schema import Column, Schema
 
@@ -67,7 +67,7 @@ class Buckets(Numbered):
     def done(self, column: Column) -> str:
         """Where the column stands."""
         if column.role == "quasi":
-            return "published unchanged, apart from the sensitive values"
+            return f"{as_it_is(column)}, apart from the sensitive values"
         return "published in a table of its own, counted by group"
 
     def further(self, schema: Schema) -> dict[str, str]:

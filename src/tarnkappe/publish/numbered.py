@@ -43,7 +43,7 @@ class Numbered(Form):
     numbers: ClassVar[str] = "group"
     grouped: ClassVar = "of records with the same number"
     alike: ClassVar = "with the same number"
-    loses: ClassVar = "What is lost is which values of a group belong together. No value was coarsened."
+    loses: ClassVar = "What is lost is which values of a group belong together. No value was coarsened to form them."
     #: What may not be concluded from the tables, in one sentence for the reader.
     caution: ClassVar[str]
 
@@ -84,6 +84,11 @@ class Numbered(Form):
     def strands(self, schema: Schema) -> tuple[Strand, ...]:
         """Which columns stay together on a record, in which table."""
 
+    def written_as(self, schema: Schema, name: str) -> list[str]:
+        """What a column of the data is called in the tables: one that stands in several strands has several names."""
+        named = (pair for strand in self.strands(schema) for pair in zip(strand.columns, strand.of_data, strict=True))
+        return list(dict.fromkeys(written for written, of_data in named if of_data == name)) or [name]
+
     def untrue(self, plan: DealtPlan, missing: Collection[str] = ()) -> list[str]:
         """What the groups say that is not true of their records, in words; values as they are cannot be untrue."""
         return []
@@ -100,6 +105,11 @@ class Numbered(Form):
     def further(self, schema: Schema) -> dict[str, str]:
         """What the columns mean that are not of the data, in sentences."""
         return {self.number(schema): f"The number of a group, drawn by lot. {self.caution}"}
+
+
+def as_it_is(column: Column) -> str:
+    """How a column is published whose values no group changes: those of its lowest level, if it has one."""
+    return f"published at level {column.min_level} of its taxonomy" if column.min_level else "published unchanged"
 
 
 def numbers_of(deal: Deal, first: int, after: int) -> Codes:

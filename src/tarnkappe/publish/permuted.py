@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from tarnkappe.publish.numbered import COUNT, Numbered, numbers_of
+from tarnkappe.publish.numbered import COUNT, Numbered, as_it_is, numbers_of
 from tarnkappe.publish.sheets import MAIN, STATISTICS, Figure, Reading, Sheet, Strand, Summary, Values, free_name
 from tarnkappe.publish.totals import totals
 from tarnkappe.schema import Column, Schema
@@ -73,7 +73,7 @@ class Permuted(Numbered):
     def done(self, column: Column) -> str:
         """Whether the column stands still."""
         if column.role == "quasi":
-            return "published unchanged, beside sensitive values of other people of the group"
+            return f"{as_it_is(column)}, beside sensitive values of other people of the group"
         return "published unchanged, but shuffled within each group"
 
     def further(self, schema: Schema) -> dict[str, str]:

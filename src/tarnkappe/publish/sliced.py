@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from tarnkappe.arrays import Codes, Counts
-from tarnkappe.publish.numbered import Numbered, numbers_of, shuffled
+from tarnkappe.publish.numbered import Numbered, as_it_is, numbers_of, shuffled
 from tarnkappe.publish.sheets import MAIN, Reading, Sheet, Strand, Values, free_name
 from tarnkappe.schema import Column, Schema
 from tarnkappe.tally import Tally, distinct_rows
@@ -99,8 +99,8 @@ class Sliced(Numbered):
         """With which others a column stayed together."""
         others = [name for part in self.parts if column.name in part for name in part if name != column.name]
         if not others:
-            return "published unchanged, torn from all other columns within its bucket"
-        return f"published unchanged, together with {' and '.join(dict.fromkeys(others))}; torn from the rest"
+            return f"{as_it_is(column)}, torn from all other columns within its bucket"
+        return f"{as_it_is(column)}, together with {' and '.join(dict.fromkeys(others))}; torn from the rest"
 
 
 def beside(tally: Tally, part: Collection[str]) -> Codes:

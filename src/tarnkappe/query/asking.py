@@ -19,6 +19,7 @@ from tarnkappe.query.wanted import Wanted
 _MOST_GROUPS = 5_000
 
 _NOT_LISTED = "Some labels may stand for values that are not listed."
+_WHOLE_ONLY = "Of numbers in intervals only whole ones are listed."
 
 _FIGURES = {
     "sum": estimates.added_up,
@@ -114,10 +115,12 @@ class Asked:
     ) -> Iterator[str]:
         """What the estimates take for granted, where they are not exact."""
         yield from self.about
-        hidden = any(self.tables.column(token.text).is_open for token in question.by)
+        by = [self.tables.column(token.text) for token in question.by]
+        if any(column.is_open or column.vague for column in by):  # records may have values that nobody can list
+            yield _NOT_LISTED
+        elif any(isinstance(column, Numbers) and column.lists_whole_ones for column in by):
+            yield _WHOLE_ONLY
         if all(row.is_exact for row in rows):
-            if hidden and not rows:  # stars alone: there are records, of values that nobody can list
-                yield _NOT_LISTED
             return
         names = {*wanted, *(token.text for token in question.by), *([column.name] if column else ())}
         columns = [self.tables.column(name) for name in self.tables.names if name in names]
@@ -128,8 +131,6 @@ class Asked:
             yield "Values are taken to be spread evenly over what their label stands for."
         if len(self.tables.homes(names)) > 1:
             yield "Columns that were torn from each other are taken to be independent within a group."
-        if hidden:
-            yield _NOT_LISTED
         if any(row.value is None for row in rows) and question.aggregate in ("min", "max"):
             yield "Of a smallest or largest value there are only bounds."
         elif any(row.value is None and row.high is not None for row in rows):

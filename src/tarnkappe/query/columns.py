@@ -211,6 +211,11 @@ class Numbers(PublishedColumn):
         """Whether some interval has no end."""
         return len(self._ends) < 2 * len(self.low)
 
+    @property
+    def lists_whole_ones(self) -> bool:
+        """Whether the values that can be listed are the whole numbers between the ends."""
+        return self.is_whole and not self._all_exact
+
     def values(self) -> Sequence[float | str] | None:
         """The numbers, if every label is one, or all whole ones between the ends."""
         if self._all_exact:

@@ -118,12 +118,12 @@ class Known:
         return Meaning(open_as="")
 
     def _leaves(self, name: str, label: str) -> tuple[str, ...] | None:
-        """The values below a node of the job's taxonomy."""
+        """The values below the nodes of the job's taxonomy that are called so."""
         tree = self.trees.get(name)
         if tree is None or label not in tree.labels:
             return None
-        node = tree.labels.index(label)
-        return tree.leaves[tree.lo[node] : tree.hi[node] + 1]
+        nodes = [node for node, text in enumerate(tree.labels) if text == label]
+        return tuple(dict.fromkeys(leaf for v in nodes for leaf in tree.leaves[tree.lo[v] : tree.hi[v] + 1]))
 
     def _run(self, name: str, label: str) -> Meaning:
         """The values from one to another in the order of a column, if that is known and the label is clear."""

@@ -85,12 +85,12 @@ class Anatomize(Bucketization):
     def _deal_alike(self, tally: Tally, goal: Goal, rng: np.random.Generator) -> Deal:
         """Groups of people who are alike; if there are none, of those whom the surplus of common values leaves."""
         try:
-            return Deal.of(groups_of_alike(tally, goal, rng), Buckets())
+            return Deal.of(groups_of_alike(tally, goal, rng, self.watch), Buckets())
         except InfeasibleError:
             if len(goal.columns) != 1 or any(c.enough_different is None or c.others_known for c in goal.criteria):
                 raise
             some, cells = _without_surplus(tally, goal, goal.columns[0], self._needed(goal), rng)
-            groups = groups_of_alike(some, goal, rng)
+            groups = groups_of_alike(some, goal, rng, self.watch)
             return Deal.of(replace(groups, cell=cells[groups.cell]), Buckets())
 
     def _needed(self, goal: Goal) -> int:

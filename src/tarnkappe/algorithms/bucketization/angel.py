@@ -90,8 +90,10 @@ class Angel(Bucketization):
                 f"{self.name} cannot keep its buckets below the highest level of a column",
                 hint=say("Remove  max_level,  or choose another algorithm:  {}", algorithm("mondrian")),
             )
-        form_batches = alike_batches if self.alike else formed_batches
-        cell, size = form_batches(tally, goal.about(secret), rng)
+        if self.alike:
+            cell, size = alike_batches(tally, goal.about(secret), rng, self.watch)
+        else:
+            cell, size = formed_batches(tally, goal.about(secret), rng)
         published = np.bincount(cell, minlength=tally.n_cells).astype(np.int64)
         shared = Goal([KAnonymity(min(self._fewest(goal.about(secret)), len(cell)))])
         asked = goal.about(people) if people else shared
@@ -152,7 +154,7 @@ class Angel(Bucketization):
         alone = Tally(quasi, np.zeros((len(first), 0), np.int32), count, domains, ())
         if not goal.satisfied(goal.together(alone)).all():
             raise goal.infeasible(tally)
-        groups = boxes_of_alike(alone, goal, rng)
+        groups = boxes_of_alike(alone, goal, rng, self.watch)
         box = np.full(tally.n_cells, -1, np.int32)
         box[cells] = groups.group[place]
         return Recoding(domains, box, groups.boxes(alone))

@@ -6,6 +6,7 @@ import numpy as np
 
 from tarnkappe.algorithms.bucketization.anatomize import different_values
 from tarnkappe.algorithms.bucketization.likeness import groups_of_alike
+from tarnkappe.algorithms.watch import Watch
 from tarnkappe.arrays import Codes, Counts
 from tarnkappe.deals import records_of, shuffle_runs
 from tarnkappe.errors import InfeasibleError
@@ -14,10 +15,10 @@ from tarnkappe.groups import Draft
 from tarnkappe.tally import Tally, distinct_rows
 
 
-def alike_batches(tally: Tally, goal: Goal, rng: np.random.Generator) -> tuple[Codes, Counts]:
+def alike_batches(tally: Tally, goal: Goal, rng: np.random.Generator, watch: Watch) -> tuple[Codes, Counts]:
     """Batches of people whose quasi-identifiers are alike; any others where such cannot satisfy the goal."""
     try:
-        return records_of(groups_of_alike(tally, goal, rng))
+        return records_of(groups_of_alike(tally, goal, rng, watch))
     except InfeasibleError:
         return formed_batches(tally, goal, rng)
 

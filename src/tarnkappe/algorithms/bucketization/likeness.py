@@ -7,17 +7,18 @@ import numpy as np
 from tarnkappe.algorithms.local.hilb import Hilb
 from tarnkappe.algorithms.local.pool import Pool, settle
 from tarnkappe.algorithms.steps.medians import MedianFront
+from tarnkappe.algorithms.watch import Watch
 from tarnkappe.goal import Goal
 from tarnkappe.groups import Draft, Grouping
 from tarnkappe.tally import Tally
 
 
-def groups_of_alike(tally: Tally, goal: Goal, rng: np.random.Generator) -> Draft:
+def groups_of_alike(tally: Tally, goal: Goal, rng: np.random.Generator, watch: Watch) -> Draft:
     """Groups of people with like quasi-identifiers that satisfy a goal; equal people may be in several."""
-    return Hilb().decide(tally, goal, rng=rng)
+    return Hilb().watched(watch).decide(tally, goal, rng=rng)
 
 
-def boxes_of_alike(tally: Tally, goal: Goal, rng: np.random.Generator) -> Grouping:
+def boxes_of_alike(tally: Tally, goal: Goal, rng: np.random.Generator, watch: Watch) -> Grouping:
     """Groups of whole cells that satisfy a goal about people, as narrow as Hilb or, if better, median cuts find.
 
     Hilb divides the records of a cell where that helps. Here a cell goes where most of its records are, and groups that
@@ -25,7 +26,7 @@ def boxes_of_alike(tally: Tally, goal: Goal, rng: np.random.Generator) -> Groupi
     """
     pool, _ = Pool.whole(tally, goal)
     cut = MedianFront(tally, goal).exhaust()
-    near = settle(pool, _whole(tally, groups_of_alike(tally, goal, rng)))
+    near = settle(pool, _whole(tally, groups_of_alike(tally, goal, rng, watch)))
     return min((near, cut), key=pool.loss)
 
 
