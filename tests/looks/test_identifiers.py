@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import unicodedata
 
 import numpy as np
 import polars as pl
@@ -291,6 +292,38 @@ FEW = {
 @pytest.mark.parametrize("few", FEW)
 def test_a_few_names_are_names_if_nearly_all_values_are(few: str) -> None:
     assert "personal-name" in kinds("x", FEW[few] * 20)
+
+
+WRITINGS = {
+    "no space after the comma": "{last},{first}",
+    "two spaces": "{first}  {last}",
+    "a tab": "{last}\t{first}",
+    "a space that does not break": "{first}\u00a0{last}",
+    "underscore": "{first}_{last}",
+    "as hospitals send them": "{last}^{first}",
+    "quoted": '"{first}"',
+    "in brackets": "{last} ({first})",
+    "semicolon": "{last}; {first}",
+    "slash": "{last}/{first}",
+    "couples": "{first} & Xaverine {last}",
+    "year of birth": "{first} {last} *1955",
+    "record number": "{last} {first} (4711)",
+}
+
+
+@pytest.mark.parametrize("writing", WRITINGS)
+def test_names_are_names_however_their_parts_are_kept_apart(writing: str) -> None:
+    values = [WRITINGS[writing].format(first=FIRST[i % 10], last=LAST[i % 8]) for i in range(N)]
+    assert "personal-name" in kinds("x", values)
+
+
+def test_names_with_combining_accents_are_names() -> None:
+    decomposed = [unicodedata.normalize("NFD", name) for name in ("Müller", "Schröder", "Krüger", "Köhler", "Jürgen")]
+    assert "personal-name" in kinds("x", decomposed * 12)
+
+
+def test_a_word_with_a_number_is_no_name() -> None:
+    assert "personal-name" not in kinds("ward", ["Li 1", "Park 2", "Hall 3", "Wei (4)", "Yu 5", "Hu_6"] * 10)
 
 
 @pytest.mark.parametrize(
