@@ -327,6 +327,38 @@ def test_a_word_with_a_number_is_no_name() -> None:
 
 
 @pytest.mark.parametrize(
+    ("kind", "values"),
+    [
+        ("bank-account", [iban(4711), iban(4712)]),
+        ("bank-account", [f"IBAN {iban(4711)}", f"IBAN {iban(4712)}"]),
+        ("key", ["78573797-4a80-7546-4627-31417aa286ac", "bf4408d3-4b5b-0adc-b45f-e4a9c684bcca"]),
+        ("coordinates", ["53.55110, 9.99370", "48.13710, 11.57540"]),
+        ("telephone", ["+49 40 1234567", "+49 89 5556667"]),
+        ("address", ["Hauptstraße 5", "Lindenweg 7", "Marktplatz 12"]),
+        ("national-id", ["219-09-9999", "219-09-9998", "219-09-9997", "219-09-9996"]),
+    ],
+)
+def test_a_table_about_few_people_has_few_different_identifiers(kind: str, values: list[str]) -> None:
+    assert kind in kinds("x", values * 20)
+
+
+@pytest.mark.parametrize(
+    ("kind", "values"),
+    [
+        ("address", [f"{i} rue Victor Hugo" for i in range(N)]),
+        ("address", [f"{i} bis, avenue de la Paix" for i in range(N)]),
+        ("address", [f"Calle Mayor {i}" for i in range(N)]),
+        ("telephone", [f"Tel. 040 {1000000 + i}" for i in range(N)]),
+        ("date", [f"{1 + i % 28} {['janvier', 'février', 'août'][i % 3]} 19{50 + i % 40}" for i in range(N)]),
+        ("date", [f"{1 + i % 12:02d}/{1950 + i % 40}" for i in range(N)]),
+        ("date", [f"{['Jan', 'Feb', 'May'][i % 3]} {1950 + i % 40}" for i in range(N)]),
+    ],
+)  # fmt: skip
+def test_values_tell_in_other_countries_too(kind: str, values: list[str]) -> None:
+    assert kind in kinds("c", values)
+
+
+@pytest.mark.parametrize(
     "values",
     [
         ["Jan", "Jun"],

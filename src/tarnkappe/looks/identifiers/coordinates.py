@@ -21,10 +21,11 @@ class Coordinates(Detector):
 
     name: ClassVar = "coordinates"
     title: ClassVar = "geographic coordinates"
-    evidence: ClassVar = "four fifths of at least five different values are pairs; or numbers under such a name"
+    evidence: ClassVar = "four fifths of at least two different values are pairs; or numbers under such a name"
     hipaa: ClassVar = (2,)
     phrases: ClassVar = ("coordinate", "coordinates", "koordinaten", "geolocation", "geohash", "gps position")
     enough: ClassVar = 0.8
+    fewest: ClassVar = 2
     signs: ClassVar = DIGITS + "("
     shortest: ClassVar = 5
 
