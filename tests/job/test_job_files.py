@@ -205,6 +205,14 @@ def test_a_job_about_something_else_is_told_with_its_file(tmp_path: Path) -> Non
     assert error.value.hint.startswith(f"tarnkappe run '{path}' ")
 
 
+def test_a_setting_about_something_else_is_told_where_it_belongs(tmp_path: Path) -> None:
+    path = tmp_path / "job.yaml"
+    path.write_text(MINIMAL)
+    with pytest.raises(JobError, match="E102 this job file is about made-up people") as error:
+        load_job(path, ["synthetic.method=trees"])
+    assert error.value.hint == "Write  synthetic:  into a job file of its own."
+
+
 def test_a_file_in_the_place_of_a_taxonomy_is_told_how_to_declare() -> None:
     with pytest.raises(JobError) as caught:
         job_from_text(MINIMAL.replace("type: numeric", "taxonomy: ages.csv"), "census.yaml")
