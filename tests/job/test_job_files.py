@@ -274,3 +274,12 @@ def test_the_schema_knows_all_keys_and_all_that_is_registered() -> None:
     assert "k-anonymity" in schema["properties"]["criteria"]["items"]["properties"]
     kinds = schema["properties"]["taxonomies"]["additionalProperties"]["anyOf"]
     assert {k["properties"]["kind"]["const"] for k in kinds} >= {"tree", "file", "intervals", "prefix", "suppress"}
+
+
+def test_a_folder_in_the_place_of_a_job_file_is_told_which_job_lies_in_it(tmp_path: Path) -> None:
+    kept = tmp_path / "a release" / "do-not-share"
+    kept.mkdir(parents=True)
+    (kept / "job.yaml").write_text(MINIMAL)
+    with pytest.raises(JobError, match="E107") as error:
+        load_job(kept.parent)
+    assert error.value.hint == f"Give a job file in it, such as  '{kept / 'job.yaml'}'"
