@@ -218,3 +218,25 @@ def test_months_are_coarsened_as_dates() -> None:
     assert found(seen=months)["seen"].taxonomy == {"kind": "dates", "format": "%m/%Y"}
     frame = pl.DataFrame({"seen": months})
     assert anonymize(job_from_text(job_text(frame)), frame).smallest_group >= 5
+
+
+@pytest.mark.parametrize(
+    ("name", "role"),
+    [
+        ("date de naissance", "drop"),
+        ("fecha de nacimiento", "drop"),
+        ("Geb.-Datum", "drop"),
+        ("état civil", "quasi"),
+        ("estado civil", "quasi"),
+        ("municipio", "quasi"),
+        ("VIH", "sensitive"),
+        ("fumador", "sensitive"),
+        ("salaire", "sensitive"),
+        ("profesión", "sensitive"),
+        ("latitud", "identifier"),
+    ],
+)
+def test_tables_in_french_and_spanish_are_understood(name: str, role: str) -> None:
+    dates = [f"{1 + i % 28:02}/{1 + i % 12:02}/{1950 + i % 40}" for i in range(N)]
+    values = {"drop": dates, "identifier": [47.25 + i % 9 / 64 for i in range(N)]}.get(role, [i % 5 for i in range(N)])
+    assert found(**{name: values, "âge": [20 + i % 40 for i in range(N)]})[name].role == role
