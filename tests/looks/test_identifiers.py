@@ -322,6 +322,12 @@ def test_names_with_combining_accents_are_names() -> None:
     assert "personal-name" in kinds("x", decomposed * 12)
 
 
+def test_published_sets_of_months_are_no_names() -> None:
+    months = ["Jan", "Feb", "Mar", "Apr", "Jun"]  # the first and the last are names, too
+    sets = [f"{{{one} | {other}}}" for one in months for other in months if one != other]
+    assert "personal-name" not in kinds("month", sets * 4)
+
+
 def test_a_word_with_a_number_is_no_name() -> None:
     assert "personal-name" not in kinds("ward", ["Li 1", "Park 2", "Hall 3", "Wei (4)", "Yu 5", "Hu_6"] * 10)
 
