@@ -25,8 +25,8 @@ _ENOUGH_VALUES, _ENOUGH_NAMES = 5, 3
 #: What is called after a saint is a place, a hospital or a school.
 _SAINT = r"(?i)^(?:st\.?|sankt|saint|sainte|san|santa|são) "
 
-#: What may stand between or around the words of a name, other than a space and a comma; braces are those of sets.
-_AROUND_WORDS = r"[\s\u{200B}\u{FEFF}_;/^&+*()\[\]<>\"“”„«»‹›]+"
+#: What may stand around the words of a name besides a space and a comma; not the brackets of sets and ranges.
+_AROUND_WORDS = r"[\s\u{200B}\u{FEFF}_;/^&+*()<>\"“”„«»‹›]+"
 
 #: A number beside a name, such as that of a record, or a year of birth.
 _NUMBER = r"(?:^| )#?[0-9][0-9.-]*(?: |,|$)"
