@@ -27,6 +27,7 @@ from tarnkappe._version import __version__ as __version__
 #: Where the names live that are no class of a room.
 _HOMES = {
     "Column": "schema",
+    "CsvDialect": "io",
     "DataSettings": "job",
     "HistorySettings": "job.history",
     "Job": "job",

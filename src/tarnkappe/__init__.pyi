@@ -132,6 +132,7 @@ from tarnkappe.history.editions import nested_editions as nested_editions
 from tarnkappe.history.running import run_job as run_job
 from tarnkappe.history.sequential import publish_after_others as publish_after_others
 from tarnkappe.history.series import republish_people as republish_people
+from tarnkappe.io import CsvDialect as CsvDialect
 from tarnkappe.job import DataSettings as DataSettings
 from tarnkappe.job import Job as Job
 from tarnkappe.job import numeric as numeric

@@ -170,11 +170,15 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
 
 def closest(word: str, known: Iterable[str]) -> str | None:
-    """The known word that was most likely meant, or None when none is close."""
-    words = list(known)
-    begun = [w for w in words if len(w) >= 4 and word.lower().startswith(w.lower())]
-    close = begun or difflib.get_close_matches(word, words, n=1, cutoff=0.6)
-    return max(close, key=len) if close else None
+    """The known word that was most likely meant, whatever its capitals, or None when none is close.
+
+    >>> closest("plz", ["Alter", "PLZ"])
+    'PLZ'
+    """
+    words = {w.lower(): w for w in known}
+    begun = [w for w in words if len(w) >= 4 and word.lower().startswith(w)]
+    close = begun or difflib.get_close_matches(word.lower(), words, n=1, cutoff=0.6)
+    return words[max(close, key=len)] if close else None
 
 
 #: What each code means, for ``tarnkappe explain`` and the reference page.

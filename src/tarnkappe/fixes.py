@@ -24,6 +24,18 @@ _ARGUMENTS = {
 }
 
 
+#: The setting of a taxonomy whose values its function takes one by one.
+_ONE_BY_ONE = {
+    "intervals": "widths",
+    "prefix": "keep",
+    "quantiles": "parts",
+    "cuts": "at",
+    "dates": "levels",
+    "ordered": "values",
+    "frequency": "keep",
+}
+
+
 @dataclass(frozen=True)
 class Fix:
     """Something to paste, in both syntaxes; as a text it is the one of job files."""
@@ -93,11 +105,22 @@ def coarsened(column: str, kind: str, **parameters: Any) -> Fix:
     >>> coarsened("age", "intervals", widths=[5, 10]).in_job
     'age: {role: quasi, taxonomy: {kind: intervals, widths: [5, 10]}}'
     >>> coarsened("age", "intervals", widths=[5, 10]).in_python
-    'quasi={"age": intervals(widths=[5, 10])}'
+    'quasi={"age": intervals(5, 10)}'
     """
     taxonomy = _in_job({"kind": kind, **parameters})
-    python = f"quasi={{{_quoted(column)}: {_call(kind, parameters)}}}"
-    return Fix(f"{_key(column)}: {{role: quasi, taxonomy: {taxonomy}}}", python)
+    one_by_one = parameters.get(_ONE_BY_ONE.get(kind, ""), ())
+    named = [f"{key}={_written(value)}" for key, value in parameters.items() if key != _ONE_BY_ONE.get(kind)]
+    call = f"{kind}({', '.join([*map(_written, one_by_one), *named])})"
+    return Fix(f"{_key(column)}: {{role: quasi, taxonomy: {taxonomy}}}", f"quasi={{{_quoted(column)}: {call}}}")
+
+
+def one_by_one(function: str, *values: Any) -> Fix:
+    """The setting of a taxonomy whose values its function takes one by one.
+
+    >>> one_by_one("intervals", 5, 10)
+    Fix(in_job='widths: [5, 10]', in_python='intervals(5, 10)')
+    """
+    return Fix(assignment(_ONE_BY_ONE[function], values).in_job, f"{function}({', '.join(map(_written, values))})")
 
 
 def of_column(column: str, key: str, value: Any, argument: str | None = None) -> Fix:

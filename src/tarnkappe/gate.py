@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import polars as pl
+import yaml
 
 from tarnkappe.attacks.base import NEEDS, Attack, Finding, SequelAttack
 from tarnkappe.attacks.opening import open_published
 from tarnkappe.attacks.scene import Scene, Table
+from tarnkappe.criteria import criterion_class
 from tarnkappe.engines.encode import read_kind
 from tarnkappe.errors import DataError, JobError, VerificationError
-from tarnkappe.fixes import Fix
+from tarnkappe.fixes import Fix, criterion, say
 from tarnkappe.io import Source
 from tarnkappe.job import Job
+from tarnkappe.job.attacks import earlier_fix
 from tarnkappe.plan import DealtPlan
 from tarnkappe.publish.sheets import MAIN
 from tarnkappe.runs import Run
@@ -56,7 +60,7 @@ def _require(one: Attack, scene: Scene) -> None:
         raise JobError(
             "E111",
             f"the attack '{one.name}' needs {NEEDS[lacking][0]}, which this release does not have",
-            hint=f"Remove  - {one.name}  from  attacks:",
+            hint=say("Remove  {}", Fix(f"- {one.name}  from  attacks:", f"{type(one).__name__}()  from  attacks=")),
         )
 
 
@@ -71,7 +75,7 @@ def _with_earlier(scene: Scene, one: Attack) -> Scene:
             "E111",
             f"the earlier release that '{one.name}' names cannot be read: {error.message}",
             where=error.where,
-            hint=f"- {one.name}: {{earlier: release-2025}}   (a release that is there)",
+            hint=say("{}   (a release that is there)", earlier_fix(one)),
         ) from error
     held = tuple(name for name in scene.names if name in table.frame.columns)
     return replace(scene, others=(replace(table, quasi=held),))
@@ -81,7 +85,11 @@ def _fix(job: Job, found: Finding) -> Fix:
     """What protects from an attack, ready to be pasted."""
     remedy = next(one.card.remedy for one in job.attacks if one.name == found.attack)
     words = remedy.replace("NAME", found.column or "NAME")
-    told = f"Add under 'criteria':  - {words}" if "{" in words else words[:1].upper() + words[1:]
+    if re.fullmatch(r"[\w-]+: \{.*\}", words):
+        ((name, parameters),) = yaml.safe_load(words).items()
+        asked = criterion(name, criterion_class(name).__name__, **parameters)
+        return Fix(f"Add under 'criteria':  {asked.in_job}", f"Add to 'criteria':  {asked.in_python}")
+    told = words[:1].upper() + words[1:]
     return Fix(told, told)
 
 

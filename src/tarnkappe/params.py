@@ -233,12 +233,20 @@ def shown_value(value: Any) -> str:
 def _proposal(p: Parameter, value: Any) -> Fix:
     """What may be written in place of a value that cannot be, and what it says; only that if no value is known."""
     close = closest(value, p.choices) if p.choices and isinstance(value, str) else None
-    usual = p.default if p.choices and p.default in p.choices else None
-    better = next((known for known in (close, p.example, usual) if known is not None), None)
+    better = _such(p) if close is None else close
     if better is None:
         return Fix(*[f"{p.name}: {p.doc}"] * 2)
-    written = assignment(p.name, better)
-    return say("{}   ({})", written, Fix(p.doc, p.doc))
+    return say("{}   ({})", assignment(p.name, better), Fix(p.doc, p.doc))
+
+
+def _such(p: Parameter) -> Any:
+    """A value to start from: the example, the usual one, or a word in place of a column; None if there is none."""
+    if p.example is not None:
+        return p.example
+    if p.default is not MISSING and p.default not in ((), {}):
+        return p.default
+    is_column = p.refers_to not in (None, "value") and _plain(p.type) is str
+    return "COLUMN" if is_column else None
 
 
 def seed_param(undoes: str) -> Any:
@@ -283,8 +291,11 @@ def bind(cls: type[T], raw: Mapping[str, Any], what: str, sections: Mapping[str,
     missing = [p for p in declared.values() if p.required and p.name not in raw]
     if missing:
         p = missing[0]
+        such = _such(p)
         expected = "" if p.expected == _ANYTHING else f" ({p.expected})."
-        raise JobError("E103", f"{what} needs '{p.name}'", where=place(raw), hint=f"{p.name}: {p.doc}{expected}")
+        told = f"{p.name}: {p.doc}{expected}"
+        fix = Fix(told, told) if such is None else say("{}   ({})", assignment(p.name, such), Fix(p.doc, p.doc))
+        raise JobError("E103", f"{what} needs '{p.name}'", where=place(raw), hint=fix)
     values = {key: _coerce(declared[key], value, place(raw, key)) for key, value in raw.items()}
     return cls(**values)
 

@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 
 from tarnkappe import (
+    DataSettings,
     FrequencyLDiversity,
     Job,
     KAnonymity,
@@ -409,3 +410,23 @@ def test_two_keys_of_the_same_people_are_no_pair():
     said = [n.message for n in asked.anonymize(data, seed=1).notices if n.code == "W604"]
     assert said
     assert not [message for message in said if "combination" in message]
+
+
+@pytest.mark.parametrize("engine", ["memory", "streaming", "spark"])
+def test_people_without_a_number_are_not_one_person(tmp_path: Path, engine: str):
+    numbers = [f"040/{5_000_000 + i}" if i % 3 else "-" for i in range(60)]
+    data = pl.DataFrame({"age": [20 + i % 9 for i in range(60)], "tel": numbers})
+    file = tmp_path / "people.csv"
+    data.write_csv(file)
+    asked = Job(
+        quasi={"age": numeric()},
+        identifiers=["tel"],
+        criteria=[KAnonymity(3)],
+        data=DataSettings(missing=("", "-")),
+        engine=engine,
+    )
+    assert "W604" not in [n.code for n in asked.anonymize(file, seed=1).notices]
+    data[2, "tel"] = data[1, "tel"]
+    data.write_csv(file)
+    (said,) = [n.message for n in asked.anonymize(file, seed=1).notices if n.code == "W604"]
+    assert said.startswith("1 of 60 rows repeat an earlier value of 'tel'")

@@ -203,11 +203,14 @@ def test_a_job_about_something_else_is_told_with_its_file(tmp_path: Path) -> Non
         load_job(path)
     assert error.value.hint is not None
     assert error.value.hint.startswith(f"tarnkappe run '{path}' ")
+
+
+def test_a_setting_about_something_else_is_told_where_it_belongs(tmp_path: Path) -> None:
+    path = tmp_path / "job.yaml"
     path.write_text(MINIMAL)
-    with pytest.raises(JobError, match="E102 this job file is about sets of items") as error:
-        load_job(path, ["items={column: illness}"])
-    assert error.value.hint is not None
-    assert error.value.hint.startswith("tarnkappe run JOB.yaml ")
+    with pytest.raises(JobError, match="E102 this job file is about made-up people") as error:
+        load_job(path, ["synthetic.method=trees"])
+    assert error.value.hint == "Write  synthetic:  into a job file of its own."
 
 
 def test_a_file_in_the_place_of_a_taxonomy_is_told_how_to_declare() -> None:
@@ -271,3 +274,12 @@ def test_the_schema_knows_all_keys_and_all_that_is_registered() -> None:
     assert "k-anonymity" in schema["properties"]["criteria"]["items"]["properties"]
     kinds = schema["properties"]["taxonomies"]["additionalProperties"]["anyOf"]
     assert {k["properties"]["kind"]["const"] for k in kinds} >= {"tree", "file", "intervals", "prefix", "suppress"}
+
+
+def test_a_folder_in_the_place_of_a_job_file_is_told_which_job_lies_in_it(tmp_path: Path) -> None:
+    kept = tmp_path / "a release" / "do-not-share"
+    kept.mkdir(parents=True)
+    (kept / "job.yaml").write_text(MINIMAL)
+    with pytest.raises(JobError, match="E107") as error:
+        load_job(kept.parent)
+    assert error.value.hint == f"Give a job file in it, such as  '{kept / 'job.yaml'}'"

@@ -196,3 +196,47 @@ def test_what_stands_in_every_row_is_not_published_without_a_reason_of_somebody(
     """It was kept, with a reason that no person had given and that kept the guard silent."""
     s = found(x=[value] * N)["x"]
     assert (s.role, "because" in job_text(pl.DataFrame({"x": [value] * N})).split("columns:")[1]) == ("drop", False)
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "role"),
+    [
+        ("month_of_diagnosis", [f"{1990 + i % 20}-{1 + i % 12:02}" for i in range(60)], "quasi"),
+        ("Diagnose_Datum", [f"{1 + i % 10}. Mai {1990 + i % 4}" for i in range(60)], "quasi"),
+        ("diagnosis_city", ["Kiel", "Bremen", "Husum"] * 20, "quasi"),
+        ("income_wgt", [100 + i % 20 for i in range(60)], "drop"),
+    ],
+)
+def test_what_others_know_is_not_suggested_as_sensitive(name: str, values: list[object], role: str) -> None:
+    suggestion = found(**{name: values, "age": [20 + i % 40 for i in range(60)]})[name]
+    assert suggestion.role == role
+    assert "known" in [f.tells for f in suggestion.facts.findings]
+
+
+def test_months_are_coarsened_as_dates() -> None:
+    months = [f"{1 + i % 12:02}/{1990 + i % 20}" for i in range(60)]
+    assert found(seen=months)["seen"].taxonomy == {"kind": "dates", "format": "%m/%Y"}
+    frame = pl.DataFrame({"seen": months})
+    assert anonymize(job_from_text(job_text(frame)), frame).smallest_group >= 5
+
+
+@pytest.mark.parametrize(
+    ("name", "role"),
+    [
+        ("date de naissance", "drop"),
+        ("fecha de nacimiento", "drop"),
+        ("Geb.-Datum", "drop"),
+        ("état civil", "quasi"),
+        ("estado civil", "quasi"),
+        ("municipio", "quasi"),
+        ("VIH", "sensitive"),
+        ("fumador", "sensitive"),
+        ("salaire", "sensitive"),
+        ("profesión", "sensitive"),
+        ("latitud", "identifier"),
+    ],
+)
+def test_tables_in_french_and_spanish_are_understood(name: str, role: str) -> None:
+    dates = [f"{1 + i % 28:02}/{1 + i % 12:02}/{1950 + i % 40}" for i in range(N)]
+    values = {"drop": dates, "identifier": [47.25 + i % 9 / 64 for i in range(N)]}.get(role, [i % 5 for i in range(N)])
+    assert found(**{name: values, "âge": [20 + i % 40 for i in range(N)]})[name].role == role

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import unicodedata
 
 import numpy as np
 import polars as pl
@@ -291,6 +292,77 @@ FEW = {
 @pytest.mark.parametrize("few", FEW)
 def test_a_few_names_are_names_if_nearly_all_values_are(few: str) -> None:
     assert "personal-name" in kinds("x", FEW[few] * 20)
+
+
+WRITINGS = {
+    "no space after the comma": "{last},{first}",
+    "two spaces": "{first}  {last}",
+    "a tab": "{last}\t{first}",
+    "a space that does not break": "{first}\u00a0{last}",
+    "underscore": "{first}_{last}",
+    "as hospitals send them": "{last}^{first}",
+    "quoted": '"{first}"',
+    "in brackets": "{last} ({first})",
+    "semicolon": "{last}; {first}",
+    "slash": "{last}/{first}",
+    "couples": "{first} & Xaverine {last}",
+    "year of birth": "{first} {last} *1955",
+    "record number": "{last} {first} (4711)",
+}
+
+
+@pytest.mark.parametrize("writing", WRITINGS)
+def test_names_are_names_however_their_parts_are_kept_apart(writing: str) -> None:
+    values = [WRITINGS[writing].format(first=FIRST[i % 10], last=LAST[i % 8]) for i in range(N)]
+    assert "personal-name" in kinds("x", values)
+
+
+def test_names_with_combining_accents_are_names() -> None:
+    decomposed = [unicodedata.normalize("NFD", name) for name in ("Müller", "Schröder", "Krüger", "Köhler", "Jürgen")]
+    assert "personal-name" in kinds("x", decomposed * 12)
+
+
+def test_published_sets_of_months_are_no_names() -> None:
+    months = ["Jan", "Feb", "Mar", "Apr", "Jun"]  # the first and the last are names, too
+    sets = [f"{{{one} | {other}}}" for one in months for other in months if one != other]
+    assert "personal-name" not in kinds("month", sets * 4)
+    assert "personal-name" not in kinds("month", [f"[{label[1:-1].replace(' | ', ' ')}]" for label in sets] * 4)
+
+
+def test_a_word_with_a_number_is_no_name() -> None:
+    assert "personal-name" not in kinds("ward", ["Li 1", "Park 2", "Hall 3", "Wei (4)", "Yu 5", "Hu_6"] * 10)
+
+
+@pytest.mark.parametrize(
+    ("kind", "values"),
+    [
+        ("bank-account", [iban(4711), iban(4712)]),
+        ("bank-account", [f"IBAN {iban(4711)}", f"IBAN {iban(4712)}"]),
+        ("key", ["78573797-4a80-7546-4627-31417aa286ac", "bf4408d3-4b5b-0adc-b45f-e4a9c684bcca"]),
+        ("coordinates", ["53.55110, 9.99370", "48.13710, 11.57540"]),
+        ("telephone", ["+49 40 1234567", "+49 89 5556667"]),
+        ("address", ["Hauptstraße 5", "Lindenweg 7", "Marktplatz 12"]),
+        ("national-id", ["219-09-9999", "219-09-9998", "219-09-9997", "219-09-9996"]),
+    ],
+)
+def test_a_table_about_few_people_has_few_different_identifiers(kind: str, values: list[str]) -> None:
+    assert kind in kinds("x", values * 20)
+
+
+@pytest.mark.parametrize(
+    ("kind", "values"),
+    [
+        ("address", [f"{i} rue Victor Hugo" for i in range(N)]),
+        ("address", [f"{i} bis, avenue de la Paix" for i in range(N)]),
+        ("address", [f"Calle Mayor {i}" for i in range(N)]),
+        ("telephone", [f"Tel. 040 {1000000 + i}" for i in range(N)]),
+        ("date", [f"{1 + i % 28} {['janvier', 'février', 'août'][i % 3]} 19{50 + i % 40}" for i in range(N)]),
+        ("date", [f"{1 + i % 12:02d}/{1950 + i % 40}" for i in range(N)]),
+        ("date", [f"{['Jan', 'Feb', 'May'][i % 3]} {1950 + i % 40}" for i in range(N)]),
+    ],
+)  # fmt: skip
+def test_values_tell_in_other_countries_too(kind: str, values: list[str]) -> None:
+    assert kind in kinds("c", values)
 
 
 @pytest.mark.parametrize(

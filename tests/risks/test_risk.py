@@ -259,3 +259,10 @@ def test_what_cannot_be_answered(people: pl.DataFrame, tmp_path, options: list[s
     shown = RUNNER.invoke(app, ["risk", str(file), *options])
     assert shown.exit_code in (2, 3, 6)
     assert code in shown.output
+
+
+def test_a_column_in_other_capitals_is_the_one_that_is_meant():
+    table = pl.DataFrame({"nr": range(20), "PLZ": ["22765"] * 20})
+    with pytest.raises(JobError, match=r"did you mean 'PLZ'") as caught:
+        tk.risk(table, ["plz"])
+    assert caught.value.hint == caught.value.python_hint == "Write  PLZ  in place of  plz"

@@ -85,6 +85,7 @@ def repeated_keys(
 ) -> list[tuple[tuple[str, ...], int]]:
     """The columns, or two of them together, that seem to be keys of people and repeat, with how many people they tell.
 
+    Rows without a value in a key repeat nobody: that somebody has no telephone does not make two people one.
     A key is a key in every role: if it is dropped, people have as many records as it says, whether its name tells that
     or its values; if it is published, it joins them besides. People are `known_by` a column if somebody said so.
     """
@@ -106,10 +107,12 @@ def repeated_keys(
         return []
     sample = source.sample([c.name for c in keys], SAMPLE)
     keys = [c for c in keys if c.name not in published or _is_numbered(sample[c.name])]
-    different = source.n_distinct([c.name for c in keys]) if keys else {}
-    repeating = [c for c in keys if 1 < different[c.name] < source.n_rows]
+    names = [c.name for c in keys]
+    different, missing = (source.n_distinct(names), source.n_missing(names)) if keys else ({}, {})
+    people = {name: different[name] + max(missing[name] - 1, 0) for name in names}
+    repeating = [c for c in keys if different[c.name] > 1 and people[c.name] < source.n_rows]
     found: list[tuple[tuple[str, ...], int]] = [
-        ((c.name,), different[c.name])
+        ((c.name,), people[c.name])
         for c in repeating
         if c.role in KEYS or c.name == known_by or _may_be_a_key(sample[c.name])
     ]

@@ -24,7 +24,7 @@ from tarnkappe.io import CsvDialect, Source, Staging, like, open_source
 from tarnkappe.io.dialect import stated_dialect
 from tarnkappe.io.source import is_csv
 from tarnkappe.job.bins import OTHER
-from tarnkappe.job.given import data_and_folder
+from tarnkappe.job.given import by_name, data_and_folder
 from tarnkappe.job.histogram import KEY, Histogram, HistogramJob
 from tarnkappe.job.places import DataSettings, OutputSettings
 from tarnkappe.params import SEED_BITS
@@ -82,7 +82,7 @@ def noisy_counts(
     .. [GhRS09] Ghosh, Roughgarden, Sundararajan. "Universally utility-maximizing privacy mechanisms." STOC 2009.
     """
     wanted = None if tables is None else [list(table) for table in tables]
-    asked = Histogram(dict(columns), epsilon, wanted, person, most, clip)
+    asked = Histogram(by_name(columns, "columns", '"sex": ["f", "m"]'), epsilon, wanted, person, most, clip)
     path = str(data) if isinstance(data, (str, Path)) else None
     job = HistogramJob(asked, DataSettings(path), OutputSettings(None if folder is None else str(folder)), seed)
     if folder is not None:

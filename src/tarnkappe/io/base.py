@@ -207,6 +207,15 @@ class Source(ABC):
         """How many different values each column has, a missing one among them."""
         return self.scan(columns).select(pl.all().n_unique()).collect().row(0, named=True)
 
+    def n_missing(self, columns: Sequence[str]) -> dict[str, int]:
+        """How many rows have no value in each column.
+
+        >>> from tarnkappe.io import open_source
+        >>> open_source(pl.DataFrame({"a": [1, None, None]})).n_missing(["a"])
+        {'a': 2}
+        """
+        return self.scan(columns).select(pl.all().null_count()).collect().row(0, named=True)
+
     def with_formulas(self, columns: Sequence[str]) -> list[str]:
         """Which of these columns have texts that a spreadsheet would run as formulas."""
         return self.with_texts(columns, RUNS, HARMLESS)

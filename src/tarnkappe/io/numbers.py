@@ -8,7 +8,7 @@ import polars as pl
 
 from tarnkappe.arrays import LARGEST, SMALLEST
 from tarnkappe.errors import DataError
-from tarnkappe.fixes import role
+from tarnkappe.fixes import Fix, role, say
 
 _MAX_EXAMPLES = 3
 
@@ -108,7 +108,7 @@ def _refuse_extreme(floats: pl.Series, column: str, where: str) -> None:
             "E406",
             f"column '{column}' has numbers {what}, beyond what can be computed with",
             where=where,
-            hint=f"Measure it in another unit, name the text that means missing, or  {column}: {{type: categorical}}",
+            hint=say("Measure it in another unit, name the text that means missing, or  {}", _as_texts(column)),
         )
 
 
@@ -137,10 +137,13 @@ def _not_numbers(
     shown = ", ".join(repr(_short(value)) for value in values)
     other = "." if decimal == "," else ","
     if all(other in value and _is_number(value.replace(other, decimal), decimal) for value in values):
-        hint = f"If these are numbers, state their decimal sign:  decimal: '{other}'"
+        sign = Fix(f"decimal: '{other}'", f'data=DataSettings(dialect=CsvDialect(decimal="{other}"))')
+        hint = say("If these are numbers, state their decimal sign:  {}", sign)
     else:
-        hint = (
-            f"Say what stands for a missing value, such as  missing: ['', 'NA'] , or  {column}: {{type: categorical}}"
+        hint = say(
+            "Say what stands for a missing value, such as  {} , or publish texts:  {}",
+            Fix("missing: ['', 'NA']", 'data=DataSettings(missing=("", "NA"))'),
+            _as_texts(column),
         )
     return DataError(
         "E406",
@@ -150,6 +153,12 @@ def _not_numbers(
         details=[f"For example: {shown}"],
         hint=hint,
     )
+
+
+def _as_texts(column: str) -> Fix:
+    """A column that was declared numeric as one of texts, whatever its role."""
+    told = role(column, "quasi", "suppress").in_python
+    return Fix(f"{column}: {{type: categorical}}", f"{told}  or  {role(column, 'sensitive').in_python}")
 
 
 def _short(value: str) -> str:

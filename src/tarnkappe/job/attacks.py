@@ -8,13 +8,16 @@ from typing import Any
 from tarnkappe.attacks import Attack, attack_class
 from tarnkappe.attacks.base import NEEDS, Need, SequelAttack
 from tarnkappe.errors import JobError, did_you_mean
-from tarnkappe.fixes import Fix, role
+from tarnkappe.fixes import Fix, role, say
 from tarnkappe.goal import Goal
-from tarnkappe.job.given import refused, shown
+from tarnkappe.job.given import named, refused, shown
 from tarnkappe.schema import Schema
 
 #: What a run has: the data, the table it wrote, and a public table if the job names one.
 _THERE: frozenset[Need] = frozenset(NEEDS) - {"key", "other", "holdout"}
+
+#: A public table that people come from.
+_POPULATION_FIX = Fix("population: {path: REGISTER.csv}", 'population="REGISTER.csv"')
 
 ATTACK_FIX = Fix("- homogeneity: {margin: 0.01}", "attacks=[Homogeneity(margin=0.01)]")
 
@@ -43,24 +46,40 @@ def require_attackable(attacks: Iterable[Attack], schema: Schema, goal: Goal, *,
             raise JobError(
                 "E111",
                 f"whether a release withstands '{one.name}' depends on the data, which {goal.asked} does not allow",
-                hint="Remove  attacks:  from the job; what a mechanism hides needs no test on one table.",
+                hint=say(
+                    "Remove  {}  from the job; what a mechanism hides needs no test on one table.",
+                    Fix("attacks:", "attacks="),
+                ),
             )
         there = _THERE | {"other"} if isinstance(one, SequelAttack) and one.earlier is not None else _THERE
         lacking = next((need for need in one.needs if need not in there), None)
         if lacking is None and "population" in one.needs and not public_table:
             lacking = "population"
         if lacking is not None:
-            hint = "population: {path: REGISTER.csv}" if lacking == "population" else None
-            also = f"  or  - {one.name}: {{earlier: release-2025}}" if lacking == "other" else ""
+            hint = _POPULATION_FIX if lacking == "population" else say("{}   (afterwards)", _afterwards(one, lacking))
+            if lacking == "other":
+                hint = say("{}  or  {}", hint, earlier_fix(one))
             raise JobError(
                 "E111",
                 f"the attack '{one.name}' needs {NEEDS[lacking][0]}, which a job does not have",
-                hint=hint or f"tarnkappe attack {one.name} RELEASE {NEEDS[lacking][1]}   (afterwards){also}",
+                hint=hint,
             )
         column = one.sensitive_column
         if column is not None and column not in names:
             raise JobError(
                 "E105",
                 f"{one.name} looks at '{column}', which is no sensitive column{did_you_mean(column, names)}",
-                hint=role(column, "sensitive"),
+                hint=named(column, names, otherwise=role(column, "sensitive")),
             )
+
+
+def earlier_fix(one: Attack) -> Fix:
+    """An attack with the earlier release that it needs."""
+    return Fix(f"- {one.name}: {{earlier: release-2025}}", f'{type(one).__name__}(earlier="release-2025")')
+
+
+def _afterwards(one: Attack, lacking: Need) -> Fix:
+    """The attack on a release that is there, with what a job does not have."""
+    needed = NEEDS[lacking][1]
+    in_python = needed.in_python if isinstance(needed, Fix) else needed
+    return Fix(f"tarnkappe attack {one.name} RELEASE {needed}", f'attack("{one.name}", "RELEASE", {in_python})')

@@ -139,8 +139,12 @@ def job_from_data(raw: Mapping[str, Any], folder: Path) -> Job:
     for key, (what, told) in _NOT_RECORDS.items():
         if key in raw:
             where = place(raw, key)
-            file = (where or "").rpartition(":")[0]  # none if it was set on the command line
-            hint = f"tarnkappe run {shlex.quote(file) if file else 'JOB.yaml'}   ({told})"
+            file = (where or "").rpartition(":")[0]
+            hint = (
+                f"tarnkappe run {shlex.quote(file)}   ({told})"
+                if file
+                else f"Write  {key}:  into a job file of its own."
+            )
             raise JobError("E102", f"this job file is about {what}", where=where, hint=hint)
     top = bind(_Top, raw, "the job file", sections=_SECTIONS)
     data = bind(DataSection, section_of(raw, "data"), "'data'")

@@ -11,7 +11,7 @@ from tarnkappe.algorithms import Algorithm, algorithm_class
 from tarnkappe.algorithms.multidimensional.mondrian import Mondrian
 from tarnkappe.choice import Auto
 from tarnkappe.criteria import Criterion
-from tarnkappe.errors import JobError
+from tarnkappe.errors import JobError, closest
 from tarnkappe.fixes import Fix, algorithm, setting
 from tarnkappe.job.text import PlacedDict
 from tarnkappe.params import SEED_BITS, bind, place, shown_value
@@ -39,6 +39,9 @@ def name_of(given: Any, what: str) -> str:
     if isinstance(given, Integral) and not isinstance(given, bool):
         return str(int(given))
     fix = Fix("age: {role: drop}", _EXAMPLES.get(what, f'{what}=["age"]'))
+    only = list(given) if isinstance(given, (list, tuple, set)) else []
+    if what == "subject" and len(only) == 1 and isinstance(only[0], str):
+        fix = setting(f"{only[0]}: {{role: subject}}", what, only[0])
     raise refused(f"'{what}' needs names of columns, got {shown(given)}", fix)
 
 
@@ -48,6 +51,8 @@ def names_of(given: Any, what: str) -> list[str]:
     >>> names_of(("name", 0), "identifiers")
     ['name', '0']
     """
+    if given is None:
+        raise refused(f"'{what}' must be a list of columns, got None", Fix(*[f"{what}=[]"] * 2))
     if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
         one = given if isinstance(given, str) else "age"
         raise refused(f"'{what}' must be a list of columns, got {shown(given)}", Fix(*[f'{what}=["{one}"]'] * 2))
@@ -196,6 +201,19 @@ def shown(given: Any) -> str:
         return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
     kind = type(given).__name__
     return f"{'an' if kind[0].lower() in 'aeiou' else 'a'} {kind}"
+
+
+def named(name: str, known: Iterable[str], otherwise: Fix) -> Fix:
+    """The known name that was most likely meant, or another fix if none is close.
+
+    >>> named("ilness", ["illness"], otherwise=Fix("a", "b")).in_python
+    'Write  illness  in place of  ilness'
+    """
+    meant = closest(name, known)
+    if meant is None:
+        return otherwise
+    instead = f"Write  {meant}  in place of  {name}"
+    return Fix(instead, instead)
 
 
 def refused(message: str, fix: Fix) -> JobError:

@@ -8,15 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from tarnkappe.errors import JobError
-from tarnkappe.fixes import setting
+from tarnkappe.fixes import Fix, say, setting
 from tarnkappe.goal import Goal
 from tarnkappe.params import Declared, param
 
 #: A section to start from.
-HISTORY_FIX = setting(
+HISTORY_FIX = Fix(
     "history: {ledger: private/ledger.jsonl, subject: COLUMN}",
-    "history",
-    "HistorySettings('private/ledger.jsonl', 'COLUMN')",
+    'history=HistorySettings("private/ledger.jsonl", "COLUMN")',
 )
 
 
@@ -63,7 +62,11 @@ def require_comparable(goal: Goal) -> None:
     if goal.is_mechanism:
         what = f"whether a release keeps the goal beside earlier ones depends on the data, which {goal.asked} does not "
         what += "allow"
-        raise JobError("E111", what, hint="Remove  history:  from the job; of several such releases ε and δ add up.")
+        raise JobError(
+            "E111",
+            what,
+            hint=say("Remove  {}  from the job; of several such releases ε and δ add up.", Fix("history:", "history=")),
+        )
 
 
 def history_of(given: HistorySettings | Mapping[str, Any] | None) -> HistorySettings | None:

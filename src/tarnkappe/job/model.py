@@ -13,7 +13,7 @@ from tarnkappe.attacks import Attack
 from tarnkappe.criteria import Criterion
 from tarnkappe.engines.measures import require_measure
 from tarnkappe.engines.settings import EngineSettings
-from tarnkappe.errors import JobError, Notice, closest, did_you_mean
+from tarnkappe.errors import JobError, Notice, did_you_mean
 from tarnkappe.fixes import DROP_REST, Fix, role, say, setting
 from tarnkappe.goal import Goal
 from tarnkappe.job.attacks import attacks_of, require_attackable
@@ -22,6 +22,7 @@ from tarnkappe.job.given import (
     by_name,
     criteria_of,
     name_of,
+    named,
     names_of,
     one_of,
     refused,
@@ -331,7 +332,7 @@ def require_column(criterion: Criterion, schema: Schema, *, complete: bool = Tru
         raise JobError(
             "E105",
             f"{criterion.name} looks at '{column}', which is no sensitive column{did_you_mean(column, names)}",
-            hint=role(column, "sensitive"),
+            hint=named(column, names, otherwise=role(column, "sensitive")),
         )
     if criterion.measured_by == "numbers" and schema[column].kind != "numeric":
         raise JobError(
@@ -384,9 +385,7 @@ def replace_job(job: Job, **changes: Any) -> Job:
 def _no_role(argument: str, name: str, made: Iterable[Column], role_: str, how: str | None = None) -> JobError:
     """A setting of a column that nobody gave the role for which it means something."""
     known = [c.name for c in made]
-    meant = closest(name, known)
-    instead = f"Write  {meant}  in place of  {name}"
-    fix = role(name, role_, how) if meant is None else Fix(instead, instead)
+    fix = named(name, known, otherwise=role(name, role_, how))
     return refused(f"'{argument}' names '{name}', which is no column with such a role{did_you_mean(name, known)}", fix)
 
 

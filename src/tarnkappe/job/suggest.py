@@ -12,6 +12,7 @@ from tarnkappe.job.words import AGE, BIRTH, Meaning, meaning_of
 from tarnkappe.looks.base import FEWEST
 from tarnkappe.looks.facts import ColumnFacts, column_facts
 from tarnkappe.looks.identifiers.record_number import is_key, is_key_of_people
+from tarnkappe.looks.identifiers.sampling_weight import SamplingWeight
 from tarnkappe.looks.words import says, words_of
 from tarnkappe.schema import Kind, Role
 from tarnkappe.taxonomy.orders import MOST_IN_A_SET
@@ -125,7 +126,10 @@ def _role(facts: ColumnFacts, meaning: Meaning | None) -> tuple[Role, str]:
             "numbers with separators of thousands: write them without, so that they can be read as numbers",
         )
     if meaning is not None:
-        return meaning.role, meaning.reason
+        public = next((f for f in facts.findings if f.tells == "known"), None)
+        if meaning.role != "sensitive" or public is None:
+            return meaning.role, meaning.reason
+        return ("drop" if public.kind == SamplingWeight.name else "quasi"), f"{meaning.reason}, but {public.reason}"
     if facts.diagnoses:
         return "sensitive", "codes of diagnoses say something about a person's health"
     if facts.distinct == 1 and not facts.missing:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeVar, get_origin
@@ -70,12 +71,17 @@ def read_job_file(path: str | Path) -> PlacedDict:
     except UnicodeDecodeError as error:
         raise JobError("E100", "the job file is not UTF-8 text", where=str(path), hint="Save it as UTF-8.") from error
     except OSError as error:
-        there = not isinstance(error, FileNotFoundError)
+        hint = "Give a file that you may read."
+        if isinstance(error, FileNotFoundError):
+            hint = "Write one with  tarnkappe init DATA.csv -o job.yaml."
+        elif isinstance(error, IsADirectoryError):
+            inside = next((f for f in ("job.yaml", "do-not-share/job.yaml") if (path / f).is_file()), "job.yaml")
+            hint = f"Give a job file in it, such as  {shlex.quote(str(path / inside))}"
         raise JobError(
             "E107",
             f"the job file cannot be opened: {error.strerror}",
             where=str(path),
-            hint="Give a file that you may read." if there else "Write one with  tarnkappe init DATA.csv -o job.yaml.",
+            hint=hint,
         ) from error
     return read_job_text(text, str(path))
 

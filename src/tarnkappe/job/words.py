@@ -1,4 +1,4 @@
-"""What column names tell, in English and German and a little beyond: the words by which roles are suggested."""
+"""What column names tell, in English, German, and a little beyond: the words by which roles are suggested."""
 
 from __future__ import annotations
 
@@ -47,15 +47,16 @@ _WEIGHT = Meaning("drop", "number", "a sampling weight tells how a person was ch
 
 _WORDS: dict[Meaning, str] = {
     AGE: "age ages alter lebensalter edad eta leeftijd",
-    BIRTH: "birth birthdate birthday birthyear dob born geburt geburtsdatum geburtstag geburtsjahr gebdat",
+    BIRTH: "birth birthdate birthday birthyear dob born geburt geburtsdatum geburtstag geburtsjahr gebdat gebdatum "
+    "naissance nacimiento nascita geboortedatum",
     _VISIBLE: "sex gender geschlecht geschl sexe sexo sesso geslacht race ethnicity ethnic ethn ethnie hautfarbe",
     _POSTCODE: "zip zipcode postcode postal plz postleitzahl",
     _PLACE: "residence city town village municipality county district state region province canton "
-    "stadt ort wohnort gemeinde kreis landkreis bundesland bezirk kanton",
+    "stadt ort wohnort gemeinde kreis landkreis bundesland bezirk kanton ville commune municipio ciudad localidad",
     _ORIGIN: "country nationality citizenship citizen birthplace origin "
     "land herkunft herkunftsland heimatland geburtsland geburtsort nationalitaet staatsangehoerigkeit",
     _SCHOOLING: "education degree school schooling qualification bildung schulabschluss ausbildung abschluss",
-    _FAMILY: "marital married spouse relationship familienstand zivilstand",
+    _FAMILY: "marital married spouse relationship familienstand zivilstand etatcivil estadocivil statocivile",
     _HOUSEHOLD: "household children kids siblings dependents haushalt haushaltsgroesse kinder kinderzahl",
     _EMPLOYER: "workclass employer employment industry sector branche arbeitgeber beschaeftigung",
     _HOURS: "hours experience exper tenure arbeitszeit wochenstunden stunden",
@@ -66,10 +67,12 @@ _WORDS: dict[Meaning, str] = {
     "vaccination infection covid allergy dementia death died deceased mortality health sick sickness "
     "condition complaint blood insulin tumorstadium raucher rauchen schwanger schwangerschaft allergie "
     "impfung blutdruck verstorben gesundheit erkrankung krankheit diagnose befund medikament therapie "
-    "behandlung operation behinderung maladie diagnostic diagnostico enfermedad malattia ziekte",
+    "behandlung operation behinderung maladie diagnostic diagnostico enfermedad malattia ziekte "
+    "vih sida fumeur fumeuse fumador tabac tabaco grossesse embarazo",
     _MONEY: "income salary wage wages earnings debt credit balance wealth lwage "
-    "gehalt einkommen lohn nettolohn bruttolohn verdienst schulden vermoegen",
-    _WORK: "occupation profession beruf",
+    "gehalt einkommen lohn nettolohn bruttolohn verdienst schulden vermoegen "
+    "salaire salario sueldo revenu stipendio",
+    _WORK: "occupation profession beruf profesion ocupacion professione",
     _BELIEF: "religion faith party union vote konfession partei gewerkschaft",
     _OFFENCE: "crime offence offense conviction straftat vorstrafe",
     _AMOUNT: "gain loss gewinn verlust",

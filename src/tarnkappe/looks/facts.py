@@ -29,6 +29,8 @@ _DATE_FORMATS = {
     "%Y-%m-%d %H:%M:%S": r"^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$",
     "%Y-%m-%dT%H:%M:%S": r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}$",
     "%d.%m.%Y %H:%M": r"^\d{1,2}\.\d{1,2}\.\d{4} \d{2}:\d{2}$",
+    "%Y-%m": r"^\d{4}-\d{2}$",
+    "%m/%Y": r"^\d{1,2}/\d{4}$",
 }
 
 #: How Polars writes moments; %f takes any number of digits.

@@ -19,6 +19,7 @@ from tarnkappe.io.folders import ReleaseFolder, dialect_told, manifest_of, requi
 from tarnkappe.io.reading import file_only
 from tarnkappe.job import Job
 from tarnkappe.job.files import load_job
+from tarnkappe.job.given import named
 from tarnkappe.job.model import Coarsening, column_of
 from tarnkappe.job.suggest import suggest
 from tarnkappe.publish.centres import Centres
@@ -110,7 +111,7 @@ def _require_columns(names: Sequence[str], source: Source) -> None:
                 "E105",
                 f"'{name}' is no column of the table{did_you_mean(name, source.columns)}",
                 where=source.name,
-                hint=known_columns(source.columns),
+                hint=named(name, source.columns, otherwise=known_columns(source.columns)),
             )
 
 

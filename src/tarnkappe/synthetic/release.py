@@ -19,7 +19,7 @@ from tarnkappe.columns import ColumnSummary
 from tarnkappe.companions import file_name
 from tarnkappe.errors import JobError, Notice
 from tarnkappe.io import CsvDialect, Source, Staging, like
-from tarnkappe.job.given import data_and_folder
+from tarnkappe.job.given import by_name, data_and_folder
 from tarnkappe.job.places import DataSettings, OutputSettings
 from tarnkappe.job.synthetic import KEY, METHODS, BudgetSection, Synthetic, SyntheticJob, column_from
 from tarnkappe.params import SEED_BITS
@@ -105,7 +105,9 @@ def synthesize(
     >>> release.verdicts[0].asked, release.table.columns
     ('ε ≤ 1', ['sex', 'smokes'])
     """
-    made = {name: column_from(given, name) for name, given in (columns or {}).items()}
+    made = {
+        name: column_from(given, name) for name, given in by_name(columns or {}, "columns", '"age": "numeric"').items()
+    }
     path = str(data) if isinstance(data, (str, Path)) else None
     known = {f.name for f in Synthetic.__dataclass_fields__.values()}
     strange = next((name for name in settings if name not in known), None)

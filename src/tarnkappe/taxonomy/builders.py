@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from tarnkappe.errors import JobError, TaxonomyError
-from tarnkappe.fixes import assignment, say
+from tarnkappe.fixes import assignment, one_by_one, say
 from tarnkappe.params import bind, param, place
 from tarnkappe.registry import lookup
 from tarnkappe.taxonomy.base import Counts, TaxonomyBuilder, Values, texts_of
@@ -221,13 +221,13 @@ class Frequency(TaxonomyBuilder):
                 "a frequency taxonomy needs either 'keep' or 'top'",
                 hint=say(
                     "{}   (shares of the records)  or   {}   (numbers of values)",
-                    assignment("keep", [0.01, 0.05]),
+                    one_by_one("frequency", 0.01, 0.05),
                     assignment("top", [10, 3]),
                 ),
             )
         if list(self.keep) != sorted(set(self.keep)):
             raise TaxonomyError(
-                "E203", "'keep' must increase from level to level", hint=assignment("keep", [0.01, 0.05])
+                "E203", "'keep' must increase from level to level", hint=one_by_one("frequency", 0.01, 0.05)
             )
         if list(self.top) != sorted(set(self.top), reverse=True):
             raise TaxonomyError("E203", "'top' must decrease from level to level", hint=assignment("top", [10, 3]))

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import ClassVar
 
 from tarnkappe.errors import TaxonomyError
-from tarnkappe.fixes import Fix, assignment, role, say
+from tarnkappe.fixes import Fix, one_by_one, role, say
 from tarnkappe.params import param
 from tarnkappe.taxonomy.base import Counts, TaxonomyBuilder, Values, texts_of
 from tarnkappe.taxonomy.coverage import MOST_EXAMPLES, not_covered
@@ -51,13 +51,13 @@ class Dates(TaxonomyBuilder):
         ranks = [PERIODS.index(level) for level in self.levels]
         if not ranks or ranks != sorted(set(ranks)):
             raise TaxonomyError(
-                "E203", "'levels' must go from fine to coarse", hint=assignment("levels", ["month", "year"])
+                "E203", "'levels' must go from fine to coarse", hint=one_by_one("dates", "month", "year")
             )
         if ranks[0] < finest:
             raise TaxonomyError(
                 "E203",
                 f"dates written as {shown(str(self.format))} do not tell the {self.levels[0]}",
-                hint=assignment("levels", PERIODS[finest:]),
+                hint=one_by_one("dates", *PERIODS[finest:]),
             )
 
     @property
@@ -152,6 +152,10 @@ def _tells_time(form: str) -> bool:
     return not _directives(form).isdisjoint("HIMSf")
 
 
+#: The format of dates that most programs write.
+_USUAL_FORMAT = Fix('format: "%Y-%m-%d"', 'format="%Y-%m-%d"')
+
+
 def _finest_period(form: str) -> int:
     """The finest of `PERIODS` that dates of a format tell, or an error if they do not tell the year."""
     used = _directives(form)
@@ -160,10 +164,10 @@ def _finest_period(form: str) -> int:
         raise TaxonomyError(
             "E203",
             f"the date format {shown(form)} uses %{min(strange)}, which is not supported",
-            hint='format: "%Y-%m-%d"   (Y year, m month, d day, H hour, M minute, S second)',
+            hint=say("{}   (Y year, m month, d day, H hour, M minute, S second)", _USUAL_FORMAT),
         )
     if used.isdisjoint("Yy"):
-        raise TaxonomyError("E203", f"the date format {shown(form)} has no year", hint='format: "%Y-%m-%d"')
+        raise TaxonomyError("E203", f"the date format {shown(form)} has no year", hint=_USUAL_FORMAT)
     has_month = not used.isdisjoint("mbB")
     if "j" in used or (has_month and "d" in used):
         return PERIODS.index("day")

@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import ClassVar
 
 from tarnkappe.errors import TaxonomyError
-from tarnkappe.fixes import Fix, assignment, say
+from tarnkappe.fixes import Fix, assignment, one_by_one, say
 from tarnkappe.params import param
 from tarnkappe.taxonomy.base import Counts, TaxonomyBuilder, Values, texts_of
 from tarnkappe.taxonomy.coverage import MOST_EXAMPLES, not_covered
@@ -48,14 +48,14 @@ class Intervals(TaxonomyBuilder):
         """Check the parameters."""
         super().__post_init__()
         if not self.widths:
-            raise TaxonomyError("E203", "intervals need at least one width", hint=assignment("widths", [5, 10, 20]))
+            raise TaxonomyError("E203", "intervals need at least one width", hint=one_by_one("intervals", 5, 10, 20))
         exact, _ = scaled_integers(written_decimal(width) for width in self.widths)
         for before, width, given in zip(exact, exact[1:], self.widths[1:], strict=False):
             if width <= before or width % before:
                 raise TaxonomyError(
                     "E203",
                     f"width {number_label(given)} is not a multiple of the width before it, so intervals would overlap",
-                    hint=say("{}   (each a multiple of the one before)", assignment("widths", [5, 10, 20])),
+                    hint=say("{}   (each a multiple of the one before)", one_by_one("intervals", 5, 10, 20)),
                 )
         if self.bottom is not None and self.top is not None and self.bottom >= self.top:
             raise TaxonomyError(
@@ -229,10 +229,10 @@ class Prefix(TaxonomyBuilder):
         super().__post_init__()
         if not self.keep:
             raise TaxonomyError(
-                "E203", "a prefix taxonomy needs at least one length", hint=assignment("keep", [4, 3, 2])
+                "E203", "a prefix taxonomy needs at least one length", hint=one_by_one("prefix", 4, 3, 2)
             )
         if list(self.keep) != sorted(set(self.keep), reverse=True):
-            hint = assignment("keep", sorted(set(self.keep), reverse=True))
+            hint = one_by_one("prefix", *sorted(set(self.keep), reverse=True))
             raise TaxonomyError("E203", "'keep' must decrease from level to level", hint=hint)
 
     @property

@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 
 from tarnkappe.errors import TaxonomyError
-from tarnkappe.fixes import assignment
+from tarnkappe.fixes import one_by_one
 from tarnkappe.params import param
 from tarnkappe.taxonomy.base import Counts, TaxonomyBuilder, Values
 from tarnkappe.taxonomy.computed import Scale, exact_numbers, interval_meaning, require_whole, require_whole_bounds
@@ -45,7 +45,7 @@ class Cuts(TaxonomyBuilder):
         super().__post_init__()
         if not self.at or any(high <= low for low, high in pairwise(self.at)):
             raise TaxonomyError(
-                "E203", "cuts must be given in ascending order, each once", hint=assignment("at", [18, 30, 67])
+                "E203", "cuts must be given in ascending order, each once", hint=one_by_one("cuts", 18, 30, 67)
             )
         require_whole_bounds(self.whole, self._settings)
 

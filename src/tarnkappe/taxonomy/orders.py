@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from tarnkappe.errors import TaxonomyError
-from tarnkappe.fixes import assignment
+from tarnkappe.fixes import one_by_one
 from tarnkappe.params import param
 from tarnkappe.taxonomy.base import Counts, TaxonomyBuilder, Values, texts_of
 from tarnkappe.taxonomy.coverage import not_covered
@@ -42,7 +42,7 @@ class Order(TaxonomyBuilder):
             texts = tuple(scalar_text(value) for value in self.values)
             if not texts:
                 raise TaxonomyError(
-                    "E202", "the order has no values", hint=assignment("values", ["low", "middle", "high"])
+                    "E202", "the order has no values", hint=one_by_one("ordered", "low", "middle", "high")
                 )
             if len(set(texts)) < len(texts):
                 raise TaxonomyError("E201", "a value stands twice in the order", hint="Remove one of the two.")

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tarnkappe.errors import TaxonomyError
-from tarnkappe.fixes import assignment, say
+from tarnkappe.fixes import one_by_one, say
 from tarnkappe.params import param
 from tarnkappe.taxonomy.base import Counts, TaxonomyBuilder, Values
 from tarnkappe.taxonomy.computed import Scale, exact_numbers, interval_meaning
@@ -50,7 +50,7 @@ class Quantiles(TaxonomyBuilder):
             raise TaxonomyError(
                 "E203",
                 "the parts of quantiles must divide each other",
-                hint=say("{}   (from fine to coarse)", assignment("parts", [16, 8, 4, 2])),
+                hint=say("{}   (from fine to coarse)", one_by_one("quantiles", 16, 8, 4, 2)),
             )
 
     def build(

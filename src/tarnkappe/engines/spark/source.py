@@ -242,6 +242,11 @@ class SparkSource(Source):
         with translated(self.name):
             return {name: self.selected([name]).distinct().count() for name in self._known(columns)}
 
+    def n_missing(self, columns: Sequence[str]) -> dict[str, int]:
+        """How many records have no value in each column."""
+        with translated(self.name):
+            return {name: self.n_rows - self.selected([name]).na.drop().count() for name in self._known(columns)}
+
     def read(self, columns: Sequence[str]) -> pl.DataFrame:
         """All records of some columns on this machine: for small tables only."""
         names = self._known(columns)

@@ -13,7 +13,10 @@ _SIXTY = r"[0-9]{1,3} ?° ?[0-9]{1,2} ?['′].*[NSEWOnsewo]"
 _POINT = r"(?i)(?:srid=[0-9]+;)?point ?\(.*\)"
 #: Names of an axis and nothing else, and names that may mean something else too.
 _AXES = ("latitude", "longitude", "breitengrad", "laengengrad", "northing", "easting", "hochwert", "rechtswert", "utm")
-_HINTS = ("lat", "lon", "lng", "long", "gps", "geo", "coord", "coords", "x coord", "y coord", "xcoord", "ycoord")
+_HINTS = (
+    *("lat", "lon", "lng", "long", "gps", "geo", "coord", "coords", "x coord", "y coord", "xcoord", "ycoord"),
+    *("latitud", "longitud", "latitudine", "longitudine"),
+)
 
 
 class Coordinates(Detector):
@@ -21,10 +24,11 @@ class Coordinates(Detector):
 
     name: ClassVar = "coordinates"
     title: ClassVar = "geographic coordinates"
-    evidence: ClassVar = "four fifths of at least five different values are pairs; or numbers under such a name"
+    evidence: ClassVar = "four fifths of at least two different values are pairs; or numbers under such a name"
     hipaa: ClassVar = (2,)
     phrases: ClassVar = ("coordinate", "coordinates", "koordinaten", "geolocation", "geohash", "gps position")
     enough: ClassVar = 0.8
+    fewest: ClassVar = 2
     signs: ClassVar = DIGITS + "("
     shortest: ClassVar = 5
 

@@ -10,11 +10,11 @@ from tarnkappe.looks.base import DIGITS, Detector, Sight
 from tarnkappe.looks.words import says
 
 _DAY = r"[0-9]{4}[-/][0-9]{1,2}[-/][0-9]{1,2}|[0-9]{1,2}[./-][0-9]{1,2}[./-](?:[0-9]{2}|[0-9]{4})"
-_MONTH = r"[0-9]{4}-(?:0[1-9]|1[0-2])"
-_MONTHS = "jan|gen|ene|feb|fev|mar|mär|mrz|apr|avr|abr|may|mai|mei|maj|mag|jun|juin|giu|jul|juil|lug|aug|août|ago|"
+_MONTH = r"[0-9]{4}-(?:0[1-9]|1[0-2])|(?:0?[1-9]|1[0-2])[./-](?:19|20)[0-9]{2}"
+_MONTHS = "jan|gen|ene|feb|fev|fév|mar|mär|mrz|apr|avr|abr|may|mai|mei|maj|mag|jun|juin|giu|jul|juil|lug|aug|août|ago|"
 _MONTHS += "sep|set|oct|okt|out|ott|nov|dec|dez|déc|dic"
 _NAMED = rf"(?:{_MONTHS})\p{{L}}{{0,7}}"
-_IN_WORDS = rf"(?i:[0-9]{{1,2}}[. -]+{_NAMED}[., -]+[0-9]{{2,4}}|{_NAMED}[. ]+[0-9]{{1,2}},? [0-9]{{4}})"
+_IN_WORDS = rf"(?i:[0-9]{{1,2}}[. -]+{_NAMED}[., -]+[0-9]{{2,4}}|{_NAMED}[. ]+(?:[0-9]{{1,2}},? )?[0-9]{{4}})"
 _DIGITS = r"(?:19|20)[0-9]{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])"
 _TIME = r"(?:[T ][0-9]{1,2}:[0-9]{2}.*)?"
 _AGE = ("age", "alter", "lebensalter", "edad", "eta", "leeftijd", "wiek")

@@ -15,9 +15,10 @@ class Key(Detector):
 
     name: ClassVar = "key"
     title: ClassVar = "UUIDs or digests"
-    evidence: ClassVar = "nine tenths of at least five different values are written so; or the name"
+    evidence: ClassVar = "nine tenths of at least two different values are written so; or the name"
     hipaa: ClassVar = (18,)
     phrases: ClassVar = ("uuid", "guid", "pseudonym", "sha256", "md5", "hash")
+    fewest: ClassVar = 2
     shortest: ClassVar = 32
 
     def share(self, sight: Sight) -> float:

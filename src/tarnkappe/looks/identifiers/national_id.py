@@ -151,7 +151,7 @@ class NationalId(Detector):
     name: ClassVar = "national-id"
     title: ClassVar = "national identity or insurance numbers"
     evidence: ClassVar = (
-        "19 of 20 of at least ten different values pass one rule: "
+        "19 of 20 of at least four different values pass one rule: "
         + ", ".join(s.title for s in SCHEMES)
         + "; or the name"
     )
@@ -165,7 +165,7 @@ class NationalId(Detector):
         *("ausweisnummer", "reisepass", "dni", "codice fiscale", "pesel", "bsn", "cpf", "aadhaar", "personnummer"),
     )
     enough: ClassVar = 0.95
-    fewest: ClassVar = 10
+    fewest: ClassVar = 4
     signs: ClassVar = DIGITS
     shortest: ClassVar = 9
 

@@ -25,6 +25,12 @@ _ENOUGH_VALUES, _ENOUGH_NAMES = 5, 3
 #: What is called after a saint is a place, a hospital or a school.
 _SAINT = r"(?i)^(?:st\.?|sankt|saint|sainte|san|santa|são) "
 
+#: What may stand around the words of a name besides a space and a comma; not the brackets of sets and ranges.
+_AROUND_WORDS = r"[\s\u{200B}\u{FEFF}_;/^&+*()<>\"“”„«»‹›]+"
+
+#: A number beside a name, such as that of a record, or a year of birth.
+_NUMBER = r"(?:^| )#?[0-9][0-9.-]*(?: |,|$)"
+
 #: What a Chinese or a Korean name looks like: other words may begin with the sign of a family name too.
 _BY_FIRST_SIGN = rf"^(?:[{CHINESE}]\s?\p{{Han}}{{1,2}}|[{KOREAN}]\s?\p{{Hangul}}{{2}})$"
 
@@ -66,11 +72,12 @@ class PersonalNames(Detector):
         """Values of up to six words, one of which is a common name; places are called after people, so not theirs."""
         if sight.numbers is not None or says(sight.words, Place.phrases):
             return 0.0
-        found = [self._having_names(sight.texts, r"\p{Lu}")]
+        texts = _words_alone(sight.texts)
+        found = [self._having_names(texts, r"\p{Lu}")]
         # Brown, rose and may are words too, and so are many that begin with a sign which is a family name.
-        unsure = [self._having_names(sight.texts, r"\p{Ll}")] if len(sight.texts) >= _ENOUGH_VALUES else []
+        unsure = [self._having_names(texts, r"\p{Ll}")] if len(texts) >= _ENOUGH_VALUES else []
         if not all(map(str.isascii, sight.signs)):  # other scripts than that of most tables
-            found += self._having_names(sight.texts, r"\p{Lo}"), self._matching(sight.texts, _JOINED)
+            found += self._having_names(texts, r"\p{Lo}"), self._matching(sight.texts, _JOINED)
             unsure.append(self._matching(sight.texts, _BY_FIRST_SIGN))
         return max(*found, *(share for share in unsure if share >= _ENOUGH_SMALL), 0.0)
 
@@ -81,7 +88,9 @@ class PersonalNames(Detector):
 
     def _having_names(self, texts: pl.Series, first: str) -> float:
         """The share of the texts that begin with such a letter and hold a common name."""
-        short = texts.filter(texts.str.contains(rf"^{first}[\p{{L}}\p{{M}}.'’-]*(?:,? [\p{{L}}\p{{M}}.'’-]+){{0,5}}$"))
+        short = texts.filter(
+            texts.str.contains(rf"^{first}[\p{{L}}\p{{M}}.'’-]*(?:(?:,|,? )[\p{{L}}\p{{M}}.'’-]+){{0,5}}$")
+        )
         short = short.filter(~short.str.contains(_SAINT))
         words = pl.DataFrame({"row": range(len(short)), "word": short.str.to_lowercase()}).with_columns(
             pl.col("word").str.extract_all(r"[\p{L}\p{M}]{2,}")
@@ -90,6 +99,16 @@ class PersonalNames(Detector):
         share = found["row"].n_unique() / len(texts)
         few = share >= _ENOUGH_SMALL and found["word"].n_unique() >= _ENOUGH_NAMES
         return share if few or found["row"].n_unique() >= _ENOUGH_VALUES else 0.0
+
+
+def _words_alone(texts: pl.Series) -> pl.Series:
+    """Texts with one space between words, however people and programs keep the parts of a name apart.
+
+    A number goes if two words are left: a name is mostly of two, and a word with a number is mostly something else.
+    """
+    plain = texts.str.normalize("NFC").str.replace_all(_AROUND_WORDS, " ").str.strip_chars(" ")
+    bare = plain.str.replace_all(_NUMBER, " ").str.strip_chars(" ,")
+    return pl.select(pl.when(bare.str.contains(r"\p{L}{2}.*[ ,]\p{L}{2}")).then(bare).otherwise(plain)).to_series()
 
 
 @cache
