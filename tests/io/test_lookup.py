@@ -15,12 +15,14 @@ texts = st.one_of(
     st.none(), st.sampled_from(["", "a", "ab", "zwölf Zeichen", "a text of more than twelve", "a text of more"])
 )
 numbers = st.one_of(st.none(), st.integers(-3, 3), st.sampled_from([10**12, -(10**12), 2**62]))
+without_sign = st.one_of(st.none(), st.integers(0, 3), st.sampled_from([2**63 - 1, 2**63, 2**64 - 1]))
+VALUES = {pl.String: texts, pl.Int64: numbers, pl.UInt64: without_sign}
 
 
-@pytest.mark.parametrize("kind", [pl.String, pl.Int64])
+@pytest.mark.parametrize("kind", VALUES)
 @given(st.data())
 def test_as_a_dictionary_finds_them(kind: type[pl.DataType], data):
-    values = texts if kind is pl.String else numbers
+    values = VALUES[kind]
     known = data.draw(st.lists(values, max_size=8, unique=True))
     asked = data.draw(st.lists(values, max_size=30))
     places = {value: 7 * i for i, value in enumerate(known)}

@@ -35,13 +35,14 @@ class Lookup:
         absent = values.is_null().to_numpy()
         self._null = int(places[absent][0]) if absent.any() else -1
         listed = values.drop_nulls()
-        if values.dtype.is_integer() and len(listed):
-            numbers = listed.cast(pl.Int64).to_numpy()
-            low, high = int(numbers.min()), int(numbers.max())
+        numbers = listed.cast(pl.Int64, strict=False) if values.dtype.is_integer() else listed.clear()
+        if len(numbers) and not numbers.null_count():  # whole numbers without a sign may be beyond that
+            known = numbers.to_numpy()
+            low, high = int(known.min()), int(known.max())
             if high - low < _NARROW:
                 self._low = low
                 self._table = np.full(high - low + 1, -1, np.int32)
-                self._table[numbers - low] = places[~absent]
+                self._table[known - low] = places[~absent]
 
     def __call__(self, values: pl.Series) -> Codes:
         """The place of every value."""
@@ -58,7 +59,8 @@ class Lookup:
         out: Codes = self._table[np.where(outside, 0, at)]
         out[outside] = -1
         if numbers.null_count():
-            out[numbers.is_null().to_numpy()] = self._null
+            out[numbers.is_null().to_numpy()] = -1  # beyond 64 bits with a sign, if it is not missing
+            out[values.is_null().to_numpy()] = self._null
         return out
 
 
