@@ -16,6 +16,7 @@ from tarnkappe.io import TableWriter, open_source
 from tarnkappe.io.formats import WRITTEN
 from tarnkappe.io.labels import Labels
 from tarnkappe.io.reading import Reading
+from tarnkappe.job.places import OutputSettings
 from tarnkappe.pipeline import run_job
 
 ODD = ["=1+1", "http://example.org", "007", "Größe 漢字 😀", "a\nb", "<b>&amp;\"'</b>", " padded ", "NA", "\\N"]
@@ -70,6 +71,27 @@ def test_values_types_and_gaps_come_back(format_: str, tmp_path: Path):
         else:
             assert column.dtype.base_type() == dtype.base_type(), name
         assert column.cast(dtype).equals(table[name], null_equal=True), (name, column.to_list())
+
+
+TIMES = [dt.time(13, 45, 59, 500_000), dt.time(13, 45, 59), dt.time(0, 0, 0, 1_000)] * 6
+
+
+@pytest.mark.parametrize("format_", ["csv", "parquet", "arrow", "jsonl", "xml", "sav", "dta", "xlsx", "sqlite"])
+def test_times_of_the_day_keep_what_is_less_than_a_second(format_: str, tmp_path: Path):
+    table = pl.DataFrame({"born": TIMES, "seen": TIMES, "sex": "m"}, schema_overrides={"born": pl.Time})
+    written = f"sqlite:///{tmp_path}/out.db#t" if format_ == "sqlite" else tmp_path / "out" / "public" / f"t.{format_}"
+    output = {"database": written} if format_ == "sqlite" else {"format": format_}
+    job = tk.Job(
+        quasi={"born": tk.value_set(), "sex": tk.suppress()},
+        keep=["seen"],
+        because={"seen": "nobody's, these are times of a test"},
+        criteria=[tk.KAnonymity(6)],
+        output=OutputSettings(**output),
+    )
+    table.write_parquet(tmp_path / "t.parquet")
+    run_job(job, tmp_path / "t.parquet", tmp_path / "out", seed=1)
+    with open_source(written) as source:
+        assert set(source.read(["born"])["born"]) == {"13:45:59.500", "13:45:59", "00:00:00.001"}
 
 
 @pytest.mark.parametrize("format_", WRITTEN)

@@ -16,6 +16,7 @@ from tarnkappe.io.files import LoadedSource, cannot_hold, refuse_inexact
 from tarnkappe.io.formats import BY_SUFFIX, not_of_its_kind, require_extra, require_writer
 from tarnkappe.io.labels import Labels
 from tarnkappe.io.reading import Reading
+from tarnkappe.io.texts import as_text
 
 #: Which function of pyreadstat reads a suffix.
 _READERS = {
@@ -116,7 +117,7 @@ class StatisticsFile:
         if not self._waiting:
             return
         frame = pl.concat(self._waiting, how="vertical_relaxed").with_columns(
-            cs.boolean().cast(pl.Int8), (cs.categorical() | cs.enum() | cs.time()).cast(pl.String)
+            cs.boolean().cast(pl.Int8), (cs.categorical() | cs.enum()).cast(pl.String), as_text(cs.time(), pl.Time())
         )
         told: dict[str, Any] = {
             "column_labels": self._labels.of_columns(frame.columns) or None,

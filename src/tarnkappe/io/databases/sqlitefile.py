@@ -21,6 +21,7 @@ from tarnkappe.errors import LimitError, TarnkappeError
 from tarnkappe.io.databases import sql
 from tarnkappe.io.databases.address import Address
 from tarnkappe.io.databases.base import MARK, ROWS, Change, Field, Look, no_connection
+from tarnkappe.io.texts import as_text
 
 #: What comes before the comment on a table, which SQLite keeps with the statement that made it.
 _COMMENT = "-- "
@@ -111,7 +112,7 @@ class _Transaction(Change):
 
     def append(self, table: str, rows: pl.DataFrame) -> None:
         """Insert rows, some at a time."""
-        plain = rows.select(pl.col(name).cast(_sent(dtype)) for name, dtype in rows.schema.items())
+        plain = rows.select(_as_sent(pl.col(name), dtype) for name, dtype in rows.schema.items())
         marks = ", ".join("?" * plain.width)
         for start in range(0, plain.height, ROWS):
             with self._turn, self._translated():
@@ -203,9 +204,14 @@ def _declared(dtype: pl.DataType) -> str:
     return "REAL" if dtype.is_float() or dtype.is_decimal() else "TEXT"
 
 
-def _sent(dtype: pl.DataType) -> pl.DataType:
-    """The type in which values of a column are sent: days and hours are texts in SQLite."""
-    return {"INTEGER": pl.Int64(), "REAL": pl.Float64(), "TEXT": pl.String()}[_declared(dtype)]
+def _as_sent(column: pl.Expr, dtype: pl.DataType) -> pl.Expr:
+    """A column as its values are sent: days and hours are texts in SQLite."""
+    declared = _declared(dtype)
+    return (
+        as_text(column, dtype)
+        if declared == "TEXT"
+        else column.cast({"INTEGER": pl.Int64, "REAL": pl.Float64}[declared])
+    )
 
 
 def _fetched(
