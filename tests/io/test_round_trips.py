@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 from typer.testing import CliRunner
@@ -71,6 +72,15 @@ def test_values_types_and_gaps_come_back(format_: str, tmp_path: Path):
         else:
             assert column.dtype.base_type() == dtype.base_type(), name
         assert column.cast(dtype).equals(table[name], null_equal=True), (name, column.to_list())
+
+
+@pytest.mark.parametrize("format_", WRITTEN)
+def test_numbers_come_back_to_the_last_digit(format_: str, tmp_path: Path):
+    numbers = [0.1 + 2**-55, 0.1 + 0.2, 123456789.12345679, 1e22, -1 / 3, 5e-324, 1.7e307, 2.0**-40, None, 7.0]
+    numbers += np.random.default_rng(1).normal(size=500).tolist()
+    path = written(pl.DataFrame({"x": numbers, "y": "z"}), tmp_path / f"t.{format_}", format_)
+    with open_source(path) as source:
+        assert source.read(["x"])["x"].cast(pl.Float64).to_list() == numbers
 
 
 TIMES = [dt.time(13, 45, 59, 500_000), dt.time(13, 45, 59), dt.time(0, 0, 0, 1_000)] * 6

@@ -138,10 +138,25 @@ class ExcelFile:
         plain = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
         with xlsxwriter.Workbook(self._file, {**plain, "in_memory": True}) as book:
             book.set_properties({"created": datetime(2000, 1, 1)})  # the same rows, the same bytes
-            sheet = book.add_worksheet(self._sheet)
+            sheet = book.add_worksheet(self._sheet, _exact_sheet())
             for place, name in enumerate(frame.columns):
                 sheet.write_string(0, place, name)
             frame.write_excel(book, sheet, position=(1, 0), include_header=False, autofit=False, dtype_formats=_SHOWN)
+
+
+def _exact_sheet() -> Any:
+    """A kind of sheet that writes numbers of 17 digits as they are, as Excel does; they would be rounded to 16."""
+    from xlsxwriter.worksheet import Worksheet
+
+    class ExactSheet(Worksheet):  # type: ignore[misc]
+        def _xml_number_element(self, number: Any, attributes: Any = ()) -> None:
+            if float(f"{number:.16G}") == number:
+                super()._xml_number_element(number, attributes)
+                return
+            told = "".join(f' {key}="{self._escape_attributes(value)}"' for key, value in attributes)
+            self.fh.write(f"<c{told}><v>{float(number)!r}</v></c>")
+
+    return ExactSheet
 
 
 #: Numbers as they are, not with two decimals and signs between thousands.
