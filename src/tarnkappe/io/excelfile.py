@@ -13,7 +13,7 @@ from typing import IO, Any
 import polars as pl
 
 from tarnkappe.errors import DataError, did_you_mean
-from tarnkappe.io.files import LoadedSource, cannot_hold, refuse_inexact
+from tarnkappe.io.files import LoadedSource, cannot_hold, refuse_bent, refuse_inexact, refuse_infinite
 from tarnkappe.io.formats import require_extra, require_writer
 from tarnkappe.io.reading import Reading
 
@@ -123,6 +123,7 @@ class ExcelFile:
         if frame.width > _COLUMNS:
             raise cannot_hold("xlsx", f"has more than {_COLUMNS} columns")
         refuse_inexact(frame, "xlsx")
+        refuse_infinite(frame, "xlsx")
         for name, dtype in frame.schema.items():
             if dtype == pl.String and (frame[name].str.len_chars().max() or 0) > _TEXT:  # type: ignore[operator]
                 raise cannot_hold("xlsx", f"has texts of more than {_TEXT} letters", name)
@@ -142,6 +143,13 @@ class ExcelFile:
             for place, name in enumerate(frame.columns):
                 sheet.write_string(0, place, name)
             frame.write_excel(book, sheet, position=(1, 0), include_header=False, autofit=False, dtype_formats=_SHOWN)
+        self._file.flush()
+        if self._rows:  # sheets know neither microseconds nor some signs of texts
+            try:
+                written = ExcelSource(Path(self._file.name), ("",))
+            except DataError:  # such as a column of nothing but whole numbers beyond 64 bits
+                raise cannot_hold("xlsx", "has numbers beyond all bounds") from None
+            refuse_bent(frame, written, "xlsx")
 
 
 def _exact_sheet() -> Any:
