@@ -16,6 +16,7 @@ from threading import Lock
 from typing import Any
 
 import polars as pl
+import polars.selectors as cs
 
 from tarnkappe.errors import LimitError, TarnkappeError
 from tarnkappe.io.databases import sql
@@ -112,7 +113,10 @@ class _Transaction(Change):
 
     def append(self, table: str, rows: pl.DataFrame) -> None:
         """Insert rows, some at a time."""
-        plain = rows.select(_as_sent(pl.col(name), dtype) for name, dtype in rows.schema.items())
+        self.refuse_bent(rows, _sent_as)
+        plain = rows.with_columns(as_text(cs.time(), pl.Time())).select(
+            pl.col(name).cast(_sent_as(dtype)) for name, dtype in rows.schema.items()
+        )
         marks = ", ".join("?" * plain.width)
         for start in range(0, plain.height, ROWS):
             with self._turn, self._translated():
@@ -204,14 +208,9 @@ def _declared(dtype: pl.DataType) -> str:
     return "REAL" if dtype.is_float() or dtype.is_decimal() else "TEXT"
 
 
-def _as_sent(column: pl.Expr, dtype: pl.DataType) -> pl.Expr:
-    """A column as its values are sent: days and hours are texts in SQLite."""
-    declared = _declared(dtype)
-    return (
-        as_text(column, dtype)
-        if declared == "TEXT"
-        else column.cast({"INTEGER": pl.Int64, "REAL": pl.Float64}[declared])
-    )
+def _sent_as(dtype: pl.DataType) -> pl.DataType:
+    """The type in which values of a column are sent: days and hours are texts in SQLite."""
+    return {"INTEGER": pl.Int64(), "REAL": pl.Float64(), "TEXT": pl.String()}[_declared(dtype)]
 
 
 def _fetched(
