@@ -26,6 +26,8 @@ def refuse_empty(path: Path) -> None:
 class FileSource(Source):
     """A file that Polars scans lazily; its columns keep their types."""
 
+    may_misdate = True
+
     #: What it is, as `formats` lists it.
     kind: ClassVar[str]
     #: What may be wrong with one that its reader gives up on.
