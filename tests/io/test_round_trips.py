@@ -261,6 +261,16 @@ def test_what_is_not_installed_says_how_to_install_it(
         writer.write(TABLE.select("whole"))
 
 
+@pytest.mark.parametrize("format_", WRITTEN)
+def test_an_empty_column_is_read_without_a_word(
+    format_: str, tmp_path: Path, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+):
+    path = written(pl.DataFrame({"age": [1, 2, 3], "empty": [None, None, None]}), tmp_path / f"t.{format_}", format_)
+    with open_source(path) as source:
+        assert source.read(["empty"])["empty"].null_count() == 3
+    assert (caplog.messages, *capfd.readouterr()) == ([], "", "")
+
+
 def test_what_a_format_cannot_hold(tmp_path: Path):
     cases: list[tuple[str, pl.DataFrame]] = [
         ("xlsx", pl.DataFrame({"n": [2**60]})),

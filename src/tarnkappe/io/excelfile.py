@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import zipfile
 import zlib
@@ -69,6 +70,7 @@ def _sheet(path: Path, sheet: str | None) -> tuple[pl.DataFrame, str]:
     """A sheet and its name."""
     import fastexcel
 
+    logging.getLogger("fastexcel").setLevel(logging.ERROR)  # it says on the screen that a column is empty
     try:
         if zipfile.is_zipfile(path):
             _refuse_bomb(path)
