@@ -156,9 +156,9 @@ class ExcelFile:
 
 def _exact_sheet() -> Any:
     """A kind of sheet that writes numbers of 17 digits as they are, as Excel does; they would be rounded to 16."""
-    from xlsxwriter.worksheet import Worksheet
+    import xlsxwriter
 
-    class ExactSheet(Worksheet):  # type: ignore[misc]
+    class ExactSheet(xlsxwriter.Workbook.worksheet_class):  # type: ignore[misc]
         def _xml_number_element(self, number: Any, attributes: Any = ()) -> None:
             if float(f"{number:.16G}") == number:
                 super()._xml_number_element(number, attributes)
