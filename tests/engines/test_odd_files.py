@@ -142,6 +142,14 @@ def test_parts_of_different_types(values: list[object], tmp_path: Path):
     assert read("spark", tmp_path / "data.parquet") == wanted
 
 
+def test_moments_with_a_time_zone_as_spark_writes_them(tmp_path: Path):
+    moments = pl.Series("x", [0, 1_600_000_000_123_456, None, -1], dtype=pl.Datetime("us", "UTC"))
+    pl.DataFrame([moments, pl.Series("y", [1, 2, 3, 4])]).write_parquet(tmp_path / "data.parquet")
+    wanted = read("memory", tmp_path / "data.parquet")
+    assert wanted[0] == "read"
+    assert read("spark", tmp_path / "data.parquet") == wanted
+
+
 @pytest.mark.parametrize("engine", ["memory", "streaming", "spark"])
 def test_a_late_line_break_invents_no_record(engine: str, tmp_path: Path):
     path = made(FILES["quoted line break after a megabyte"], tmp_path / "data.csv")

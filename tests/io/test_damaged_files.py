@@ -19,7 +19,7 @@ KINDS = ("csv", "parquet", "xlsx", "arrow", "jsonl", "xml", "sav", "dta")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the same table as every kind of file."""
     folder = tmp_path_factory.mktemp("whole")
-    table = pl.DataFrame({"age": [30, 41, None, 29] * 30, "town": ["Köln", "Łódź", "", 'a;b"c'] * 30})
+    table = pl.DataFrame({"age": [30, 41, None, 29] * 30, "town": ["Köln", "Łódź", 'a;b"c', ""] * 30})
     for kind in KINDS:
         with TableWriter(folder / f"table.{kind}", kind) as writer:
             writer.write(table)
@@ -35,6 +35,31 @@ def refused(path: Path) -> str | None:
     except TarnkappeError as error:
         return error.code if error.hint else "no fix"
     return None
+
+
+BEYOND = [pl.Series("day", [0, day], dtype=pl.Date) for day in (10**8, -(10**8), 2_932_897, -719_163)]
+BEYOND += [pl.Series("day", [0, 10**18], dtype=pl.Datetime(unit)) for unit in ("ms", "us")]
+
+
+@pytest.mark.parametrize("series", BEYOND)
+@pytest.mark.parametrize("kind", ["parquet", "arrow", "folder", "frame"])
+def test_dates_that_no_calendar_has_are_refused(kind: str, series: pl.Series, tmp_path: Path, capfd):
+    table = series.to_frame().with_columns(age=pl.lit(30))
+    (tmp_path / "folder").mkdir()
+    path = tmp_path / "folder" / "part-0.parquet" if kind == "folder" else tmp_path / f"t.{kind}"
+    getattr(table, "write_ipc" if kind == "arrow" else "write_parquet")(path)
+    with open_source(table if kind == "frame" else path.parent if kind == "folder" else path) as source:
+        assert source.read(["age"]).height == 2
+        for look in (source.read, source.scan, source.cells, source.n_distinct):
+            with pytest.raises(TarnkappeError, match=r"E406.*'day' has dates before the year 1"):
+                look(["day"])
+    assert capfd.readouterr().err == ""
+
+
+def test_the_first_and_the_last_day_are_days():
+    days = pl.Series("day", [-719_162, 2_932_896, None], dtype=pl.Date)
+    with open_source(pl.DataFrame([days, days.cast(pl.Datetime("us")).alias("moment")])) as source:
+        assert source.read(["day", "moment"])["moment"].to_list() == days.cast(pl.Datetime("us")).to_list()
 
 
 @pytest.mark.parametrize("kind", KINDS)

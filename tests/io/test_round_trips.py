@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
+from decimal import Decimal
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 from typer.testing import CliRunner
@@ -16,6 +18,7 @@ from tarnkappe.io import TableWriter, open_source
 from tarnkappe.io.formats import WRITTEN
 from tarnkappe.io.labels import Labels
 from tarnkappe.io.reading import Reading
+from tarnkappe.job.places import OutputSettings
 from tarnkappe.pipeline import run_job
 
 ODD = ["=1+1", "http://example.org", "007", "Größe 漢字 😀", "a\nb", "<b>&amp;\"'</b>", " padded ", "NA", "\\N"]
@@ -44,11 +47,14 @@ def written(frame: pl.DataFrame, path: Path, format_: str, dialect: Reading | No
     return path
 
 
+def table_for(format_: str) -> pl.DataFrame:
+    """The table without what a format cannot hold: SPSS pads texts with blanks, so those at the end are lost to it."""
+    return TABLE.with_columns(pl.col("text").str.strip_chars_end(" ")) if format_ == "sav" else TABLE
+
+
 @pytest.mark.parametrize("format_", WRITTEN)
 def test_values_types_and_gaps_come_back(format_: str, tmp_path: Path):
-    table = TABLE
-    if format_ == "sav":  # SPSS pads texts with blanks, so those at the end are lost to it
-        table = table.with_columns(pl.col("text").str.strip_chars_end(" "))
+    table = table_for(format_)
     path = written(table, tmp_path / f"t.{format_}", format_)
     with open_source(path) as source:
         assert source.columns == tuple(table.columns)
@@ -73,8 +79,38 @@ def test_values_types_and_gaps_come_back(format_: str, tmp_path: Path):
 
 
 @pytest.mark.parametrize("format_", WRITTEN)
+def test_numbers_come_back_to_the_last_digit(format_: str, tmp_path: Path):
+    numbers = [0.1 + 2**-55, 0.1 + 0.2, 123456789.12345679, 1e22, -1 / 3, 5e-324, 1.7e307, 2.0**-40, None, 7.0]
+    numbers += np.random.default_rng(1).normal(size=500).tolist()
+    path = written(pl.DataFrame({"x": numbers, "y": "z"}), tmp_path / f"t.{format_}", format_)
+    with open_source(path) as source:
+        assert source.read(["x"])["x"].cast(pl.Float64).to_list() == numbers
+
+
+TIMES = [dt.time(13, 45, 59, 500_000), dt.time(13, 45, 59), dt.time(0, 0, 0, 1_000)] * 6
+
+
+@pytest.mark.parametrize("format_", ["csv", "parquet", "arrow", "jsonl", "xml", "sav", "dta", "xlsx", "sqlite"])
+def test_times_of_the_day_keep_what_is_less_than_a_second(format_: str, tmp_path: Path):
+    table = pl.DataFrame({"born": TIMES, "seen": TIMES, "sex": "m"}, schema_overrides={"born": pl.Time})
+    written = f"sqlite:///{tmp_path}/out.db#t" if format_ == "sqlite" else tmp_path / "out" / "public" / f"t.{format_}"
+    output = {"database": written} if format_ == "sqlite" else {"format": format_}
+    job = tk.Job(
+        quasi={"born": tk.value_set(), "sex": tk.suppress()},
+        keep=["seen"],
+        because={"seen": "nobody's, these are times of a test"},
+        criteria=[tk.KAnonymity(6)],
+        output=OutputSettings(**output),
+    )
+    table.write_parquet(tmp_path / "t.parquet")
+    run_job(job, tmp_path / "t.parquet", tmp_path / "out", seed=1)
+    with open_source(written) as source:
+        assert set(source.read(["born"])["born"]) == {"13:45:59.500", "13:45:59", "00:00:00.001"}
+
+
+@pytest.mark.parametrize("format_", WRITTEN)
 def test_the_same_rows_are_the_same_bytes(format_: str, tmp_path: Path):
-    one, other = (written(TABLE, tmp_path / f"{name}.{format_}", format_).read_bytes() for name in "ab")
+    one, other = (written(table_for(format_), tmp_path / f"{name}.{format_}", format_).read_bytes() for name in "ab")
     assert one == other
 
 
@@ -204,7 +240,7 @@ def test_a_file_that_is_something_else_is_named(suffix: str, content: bytes, tmp
 
 @pytest.mark.parametrize("format_", [f for f in WRITTEN if f != "csv"])
 def test_a_file_that_was_cut_off_is_named(format_: str, tmp_path: Path):
-    path = written(TABLE, tmp_path / f"t.{format_}", format_)
+    path = written(table_for(format_), tmp_path / f"t.{format_}", format_)
     path.write_bytes(path.read_bytes()[: int(path.stat().st_size * 0.6)])
     with pytest.raises(DataError) as caught, open_source(path) as source:
         source.read(source.columns)
@@ -215,7 +251,7 @@ def test_a_file_that_was_cut_off_is_named(format_: str, tmp_path: Path):
 def test_what_is_not_installed_says_how_to_install_it(
     format_: str, extra: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    path = written(TABLE.select("whole"), tmp_path / f"t.{format_}", format_)
+    path = written(TABLE.select("whole", "truth", "part"), tmp_path / f"t.{format_}", format_)
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(DataError, match="not installed") as reading:
         open_source(path)
@@ -223,6 +259,16 @@ def test_what_is_not_installed_says_how_to_install_it(
     assert "what reads and writes those" in str(reading.value)  # whichever of them is missing
     with pytest.raises(DataError, match="not installed"), TableWriter(tmp_path / "o", format_) as writer:  # type: ignore[arg-type]
         writer.write(TABLE.select("whole"))
+
+
+@pytest.mark.parametrize("format_", WRITTEN)
+def test_an_empty_column_is_read_without_a_word(
+    format_: str, tmp_path: Path, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+):
+    path = written(pl.DataFrame({"age": [1, 2, 3], "empty": [None, None, None]}), tmp_path / f"t.{format_}", format_)
+    with open_source(path) as source:
+        assert source.read(["empty"])["empty"].null_count() == 3
+    assert (caplog.messages, *capfd.readouterr()) == ([], "", "")
 
 
 def test_what_a_format_cannot_hold(tmp_path: Path):
@@ -233,6 +279,18 @@ def test_what_a_format_cannot_hold(tmp_path: Path):
         ("dta", pl.DataFrame({"x" * 40: ["x"]})),
         ("xlsx", pl.DataFrame({"t": ["x" * 40_000]})),
         ("xml", pl.DataFrame({"t": ["a\x01b"]})),
+        ("jsonl", pl.DataFrame({"n": [2**64 - 1]}, schema={"n": pl.UInt64})),
+        *((format_, pl.DataFrame({"x": [1.0, float("inf")]})) for format_ in ("xlsx", "dta", "jsonl")),
+        *((format_, pl.DataFrame({"t": ["a\0b"]})) for format_ in ("sav", "dta", "xml")),
+        ("sav", pl.DataFrame({"t": ["a "]})),
+        ("dta", pl.DataFrame({"t": ["x" * 40_000, None, "y" * 3_000]})),
+        ("xlsx", pl.DataFrame({"t": ["\ufffe"]})),
+        ("xlsx", pl.DataFrame({"n": [Decimal("123456789012345678901234.10")]})),
+        *((format_, pl.DataFrame({"m": [dt.datetime(2024, 5, 1, 12, 0, 0, 123_456)]})) for format_ in ("xlsx", "sav")),
+        ("dta", pl.DataFrame({"m": [1]}).select(pl.col("m").cast(pl.Datetime("ns")))),
+        ("xlsx", pl.DataFrame({"x": [1e300, 2.0]})),
+        ("xlsx", pl.DataFrame({"t": ["a", None, "b"]})),
+        ("xlsx", pl.DataFrame({"h": [dt.time(23, 59, 59, 999_999)]})),
     ]
     for format_, frame in cases:
         with pytest.raises(DataError) as caught, TableWriter(tmp_path / "x", format_) as writer:  # type: ignore[arg-type]

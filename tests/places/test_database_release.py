@@ -248,6 +248,36 @@ def test_types_come_and_go(database, tmp_path):
         assert {name: found.types(rest)[name] for name in rest} == {name: kept.schema[name] for name in rest}
 
 
+@pytest.mark.parametrize(
+    ("values", "dtype", "refusing"),
+    [
+        ([2**64 - 1, 0], pl.UInt64(), {"sqlite"}),
+        (["123456789012345678901234.10", "1.10"], pl.Decimal(38, 2), {"sqlite"}),
+        ([1, 10**9 + 1], pl.Time(), {"duckdb", "postgresql"}),
+        ([1000, 10**9], pl.Time(), set()),
+        ([1, 1001], pl.Datetime("ns"), {"postgresql"}),
+        ([0.1 + 2**-55, float("inf")], pl.Float64(), set()),
+    ],
+)
+def test_what_a_database_cannot_hold_is_refused(database, tmp_path, values, dtype, refusing):
+    table = pl.DataFrame({"age": [30] * 12, "kept": pl.Series(values * 6).cast(dtype)})
+    table.write_parquet(tmp_path / "people.parquet")
+    job = tk.Job(
+        quasi={"age": tk.numeric()},
+        keep=["kept"],
+        criteria=[tk.KAnonymity(5)],
+        because={"kept": "made up for this test"},
+        output=OutputSettings(str(tmp_path / "papers"), database=database.address("released")),
+    )
+    if database.kind in refusing:
+        with pytest.raises(DataError, match=r"E475.*'kept' has values"):
+            run_job(job, tmp_path / "people.parquet")
+        assert not (tmp_path / "papers").exists()
+    else:
+        run_job(job, tmp_path / "people.parquet")
+        assert audit(tmp_path / "papers").ok
+
+
 def test_what_postgresql_calls_equal_is_not_always_the_same(database_of):
     database = database_of("postgresql")
     database.ask("CREATE COLLATION nocase (provider = icu, locale = 'und-u-ks-level2', deterministic = false)")

@@ -14,6 +14,7 @@ from tarnkappe.fixes import of_column, setting
 from tarnkappe.io import Source
 from tarnkappe.io.kept import one_of_a_kind
 from tarnkappe.io.numbers import only_numbers
+from tarnkappe.io.texts import as_text
 from tarnkappe.publish.notation import with_decimal_comma
 from tarnkappe.schema import Column, MissingRule
 from tarnkappe.tally import Domain, Hidden
@@ -72,7 +73,7 @@ def read_kind(series: pl.Series, column: Column, source: Source, *, distinct: bo
             series = only_numbers(series, source.decimal)
         numbers = source.numeric(series, column.name, distinct=distinct)
         return numbers.to_frame().select(one_of_a_kind(pl.first(), numbers.dtype)).to_series()
-    return series if series.dtype == pl.String else series.cast(pl.String)
+    return series.to_frame().select(as_text(pl.first(), series.dtype)).to_series()
 
 
 def stacked(records: pl.Series, people: pl.Series) -> pl.Series:

@@ -44,6 +44,8 @@ class Source(ABC):
     in_order: ClassVar[bool] = True
     #: Whether the digest may be computed while the rows are read: nothing but a file is asked for both.
     hashed_aside: ClassVar[bool] = False
+    #: Whether dates may lie beyond the calendar, and it costs little to look.
+    may_misdate: bool = False
     #: Whether texts that a spreadsheet would run are stored with an apostrophe before them.
     spreadsheet_safe: bool = False
 
@@ -316,7 +318,33 @@ class Source(ABC):
                     where=self.name,
                     hint=f"Its columns are: {', '.join(self.columns)}.",
                 )
+        if self.may_misdate:
+            self._refuse_no_dates([name for name in dict.fromkeys(columns) if name not in self._dated])
         return list(dict.fromkeys(columns))
+
+    @cached_property
+    def _dated(self) -> set[str]:
+        """Columns whose dates and moments, if they hold any, are known to lie within the calendar."""
+        return {name for name, t in self._stored_types().items() if t.base_type() not in (pl.Date, pl.Datetime)}
+
+    def _refuse_no_dates(self, columns: Sequence[str]) -> None:
+        """Refuse dates beyond the calendar, as a wrong unit makes them: no format writes them, and Polars gives up."""
+        if not columns:
+            return
+        types = self._stored_types()
+        beyond = self.collected(self._scan([*columns]).select(_beyond_calendar(n, types[n]) for n in columns))
+        for name in beyond.columns:
+            if beyond[name].item():
+                raise DataError(
+                    "E406",
+                    f"column '{name}' has dates before the year 1 or after the year 9999",
+                    where=self.name,
+                    hint=say(
+                        "{}   or write the dates again: perhaps seconds were taken for milliseconds.",
+                        role(name, "drop"),
+                    ),
+                )
+            self._dated.add(name)
 
 
 #: What cannot be compared, counted and written in every format, and what to call it.
@@ -332,6 +360,20 @@ _ODD_KINDS: tuple[tuple[type[pl.DataType], str], ...] = (
     *([(pl.Map, "maps")] if hasattr(pl, "Map") else []),
     *([(pl.BaseExtension, "values of another library, such as periods")] if hasattr(pl, "BaseExtension") else []),
 )
+
+
+#: The first and the last day of the calendar, counted from 1970.
+_FIRST_DAY, _LAST_DAY = -719_162, 2_932_896
+
+#: How many of a unit a day has.
+_PER_DAY = {"ms": 86_400 * 10**3, "us": 86_400 * 10**6, "ns": 86_400 * 10**9}
+
+
+def _beyond_calendar(column: str, dtype: pl.DataType) -> pl.Expr:
+    """Whether a column has dates or moments that no calendar has."""
+    per_day = _PER_DAY[dtype.time_unit] if isinstance(dtype, pl.Datetime) else 1
+    days = cs.by_name(column).to_physical() // per_day
+    return ((days < _FIRST_DAY) | (days > _LAST_DAY)).any()
 
 
 #: Longer decimal numbers are known to a file's header, and no engine reads them.

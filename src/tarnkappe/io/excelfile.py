@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import zipfile
 import zlib
@@ -13,7 +14,7 @@ from typing import IO, Any
 import polars as pl
 
 from tarnkappe.errors import DataError, did_you_mean
-from tarnkappe.io.files import LoadedSource, cannot_hold, refuse_inexact
+from tarnkappe.io.files import LoadedSource, cannot_hold, refuse_bent, refuse_inexact, refuse_infinite
 from tarnkappe.io.formats import require_extra, require_writer
 from tarnkappe.io.reading import Reading
 
@@ -69,6 +70,7 @@ def _sheet(path: Path, sheet: str | None) -> tuple[pl.DataFrame, str]:
     """A sheet and its name."""
     import fastexcel
 
+    logging.getLogger("fastexcel").setLevel(logging.ERROR)  # it says on the screen that a column is empty
     try:
         if zipfile.is_zipfile(path):
             _refuse_bomb(path)
@@ -123,6 +125,7 @@ class ExcelFile:
         if frame.width > _COLUMNS:
             raise cannot_hold("xlsx", f"has more than {_COLUMNS} columns")
         refuse_inexact(frame, "xlsx")
+        refuse_infinite(frame, "xlsx")
         for name, dtype in frame.schema.items():
             if dtype == pl.String and (frame[name].str.len_chars().max() or 0) > _TEXT:  # type: ignore[operator]
                 raise cannot_hold("xlsx", f"has texts of more than {_TEXT} letters", name)
@@ -138,10 +141,32 @@ class ExcelFile:
         plain = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
         with xlsxwriter.Workbook(self._file, {**plain, "in_memory": True}) as book:
             book.set_properties({"created": datetime(2000, 1, 1)})  # the same rows, the same bytes
-            sheet = book.add_worksheet(self._sheet)
+            sheet = book.add_worksheet(self._sheet, _exact_sheet())
             for place, name in enumerate(frame.columns):
                 sheet.write_string(0, place, name)
             frame.write_excel(book, sheet, position=(1, 0), include_header=False, autofit=False, dtype_formats=_SHOWN)
+        self._file.flush()
+        if self._rows:  # sheets know neither microseconds nor some signs of texts
+            try:
+                written = ExcelSource(Path(self._file.name), ("",))
+            except DataError:  # such as a column of nothing but whole numbers beyond 64 bits
+                raise cannot_hold("xlsx", "has numbers beyond all bounds") from None
+            refuse_bent(frame, written, "xlsx")
+
+
+def _exact_sheet() -> Any:
+    """A kind of sheet that writes numbers of 17 digits as they are, as Excel does; they would be rounded to 16."""
+    import xlsxwriter
+
+    class ExactSheet(xlsxwriter.Workbook.worksheet_class):  # type: ignore[misc]
+        def _xml_number_element(self, number: Any, attributes: Any = ()) -> None:
+            if float(f"{number:.16G}") == number:
+                super()._xml_number_element(number, attributes)
+                return
+            told = "".join(f' {key}="{self._escape_attributes(value)}"' for key, value in attributes)
+            self.fh.write(f"<c{told}><v>{float(number)!r}</v></c>")
+
+    return ExactSheet
 
 
 #: Numbers as they are, not with two decimals and signs between thousands.

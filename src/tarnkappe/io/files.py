@@ -13,6 +13,8 @@ from tarnkappe.io.base import Source, on_the_clock
 from tarnkappe.io.digests import digest_of
 from tarnkappe.io.formats import not_of_its_kind
 from tarnkappe.io.frames import FrameSource
+from tarnkappe.io.kept import one_of_a_kind, restored
+from tarnkappe.io.texts import is_text
 
 
 def refuse_empty(path: Path) -> None:
@@ -23,6 +25,8 @@ def refuse_empty(path: Path) -> None:
 
 class FileSource(Source):
     """A file that Polars scans lazily; its columns keep their types."""
+
+    may_misdate = True
 
     #: What it is, as `formats` lists it.
     kind: ClassVar[str]
@@ -87,6 +91,30 @@ def cannot_hold(format_: str, what: str, column: str | None = None) -> DataError
 
 #: Whole numbers from this on are rounded by whatever keeps numbers as floating point.
 _EXACT = 1 << 53
+
+
+def refuse_infinite(frame: pl.DataFrame, format_: str) -> None:
+    """Refuse infinite numbers where a format has no sign for them."""
+    for name, dtype in frame.schema.items():
+        if dtype.is_float() and frame[name].is_infinite().any():
+            raise cannot_hold(format_, "has infinite numbers", name)
+
+
+def refuse_bent(given: pl.DataFrame, written: Source, format_: str) -> None:
+    """Refuse values that a file, read back by anybody, does not tell as they are."""
+    types, back = written.types(given.columns), written.read(given.columns)
+    if back.height != given.height:
+        raise cannot_hold(format_, "has rows without any value")
+    for name, dtype in given.schema.items():
+        try:
+            told = back.select(restored(name, types[name], dtype)).to_series()
+        except pl.exceptions.PolarsError:  # as a time of the day that was read as a date
+            told = back[name]
+        meant = given.select(one_of_a_kind(pl.col(name), dtype)).to_series()
+        if is_text(dtype):  # not every format tells an empty text from none
+            told, meant = told.fill_null(""), meant.fill_null("")
+        if dtype != pl.Null and not told.equals(meant, check_dtypes=True, null_equal=True):
+            raise cannot_hold(format_, "has values", name)
 
 
 def refuse_inexact(frame: pl.DataFrame, format_: str) -> None:

@@ -63,6 +63,8 @@ class FrameSource(Source):
     A lazy frame is collected here, once: collecting it again for other columns might give the rows in another order.
     """
 
+    may_misdate = True
+
     def __init__(self, data: object, missing: tuple[str, ...], name: str = "data frame") -> None:
         """Take over the frame as a Polars data frame, without copying where that is possible."""
         kind = frame_kind(data)

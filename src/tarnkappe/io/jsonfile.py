@@ -7,7 +7,7 @@ from typing import IO
 
 import polars as pl
 
-from tarnkappe.io.files import FileSource, refuse_empty
+from tarnkappe.io.files import FileSource, cannot_hold, refuse_empty, refuse_infinite
 from tarnkappe.io.formats import not_of_its_kind
 
 
@@ -35,6 +35,10 @@ class JsonFile:
 
     def append(self, frame: pl.DataFrame) -> None:
         """Append the rows of a table."""
+        refuse_infinite(frame, "jsonl")
+        for name, dtype in frame.schema.items():
+            if dtype == pl.UInt64 and (frame[name] >= 1 << 63).any():
+                raise cannot_hold("jsonl", "has whole numbers from 2^63 on", name)
         frame.write_ndjson(self._file)
 
     def close(self) -> None:

@@ -49,6 +49,7 @@ class PartsSource(Source):
             self._refuse_other_types(folder, name, part)
         self.decimal = first.decimal
         self.spreadsheet_safe = first.spreadsheet_safe
+        self.may_misdate = first.may_misdate
         super().__init__(folder.name, first.columns, sum(part.n_rows for _, part in self._parts), missing)
 
     def _refuse_other_types(self, folder: Path, name: str, part: Source) -> None:

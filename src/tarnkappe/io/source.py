@@ -160,6 +160,7 @@ class ParquetSource(Source):
     """A Parquet file; its columns keep their types."""
 
     hashed_aside: ClassVar = True
+    may_misdate = True
 
     def __init__(self, path: Path, missing: tuple[str, ...]) -> None:
         """Read the schema and the number of rows, which stand in the footer of the file."""

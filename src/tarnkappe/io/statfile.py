@@ -12,10 +12,11 @@ from typing import Any
 import polars as pl
 import polars.selectors as cs
 
-from tarnkappe.io.files import LoadedSource, cannot_hold, refuse_inexact
+from tarnkappe.io.files import LoadedSource, cannot_hold, refuse_bent, refuse_inexact
 from tarnkappe.io.formats import BY_SUFFIX, not_of_its_kind, require_extra, require_writer
 from tarnkappe.io.labels import Labels
 from tarnkappe.io.reading import Reading
+from tarnkappe.io.texts import as_text
 
 #: Which function of pyreadstat reads a suffix.
 _READERS = {
@@ -37,9 +38,11 @@ class StatisticsSource(LoadedSource):
     which SPSS and Stata have no other sign.
     """
 
-    def __init__(self, path: Path, missing: tuple[str, ...], *, labels: bool = False) -> None:
-        """Read the table and its labels."""
-        suffix = path.suffix.lower()
+    def __init__(
+        self, path: Path, missing: tuple[str, ...], *, labels: bool = False, suffix: str | None = None
+    ) -> None:
+        """Read the table and its labels; `suffix` says what it is if its name does not."""
+        suffix = suffix or path.suffix.lower()
         self.kind = BY_SUFFIX[suffix]  # type: ignore[misc]
         require_extra(self.kind, path.name, str(path))
         import pyreadstat
@@ -115,22 +118,28 @@ class StatisticsFile:
 
         if not self._waiting:
             return
-        frame = pl.concat(self._waiting, how="vertical_relaxed").with_columns(
-            cs.boolean().cast(pl.Int8), (cs.categorical() | cs.enum() | cs.time()).cast(pl.String)
+        given = pl.concat(self._waiting, how="vertical_relaxed")
+        frame = given.with_columns(
+            cs.boolean().cast(pl.Int8), (cs.categorical() | cs.enum()).cast(pl.String), as_text(cs.time(), pl.Time())
         )
         told: dict[str, Any] = {
             "column_labels": self._labels.of_columns(frame.columns) or None,
             "variable_value_labels": self._labels.in_use(frame) or None,
         }
+        version = {} if self._format == "sav" else {"version": 14}
+        try:
+            getattr(pyreadstat, f"write_{self._format}")(frame, self._path, **told, **version)
+        except pyreadstat.ReadstatError:  # its words say neither where nor what
+            raise cannot_hold(self._format, "has numbers or texts beyond all bounds") from None
         if self._format == "sav":
-            pyreadstat.write_sav(frame, self._path, **told)
             _overwrite(self._path, 84, b"01 Jan 0000:00:00")
         else:
-            pyreadstat.write_dta(frame, self._path, version=14, **told)
             with self._path.open("rb") as file:
                 head = file.read(4096)
             with contextlib.suppress(ValueError):
                 _overwrite(self._path, head.index(b"<timestamp>") + 12, b"01 Jan 2000 00:00")
+        if given.height:  # SPSS drops blanks at the end of texts and what is less than a second; neither knows NUL
+            refuse_bent(given, StatisticsSource(self._path, ("",), suffix=f".{self._format}"), self._format)
 
 
 def _overwrite(path: Path, at: int, text: bytes) -> None:

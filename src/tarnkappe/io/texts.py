@@ -17,6 +17,15 @@ def is_text(dtype: pl.DataType) -> bool:
     return isinstance(dtype, (pl.String, pl.Categorical, pl.Enum))
 
 
+def as_text(value: pl.Expr, dtype: pl.DataType) -> pl.Expr:
+    """A value as a text; of a time of day, Polars itself would leave out what is less than a second.
+
+    >>> pl.select(as_text(pl.lit(pl.Series([1_500_000_000], dtype=pl.Time)), pl.Time())).item()
+    '00:00:01.500'
+    """
+    return value.dt.to_string("%H:%M:%S%.f") if dtype == pl.Time else value.cast(pl.String)
+
+
 def plain_text(value: pl.Expr, dtype: pl.DataType) -> pl.Expr:
     """A value as a text; a whole number is the same text in a column of floats as in one of whole numbers.
 
@@ -24,7 +33,7 @@ def plain_text(value: pl.Expr, dtype: pl.DataType) -> pl.Expr:
     ['7', '7.5', None]
     """
     if not dtype.is_float():
-        return value.cast(pl.String)
+        return as_text(value, dtype)
     whole = (value == value.floor()) & value.is_finite() & (value.abs() < 2.0**53)
     as_whole = value.clip(-(2.0**53), 2.0**53).cast(pl.Int64, strict=False).cast(pl.String)
     return pl.when(whole).then(as_whole).otherwise(value.cast(pl.String))

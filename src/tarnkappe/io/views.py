@@ -17,6 +17,7 @@ class SourceView(Source):
         """Look like the other source, but for what is given."""
         self.inner = inner
         self.decimal, self.spreadsheet_safe = inner.decimal, inner.spreadsheet_safe
+        self.may_misdate = inner.may_misdate
         self.dialect = getattr(inner, "dialect", None)
         super().__init__(
             inner.name if name is None else name,

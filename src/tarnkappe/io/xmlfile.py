@@ -21,6 +21,7 @@ import polars as pl
 from tarnkappe.errors import DataError
 from tarnkappe.io.files import LoadedSource, cannot_hold, refuse_empty
 from tarnkappe.io.formats import not_of_its_kind
+from tarnkappe.io.texts import as_text
 
 _NIL = "xsi:nil"
 _NAME = r"[A-Za-z_][\w.-]*"
@@ -136,7 +137,7 @@ class XmlFile:
             self._begun = True
         if not frame.height:
             return
-        texts = frame.select(pl.all().cast(pl.String))
+        texts = frame.select(as_text(pl.col(name), dtype) for name, dtype in frame.schema.items())
         for name in frame.columns:
             if texts[name].str.contains(_FORBIDDEN).any() or re.search(_FORBIDDEN, name):
                 raise cannot_hold("xml", "has control characters", name)

@@ -77,10 +77,12 @@ class SparkSource(Source):
 
     def _cleaned(self, frame: DataFrame, j: int) -> Column:
         from pyspark.sql import functions
-        from pyspark.sql.types import DoubleType, FloatType, StringType
+        from pyspark.sql.types import DoubleType, FloatType, StringType, TimestampNTZType, TimestampType
 
         column = functions.col(f"c{j}")
         type_ = frame.schema[j].dataType
+        if isinstance(type_, TimestampType):  # a moment with a time zone: as the clock in UTC shows it
+            return column.cast(TimestampNTZType()).alias(f"c{j}")
         if isinstance(type_, (DoubleType, FloatType)):  # no number is a missing value, and there is one zero
             return functions.when(~functions.isnan(column), column + functions.lit(0.0).cast(type_)).alias(f"c{j}")
         if not isinstance(type_, StringType):

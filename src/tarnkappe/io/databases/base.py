@@ -151,6 +151,24 @@ class Change(ABC):
     def close(self) -> None:
         """End it; what was not committed is gone."""
 
+    def refuse_bent(self, rows: pl.DataFrame, sent_as: Callable[[pl.DataType], pl.DataType]) -> None:
+        """Refuse values that columns of the database have no room for, before any are sent."""
+        for name, dtype in rows.schema.items():
+            given, sent = rows[name], sent_as(dtype)
+            if dtype == sent == pl.Time:
+                bent = bool((given.dt.nanosecond() % 1000 != 0).any())
+            else:
+                bent = sent not in (dtype, pl.String) and not given.cast(sent, strict=False).cast(
+                    dtype, strict=False
+                ).equals(given)
+            if bent:
+                raise DataError(
+                    "E475",
+                    f"column '{name}' has values that {self.address.title} cannot hold as they are",
+                    where=self.address.shown,
+                    hint="Write the release to a folder:  output: {folder: release, format: parquet}",
+                )
+
     def refused(self, reason: str, hint: str | None = None) -> TarnkappeError:
         """The error about a table that cannot be written."""
         return DataError(

@@ -135,6 +135,7 @@ class _Transaction(Change):
     def append(self, table: str, rows: pl.DataFrame) -> None:
         """Insert rows, which DuckDB reads where they lie."""
         plain = rows.cast({pl.Categorical: pl.String, pl.Null: pl.String})
+        self.refuse_bent(plain, lambda dtype: dtype)
         for start in range(0, plain.height, ROWS):
             part = plain.slice(start, ROWS)
             part.columns = [f"c{i}" for i in range(part.width)]  # whatever signs are in the names

@@ -179,6 +179,7 @@ class _Transaction(Change):
             told = [pl.col(name).cast(sent_as(dtype)) for name, dtype in rows.schema.items()]
             return part.select(told).to_arrow(compat_level=pl.CompatLevel.oldest())
 
+        self.refuse_bent(rows, sent_as)
         schema = sent(rows.height).schema
         parts = (batch for start in range(0, rows.height, ROWS) for batch in sent(start).to_batches())
         with self._turn, self._translated(), self._connection.cursor() as cursor:

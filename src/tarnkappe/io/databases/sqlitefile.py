@@ -16,11 +16,13 @@ from threading import Lock
 from typing import Any
 
 import polars as pl
+import polars.selectors as cs
 
 from tarnkappe.errors import LimitError, TarnkappeError
 from tarnkappe.io.databases import sql
 from tarnkappe.io.databases.address import Address
 from tarnkappe.io.databases.base import MARK, ROWS, Change, Field, Look, no_connection
+from tarnkappe.io.texts import as_text
 
 #: What comes before the comment on a table, which SQLite keeps with the statement that made it.
 _COMMENT = "-- "
@@ -111,7 +113,10 @@ class _Transaction(Change):
 
     def append(self, table: str, rows: pl.DataFrame) -> None:
         """Insert rows, some at a time."""
-        plain = rows.select(pl.col(name).cast(_sent(dtype)) for name, dtype in rows.schema.items())
+        self.refuse_bent(rows, _sent_as)
+        plain = rows.with_columns(as_text(cs.time(), pl.Time())).select(
+            pl.col(name).cast(_sent_as(dtype)) for name, dtype in rows.schema.items()
+        )
         marks = ", ".join("?" * plain.width)
         for start in range(0, plain.height, ROWS):
             with self._turn, self._translated():
@@ -203,7 +208,7 @@ def _declared(dtype: pl.DataType) -> str:
     return "REAL" if dtype.is_float() or dtype.is_decimal() else "TEXT"
 
 
-def _sent(dtype: pl.DataType) -> pl.DataType:
+def _sent_as(dtype: pl.DataType) -> pl.DataType:
     """The type in which values of a column are sent: days and hours are texts in SQLite."""
     return {"INTEGER": pl.Int64(), "REAL": pl.Float64(), "TEXT": pl.String()}[_declared(dtype)]
 
