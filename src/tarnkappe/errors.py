@@ -298,7 +298,7 @@ CODES: dict[str, str] = {
     "W616": "The search was stopped, by its time limit or by hand; the release is valid, but another run may differ.",
     "W620": "The CSV file has texts that a spreadsheet would run as formulas when somebody opens it.",
     "W621": "Quasi-identifiers are published as they are: who a record is about is not hidden.",
-    "W622": "The algorithm found nothing but all records in one group, which tells nobody apart.",
+    "W622": "All records are in one group, which tells nobody apart.",
     "W629": "Records of some groups are almost equal, so that their centre tells the value of all of them.",
     "W630": "Records have no value in a column, or one that it cannot hold: under a mechanism that is the same.",
     "W640": "Pseudonyms join the records of a person, so that more is known about each than one row says.",

@@ -32,7 +32,8 @@ from tarnkappe.io.folders import CODEBOOK, MANIFEST, PRIVATE, PUBLIC, told_diale
 from tarnkappe.io.formulas import each, neutralised
 from tarnkappe.job import Job
 from tarnkappe.job.model import replace_job
-from tarnkappe.plan import Plan
+from tarnkappe.parts import PartedPlan
+from tarnkappe.plan import AnyPlan, Plan
 from tarnkappe.publish.sheets import MAIN
 from tarnkappe.release import Release, describe
 from tarnkappe.runs import Run, Table, WriteTo
@@ -211,7 +212,16 @@ def _notices(
     if LAST_RESORT in run.plan.notes:
         hint = f"Another algorithm may find more:  algorithm: {run.algorithm.for_groups}"
         told += (Notice("W622", str(run.plan.notes[LAST_RESORT]), hint=hint),)
+    elif _tells_nobody_apart(run.plan):
+        hint = "Ask for less, or let more records be left out, such as  --set limits.suppressed_rows=5%"
+        told += (Notice("W622", "all records that are published are in one group", hint=hint),)
     return told
+
+
+def _tells_nobody_apart(plan: AnyPlan | PartedPlan) -> bool:
+    """Whether there is but one group although the data have several combinations; a mechanism is not asked."""
+    one = isinstance(plan, Plan) and plan.n_groups == 1 and not plan.goal.is_mechanism
+    return one and bool((plan.tally.quasi != plan.tally.quasi[:1]).any())
 
 
 def about(source: Source) -> dict[str, str]:

@@ -68,3 +68,14 @@ def test_centres_are_not_called_true_of_every_record(tmp_path: Path):
     assert kept.anonymize(TABLE, seed=1).proved == (
         "every record has the centre of its group, and kept values are its own",
     )
+
+
+def test_a_release_that_tells_nobody_apart_is_not_passed_over_in_silence():
+    def codes(k: int, table: pl.DataFrame, **asked: object) -> set[str]:
+        made = tk.Job(quasi={"age": tk.numeric()}, drop="rest", criteria=[tk.KAnonymity(k)], seed=1, **asked)
+        return {notice.code for notice in made.anonymize(table).notices}
+
+    assert "W622" in codes(7, TABLE)
+    assert "W622" in codes(7, TABLE, algorithm="mdav")
+    assert "W622" not in codes(6, TABLE)
+    assert "W622" not in codes(7, TABLE.with_columns(age=pl.lit(30))), "nobody could be told apart before"
