@@ -130,3 +130,16 @@ def test_one_number_written_in_several_ways_is_noticed():
     assert "'level' has 3 values more than it has words" in found.message
     long = table.with_columns(level=pl.Series([f"1234567890123456{i}" for i in range(6)]))
     assert not [n for n in job().anonymize(long).notices if n.code == "W615"]
+
+
+def test_a_missing_value_can_be_named_where_no_value_is_called_so():
+    """`(missing)`, as reports show it; a value of that name is meant before it."""
+    frame = pl.DataFrame({"town": ["a"] * 4, "level": ["low", "high", "high", None]})
+
+    def share(table: pl.DataFrame) -> float:
+        criterion = tk.AlphaKAnonymity("level", 1.0, 2, value="(missing)")
+        return tk.verify(table, [criterion], ["town"], ["level"]).verdicts[0].reached
+
+    assert share(frame) == 0.25
+    called_so = frame.with_columns(pl.Series("level", ["(missing)", "(missing)", "high", None]))
+    assert share(called_so) == 0.5

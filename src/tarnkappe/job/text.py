@@ -75,8 +75,11 @@ def read_job_file(path: str | Path) -> PlacedDict:
         if isinstance(error, FileNotFoundError):
             hint = "Write one with  tarnkappe init DATA.csv -o job.yaml."
         elif isinstance(error, IsADirectoryError):
-            inside = next((f for f in ("job.yaml", "do-not-share/job.yaml") if (path / f).is_file()), "job.yaml")
-            hint = f"Give a job file in it, such as  {shlex.quote(str(path / inside))}"
+            from tarnkappe.io.folders import ReleaseFolder
+
+            here = path / "job.yaml"
+            inside = here if here.is_file() else ReleaseFolder(path).job or here
+            hint = f"Give a job file in it, such as  {shlex.quote(str(inside))}"
         raise JobError(
             "E107",
             f"the job file cannot be opened: {error.strerror}",
