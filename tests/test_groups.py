@@ -266,3 +266,13 @@ def test_the_joint_distribution_must_be_there_to_be_used():
     tally = small_tally()
     with pytest.raises(AssertionError, match="joint"):
         GroupStats.of(tally, Grouping.of_cells(tally, np.zeros(4, np.int32), 1), ["s"]).refined("s")
+
+
+def test_boxes_without_sets_cover_all_between_their_ends():
+    """Joined with boxes that have sets; the ends 0 and 63 use all bits of a word."""
+    ends = [(0, 63), (0, 0), (63, 63), (5, 7), (3, 2), (0, 62)]
+    lo, hi = (np.array([[pair[i]] for pair in ends], np.int32) for i in (0, 1))
+    plain = Boxes(lo, hi, np.zeros((len(ends), 1), np.int32), {})
+    sets = Boxes(lo[:1], hi[:1], np.zeros((1, 1), np.int32), {0: np.array([5], np.uint64)})
+    found = Boxes.joined([sets, plain]).members[0].tolist()
+    assert found == [5, *(sum(1 << v for v in range(low, high + 1)) for low, high in ends)]

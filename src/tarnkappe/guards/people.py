@@ -107,10 +107,11 @@ def repeated_keys(
         return []
     sample = source.sample([c.name for c in keys], SAMPLE)
     keys = [c for c in keys if c.name not in published or _is_numbered(sample[c.name])]
-    names = [c.name for c in keys]
-    different, missing = (source.n_distinct(names), source.n_missing(names)) if keys else ({}, {})
+    different = source.n_distinct([c.name for c in keys]) if keys else {}
+    names = [c.name for c in keys if 1 < different[c.name] < source.n_rows]
+    missing = source.n_missing(names) if names else {}  # a pass that tables without repeated keys do not need
     people = {name: different[name] + max(missing[name] - 1, 0) for name in names}
-    repeating = [c for c in keys if different[c.name] > 1 and people[c.name] < source.n_rows]
+    repeating = [c for c in keys if people.get(c.name, source.n_rows) < source.n_rows]
     found: list[tuple[tuple[str, ...], int]] = [
         ((c.name,), people[c.name])
         for c in repeating
