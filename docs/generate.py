@@ -99,7 +99,7 @@ def attacks_page() -> str:
             f"## {name}",
             docstring(a),
             f"* **The attacker** {card.attacker}\n* **Success**: {card.success}\n* **Baseline**: {card.baseline}\n"
-            f"* **What helps**: {code(card.remedy) if '{' in card.remedy else card.remedy + '.'}",
+            f"* **What helps**: {f'{card.remedy}.' if isinstance(card.remedy, str) else code(str(card.remedy))}",
             parameter_table(a),
             f"In Python: {code(a.__name__)}.",
         ]

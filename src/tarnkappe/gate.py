@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import polars as pl
-import yaml
 
-from tarnkappe.attacks.base import NEEDS, Attack, Finding, SequelAttack
+from tarnkappe.attacks.base import NEEDS, Attack, Finding, Remedy, SequelAttack
 from tarnkappe.attacks.opening import open_published
 from tarnkappe.attacks.scene import Scene, Table
 from tarnkappe.criteria import criterion_class
@@ -84,12 +82,10 @@ def _with_earlier(scene: Scene, one: Attack) -> Scene:
 def _fix(job: Job, found: Finding) -> Fix:
     """What protects from an attack, ready to be pasted."""
     remedy = next(one.card.remedy for one in job.attacks if one.name == found.attack)
-    words = remedy.replace("NAME", found.column or "NAME")
-    if re.fullmatch(r"[\w-]+: \{.*\}", words):
-        ((name, parameters),) = yaml.safe_load(words).items()
-        asked = criterion(name, criterion_class(name).__name__, **parameters)
+    if isinstance(remedy, Remedy):
+        asked = criterion(remedy.name, criterion_class(remedy.name).__name__, **remedy.about(found.column))
         return Fix(f"Add under 'criteria':  {asked.in_job}", f"Add to 'criteria':  {asked.in_python}")
-    told = words[:1].upper() + words[1:]
+    told = remedy[:1].upper() + remedy[1:]
     return Fix(told, told)
 
 

@@ -181,7 +181,7 @@ def _attacks() -> list[Topic]:
             ("Attacker", card.attacker),
             ("Success", card.success),
             ("Baseline", card.baseline),
-            ("Remedy", card.remedy),
+            ("Remedy", str(card.remedy)),
             *([("Needs", needs)] if needs else []),
             *_parameters(cls),
             ("Command", f"tarnkappe attack {name} RELEASE"),

@@ -78,7 +78,7 @@ def test_criteria_have_a_card(cls: type[Criterion]):
 @pytest.mark.parametrize("cls", all_attacks().values(), ids=lambda c: c.name)
 def test_attacks_have_a_card(cls: type[Attack]):
     for field in dataclasses.fields(AttackCard):
-        words = getattr(cls.card, field.name)
+        words = str(getattr(cls.card, field.name))
         assert len(words) > 5
         assert words[0].islower(), "it continues a sentence"
         assert words.endswith(".") == (field.name != "remedy"), "a remedy is pasted"

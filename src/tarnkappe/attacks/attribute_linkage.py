@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from tarnkappe.attacks.base import AttackCard, Finding, SecretAttack
+from tarnkappe.attacks.base import AttackCard, Finding, Remedy, SecretAttack
 from tarnkappe.attacks.scene import Scene
 from tarnkappe.wording import percent
 
@@ -31,7 +31,7 @@ class AttributeLinkage(SecretAttack):
         attacker="knows which group a person is in, and bets on the most frequent secret there.",
         success="the guess is right.",
         baseline="the share of the secret that is most frequent in the whole table.",
-        remedy="t-closeness: {column: NAME, t: 0.2}",
+        remedy=Remedy("t-closeness", column="NAME", t=0.2),
     )
 
     def carry_out(self, scene: Scene) -> Finding:

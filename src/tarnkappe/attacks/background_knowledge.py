@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from tarnkappe.arrays import Flags
-from tarnkappe.attacks.base import AttackCard, Finding, SecretAttack
+from tarnkappe.attacks.base import AttackCard, Finding, Remedy, SecretAttack
 from tarnkappe.attacks.scene import Scene, Spread
 from tarnkappe.criteria.base import as_fraction
 from tarnkappe.params import param
@@ -44,7 +44,7 @@ class BackgroundKnowledge(SecretAttack):
         attacker="knows the group of a person, and some values that this person cannot have.",
         success="one value is left, or is as sure as asked for.",
         baseline="the same knowledge, applied to the whole table instead of the group.",
-        remedy="recursive-cl-diversity: {column: NAME, c: 3, l: 3}",
+        remedy=Remedy("recursive-cl-diversity", column="NAME", c=3, l=3),
     )
 
     excluded: int = param(1, doc="How many values the attacker can rule out.", ge=1)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from tarnkappe.fixes import Fix, setting
+from tarnkappe.fixes import Fix, criterion, setting
 from tarnkappe.params import Declared, param
 from tarnkappe.wording import percent
 
@@ -53,6 +53,25 @@ NEEDS: dict[Need, tuple[str, str | Fix]] = {
 _Z = 1.959963984540054
 
 
+class Remedy:
+    """A criterion that protects; ``NAME`` stands for the column that is attacked.
+
+    >>> str(Remedy("t-closeness", column="NAME", t=0.2))
+    't-closeness: {column: NAME, t: 0.2}'
+    """
+
+    def __init__(self, name: str, **parameters: Any) -> None:
+        """The criterion by its name, and what it asks."""
+        self.name, self.parameters = name, parameters
+
+    def __str__(self) -> str:
+        return criterion(self.name, "", **self.parameters).in_job.removeprefix("- ")
+
+    def about(self, column: str | None) -> dict[str, Any]:
+        """What it asks of a column."""
+        return {key: column or value if value == "NAME" else value for key, value in self.parameters.items()}
+
+
 @dataclass(frozen=True)
 class AttackCard:
     """Plain words about an attack, for `tarnkappe explain`, the docs and the command."""
@@ -63,8 +82,8 @@ class AttackCard:
     success: str
     #: What the rate is compared with.
     baseline: str
-    #: What protects from it, as it is written in a job file or done.
-    remedy: str
+    #: What protects from it: a criterion, or what is to be done.
+    remedy: str | Remedy
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from tarnkappe.arrays import Counts, Flags
-from tarnkappe.attacks.base import Attack, AttackCard, Finding, Need
+from tarnkappe.attacks.base import Attack, AttackCard, Finding, Need, Remedy
 from tarnkappe.attacks.comparing import Comparison
 from tarnkappe.attacks.scene import Scene
 from tarnkappe.kernels.attacks.matching import rank_by_distance
@@ -40,7 +40,7 @@ class DistanceLinkage(Attack):
         attacker="has a table of people, and takes the record that is nearest to each of them.",
         success="the nearest record is the person's own, and no other is as near.",
         baseline="a record picked at random.",
-        remedy="k-anonymity: {k: 5}",
+        remedy=Remedy("k-anonymity", k=5),
     )
     needs: ClassVar[tuple[Need, ...]] = ("quasi", "known", "key", "whole")
     finds: ClassVar = "identity"

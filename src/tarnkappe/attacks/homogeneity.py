@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from tarnkappe.attacks.base import AttackCard, Finding, SecretAttack
+from tarnkappe.attacks.base import AttackCard, Finding, Remedy, SecretAttack
 from tarnkappe.attacks.scene import Scene, Spread
 from tarnkappe.wording import percent, plural
 
@@ -31,7 +31,7 @@ class Homogeneity(SecretAttack):
         attacker="knows which group a person is in, and reads what everybody in it has.",
         success="the secret of the person is known for certain.",
         baseline="what is certain without the release: nothing, unless all people share one value.",
-        remedy="l-diversity: {column: NAME, l: 2}",
+        remedy=Remedy("l-diversity", column="NAME", l=2),
     )
 
     def carry_out(self, scene: Scene) -> Finding:

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from tarnkappe.arrays import Floats
-from tarnkappe.attacks.base import Attack, AttackCard, Finding, Need
+from tarnkappe.attacks.base import Attack, AttackCard, Finding, Need, Remedy
 from tarnkappe.attacks.people import covering
 from tarnkappe.attacks.scene import Scene, as_floats, is_numeric
 from tarnkappe.attacks.table_linkage import beliefs
@@ -50,7 +50,7 @@ class Membership(Attack):
         attacker="has a public table of everybody, and accuses those who are likeliest to be in the data.",
         success="somebody who is in the data is accused, with hardly any false alarm.",
         baseline="as many of those in the data as of the others.",
-        remedy="delta-presence: {delta_max: 0.5}",
+        remedy=Remedy("delta-presence", delta_max=0.5),
     )
     needs: ClassVar[tuple[Need, ...]] = ("quasi", "population", "whole")
     finds: ClassVar = "presence"

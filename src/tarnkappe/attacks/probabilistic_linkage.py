@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from tarnkappe.arrays import Counts, Floats
-from tarnkappe.attacks.base import Attack, AttackCard, Finding, Need
+from tarnkappe.attacks.base import Attack, AttackCard, Finding, Need, Remedy
 from tarnkappe.attacks.comparing import Comparison
 from tarnkappe.attacks.distance_linkage import linked
 from tarnkappe.attacks.scene import Scene
@@ -50,7 +50,7 @@ class ProbabilisticLinkage(Attack):
         attacker="has a table of people that may have errors, and learns from both tables which agreement means much.",
         success="the likeliest record is the person's own, and no other is as likely.",
         baseline="a record picked at random.",
-        remedy="k-anonymity: {k: 5}",
+        remedy=Remedy("k-anonymity", k=5),
     )
     needs: ClassVar[tuple[Need, ...]] = ("quasi", "known", "key", "whole")
     finds: ClassVar = "identity"

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from tarnkappe.arrays import Counts
-from tarnkappe.attacks.base import AttackCard, Finding, SecretAttack
+from tarnkappe.attacks.base import AttackCard, Finding, Remedy, SecretAttack
 from tarnkappe.attacks.scene import Scene, Spread
 from tarnkappe.errors import JobError
 from tarnkappe.fixes import Fix
@@ -39,7 +39,7 @@ class Proximity(SecretAttack):
         attacker="knows the group of a person, and guesses the number that most of its numbers are close to.",
         success="the person's number is that close to the guess.",
         baseline="the best guess of that kind from the whole table.",
-        remedy="epsilon-m-anonymity: {column: NAME, epsilon: 1000, m: 2}",
+        remedy=Remedy("epsilon-m-anonymity", column="NAME", epsilon=1000, m=2),
     )
 
     within: float = param(0.0, doc="How far off a guess may be.", ge=0, example=1000)

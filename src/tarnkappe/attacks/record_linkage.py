@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from tarnkappe.arrays import Counts, Flags
-from tarnkappe.attacks.base import Attack, AttackCard, Finding
+from tarnkappe.attacks.base import Attack, AttackCard, Finding, Remedy
 from tarnkappe.attacks.people import Looks, People, covering, covering_looks, inside
 from tarnkappe.attacks.scene import Scene
 from tarnkappe.params import param
@@ -42,7 +42,7 @@ class RecordLinkage(Attack):
         attacker="has a table of people with names, such as a register of voters, and compares it with the release.",
         success="a person and a record are left that fit only each other: the record is that person's.",
         baseline="a record picked at random.",
-        remedy="k-anonymity: {k: 5}",
+        remedy=Remedy("k-anonymity", k=5),
     )
     needs: ClassVar = ("quasi", "known", "whole")
     finds: ClassVar = "identity"

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from tarnkappe.arrays import Codes, Flags
-from tarnkappe.attacks.base import AttackCard, Finding, SecretAttack
+from tarnkappe.attacks.base import AttackCard, Finding, Remedy, SecretAttack
 from tarnkappe.attacks.scene import Scene, Spread
 from tarnkappe.errors import JobError
 from tarnkappe.fixes import Fix
@@ -42,7 +42,7 @@ class Similarity(SecretAttack):
         attacker="knows the group of a person, and that all its secrets are of one kind.",
         success="the kind of the person's secret, or its size, is known for certain.",
         baseline="what is certain without the release: nothing, unless the whole table is of one kind.",
-        remedy="t-closeness: {column: NAME, t: 0.2, distance: hierarchical}",
+        remedy=Remedy("t-closeness", column="NAME", t=0.2, distance="hierarchical"),
     )
 
     within: float | None = param(None, doc="Numbers that differ by no more than this are similar.", ge=0, example=1000)

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from tarnkappe.attacks.base import AttackCard, Finding, SecretAttack
+from tarnkappe.attacks.base import AttackCard, Finding, Remedy, SecretAttack
 from tarnkappe.attacks.scene import Scene, Spread
 from tarnkappe.errors import JobError
 from tarnkappe.fixes import Fix
@@ -39,7 +39,7 @@ class Skewness(SecretAttack):
         attacker="knows the group of a person, and how frequent every secret is everywhere.",
         success="a person of the group has the value that is suspiciously frequent there.",
         baseline="the share of that value in the whole table.",
-        remedy="t-closeness: {column: NAME, t: 0.2}",
+        remedy=Remedy("t-closeness", column="NAME", t=0.2),
     )
 
     value: str | None = param(

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from tarnkappe.arrays import Counts, Floats
-from tarnkappe.attacks.base import Attack, AttackCard, Finding
+from tarnkappe.attacks.base import Attack, AttackCard, Finding, Remedy
 from tarnkappe.attacks.people import covering_looks, inside
 from tarnkappe.attacks.scene import Scene
 from tarnkappe.params import param
@@ -38,7 +38,7 @@ class TableLinkage(Attack):
         attacker="has a public table of everybody, and compares how many people and how many records a group has.",
         success="it is certain, or as sure as asked for, that a person is in the data.",
         baseline="what the sizes of the two tables say about anybody.",
-        remedy="delta-presence: {delta_max: 0.5}",
+        remedy=Remedy("delta-presence", delta_max=0.5),
     )
     needs: ClassVar = ("quasi", "population", "whole")
     finds: ClassVar = "presence"
